@@ -1,0 +1,76 @@
+# Two commands: `make run` shows recollect at work, `make test` proves it.
+# Both bring their own environment in .venv from the pinned files; nothing else on the machine changes.
+
+PYTHON ?= python3
+VENV   := .venv
+BENCH  := .venv-bench
+RUN    := $(VENV)/.run-ready
+TEST   := $(VENV)/.test-ready
+BENCHED := $(BENCH)/.bench-ready
+PIP_INSTALL = -m pip --disable-pip-version-check --python
+PIP_FLAGS   = install --quiet --root-user-action=ignore
+COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+          --no-emit-index-url --no-emit-find-links --no-header
+
+.PHONY: help setup run test check bench rules lock clean
+
+help:
+	@echo "make run    set up and show a short session on a SQLite file"
+	@echo "make test   set up and pass the whole suite, on dict, SQLite and PostgreSQL"
+	@echo "make check  lint, types, layers"
+	@echo "make bench  measure against raw apsw and LangGraph's stores, as ratios"
+	@echo "make setup  only make the environment: .venv, with the command recollect in it"
+	@echo "make rules  write docs/rules.md and the proofs anew from a full run of the suite"
+	@echo "make lock   compile the pinned requirement files anew (needs uv)"
+
+# A virtual environment without its own pip (Debian's python3 can't make one with it):
+# the system's pip installs into it, checking every hash.
+define environment
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "recollect needs Python 3.11 or newer; name one with: make PYTHON=python3.12 $@"; exit 1; }
+	@test -x $(1)/bin/python || $(PYTHON) -m venv --without-pip $(1)
+	@echo "setting up $(1) from $(2) ..."
+	@$(PYTHON) $(PIP_INSTALL) $(1)/bin/python $(PIP_FLAGS) --require-hashes -r $(2)
+	@$(PYTHON) $(PIP_INSTALL) $(1)/bin/python $(PIP_FLAGS) --no-deps --no-build-isolation --editable .
+	@touch $(3)
+endef
+
+$(RUN): requirements/run.txt pyproject.toml
+	$(call environment,$(VENV),requirements/run.txt,$(RUN))
+
+$(TEST): requirements/test.txt requirements/run.txt pyproject.toml
+	$(call environment,$(VENV),requirements/test.txt,$(RUN))
+	@touch $(TEST)
+
+$(BENCHED): requirements/bench.txt pyproject.toml
+	$(call environment,$(BENCH),requirements/bench.txt,$(BENCHED))
+
+setup: $(RUN)
+
+run: $(RUN)
+	@$(VENV)/bin/python -m recollect demo
+
+test: $(TEST)
+	@$(VENV)/bin/python -m pytest
+
+check: $(TEST)
+	@$(VENV)/bin/ruff check
+	@$(VENV)/bin/ruff format --check
+	@$(VENV)/bin/mypy
+	@$(VENV)/bin/lint-imports
+
+bench: $(BENCHED)
+	@$(BENCH)/bin/python -m bench
+
+rules: $(TEST)
+	@$(VENV)/bin/python -m pytest --write-rules
+
+lock:
+	$(COMPILE) pyproject.toml requirements/run.in --extra cli --extra postgres -o requirements/run.txt
+	$(COMPILE) pyproject.toml requirements/run.in requirements/test.in \
+	  --extra cli --extra postgres --extra testkit -o requirements/test.txt
+	$(COMPILE) pyproject.toml requirements/run.in requirements/bench.in \
+	  --extra cli --extra postgres -o requirements/bench.txt
+
+clean:
+	rm -rf $(VENV) $(BENCH) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,1 @@
+"""Memory for AI agents that can be audited, replayed and trusted."""

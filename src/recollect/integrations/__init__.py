@@ -1,0 +1,1 @@
+"""Room 7: recollect inside other frameworks."""

@@ -1,0 +1,334 @@
+"""One tree for everything recollect refuses or could not do.
+
+::
+
+    RecollectError
+    ├── InvalidInput               what was sent can't be accepted; nothing was changed
+    │   ├── InvalidJson            a document or value outside our JSON, with where and why
+    │   ├── InvalidRecord          a record whose shape is wrong
+    │   ├── InvalidFilter          a filter that can't be answered
+    │   │   └── UnknownFilterKey   a key that this store does not know      (MEM-FILTER)
+    │   ├── InvalidPatch           a patch that can't be merged             (MEM-PATCH-1)
+    │   ├── InvalidScope
+    │   ├── InvalidActor
+    │   ├── InvalidUrl
+    │   └── InvalidProof           a Merkle proof, or a chain, that does not hold
+    ├── RecordError                the record is not in the state that the call needs
+    │   ├── RecordNotFound         update of an unknown id                  (MEM-CRUD-3)
+    │   ├── RecordExists           create with an id that is in use
+    │   ├── VersionConflict        expected_version is not the current one
+    │   └── IdempotencyConflict    a key that was used for something else
+    └── StoreError                 the database can't do it
+        ├── CapabilityMissing      the store does not declare this ability
+        ├── DependencyMissing      an extra is not installed
+        ├── StoreClosed
+        ├── StoreUnavailable       not there, not reachable, or busy for too long
+        ├── StoreReadOnly
+        ├── StoreFailed            an I/O error: the outcome is unknown
+        ├── ForeignDatabase        a database of something else
+        ├── SchemaTooNew           written by a newer recollect
+        └── SchemaDamaged          a migration that is not the one that was applied
+
+Data are arguments; the text is made from them by ``__str__``; ``code`` is stable API.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(eq=False)
+class RecollectError(Exception):
+    """Something that recollect refuses or could not do."""
+
+    code: ClassVar[str] = "recollect"
+    rule: ClassVar[str | None] = None
+    text: ClassVar[str] = "recollect refused"
+
+    def __str__(self) -> str:
+        """The failure in plain words, and what to do about it."""
+        return self.text.format(**vars(self))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Errors cross process borders whole."""
+        return (_rebuild, (type(self), dict(vars(self))))
+
+
+def _rebuild(kind: type[RecollectError], data: dict[str, object]) -> RecollectError:
+    return kind(**data)
+
+
+# --------------------------------------------------------------------- what was sent
+
+
+class InvalidInput(RecollectError):
+    """What was sent can't be accepted; nothing was changed."""
+
+    code = "input"
+
+
+@dataclass(eq=False)
+class InvalidJson(InvalidInput):
+    """A document or a value that is not our JSON; names where and why (D-MEM-1).
+
+    ``where`` is a path such as ``$.data.items[3]``, or ``byte 17`` while a text is still unparsed.
+    """
+
+    where: str
+    why: str
+
+    code, rule = "input.json", "D-MEM-1"
+    text = "Not a JSON value that recollect can keep: {why}, at {where}."
+
+
+@dataclass(eq=False)
+class InvalidRecord(InvalidInput):
+    """A record whose shape is wrong."""
+
+    where: str
+    why: str
+
+    code, rule = "input.record", "D-MEM-REC"
+    text = "The record can't be stored: {why}, at {where}."
+
+
+@dataclass(eq=False)
+class InvalidFilter(InvalidInput):
+    """A filter that can't be answered."""
+
+    where: str
+    why: str
+
+    code, rule = "input.filter", "MEM-FILTER"
+    text = "The filter can't be answered: {why}, at {where}."
+
+
+@dataclass(eq=False)
+class UnknownFilterKey(InvalidFilter):
+    """A filter names a key that this store does not know; it is never ignored (MEM-FILTER)."""
+
+    code = "input.filter.unknown_key"
+    text = "The filter names a key that this store does not know: {where}. {why}"
+
+
+@dataclass(eq=False)
+class InvalidPatch(InvalidInput):
+    """A patch that can't be merged into what is stored (MEM-PATCH-1)."""
+
+    id: str
+    why: str
+
+    code, rule = "input.patch", "MEM-PATCH-1"
+    text = "The record {id!r} was not updated: {why}."
+
+
+@dataclass(eq=False)
+class InvalidScope(InvalidInput):
+    """A scope that is not a short printable string."""
+
+    scope: object
+    why: str
+
+    code = "input.scope"
+    text = "{scope!r} can't be a scope: {why}. Use 1 to 128 printable characters, such as 'support'."
+
+
+@dataclass(eq=False)
+class InvalidActor(InvalidInput):
+    """An actor that is neither an ActorRef nor ``kind:id``."""
+
+    actor: object
+    why: str
+
+    code = "input.actor"
+    text = "{actor!r} can't be an actor: {why}. Use kind:id, such as 'agent:support'."
+
+
+@dataclass(eq=False)
+class InvalidUrl(InvalidInput):
+    """A database URL that recollect can't open."""
+
+    url: str
+    why: str
+
+    code = "input.url"
+    text = (
+        "Can't open the database {url!r}: {why}. Use sqlite:///path.db, sqlite://:memory:, "
+        "postgresql://user@host/database or dict://."
+    )
+
+
+@dataclass(eq=False)
+class InvalidProof(InvalidInput):
+    """A proof, or a chain, that does not hold."""
+
+    why: str
+
+    code = "input.proof"
+    text = "The proof does not hold: {why}."
+
+
+# ------------------------------------------------------------------------- records
+
+
+class RecordError(RecollectError):
+    """The record is not in the state that the call needs; nothing was changed."""
+
+    code = "record"
+
+
+@dataclass(eq=False)
+class RecordNotFound(RecordError):
+    """No record is stored under this id."""
+
+    id: str
+
+    code, rule = "record.not_found", "MEM-CRUD-3"
+    text = "No record is stored under the id {id!r}."
+
+
+@dataclass(eq=False)
+class RecordExists(RecordError):
+    """A record is already stored under this id."""
+
+    id: str
+
+    code = "record.exists"
+    text = "A record is already stored under the id {id!r}: update it, or leave the id out."
+
+
+@dataclass(eq=False)
+class VersionConflict(RecordError):
+    """The record is not at the version that the caller saw."""
+
+    id: str
+    expected: int
+    current: int
+
+    code = "record.version_conflict"
+    text = (
+        "The record {id!r} is at version {current}, not {expected}: read it again, then decide."
+    )
+
+
+@dataclass(eq=False)
+class IdempotencyConflict(RecordError):
+    """An idempotency key that was used before, for something else."""
+
+    key: str
+
+    code = "record.idempotency_conflict"
+    text = "The idempotency key {key!r} was used before for another request: use a new key."
+
+
+# -------------------------------------------------------------------------- stores
+
+
+class StoreError(RecollectError):
+    """The database can't do what was asked."""
+
+    code = "store"
+
+
+@dataclass(eq=False)
+class CapabilityMissing(StoreError):
+    """The store does not declare this ability."""
+
+    capability: str
+
+    code = "store.capability_missing"
+    text = "This store does not offer {capability}: look at its capabilities before you call it."
+
+
+@dataclass(eq=False)
+class DependencyMissing(StoreError):
+    """Something that this needs is not installed."""
+
+    what: str
+    extra: str
+
+    code = "store.dependency_missing"
+    text = "{what} is not installed. Run: pip install 'recollect[{extra}]'"
+
+
+@dataclass(eq=False)
+class StoreClosed(StoreError):
+    """The handle was closed, or never opened."""
+
+    code = "store.closed"
+    text = "The store is not open: use it inside 'async with recollect.open(...)'."
+
+
+@dataclass(eq=False)
+class StoreUnavailable(StoreError):
+    """The database is not there, not reachable, or busy for too long."""
+
+    database: str
+    why: str
+
+    code = "store.unavailable"
+    text = "Can't reach the database {database}: {why}."
+
+
+@dataclass(eq=False)
+class StoreReadOnly(StoreError):
+    """The database can't be written."""
+
+    database: str
+    why: str
+
+    code = "store.read_only"
+    text = "Can't write the database {database}: {why}."
+
+
+@dataclass(eq=False)
+class StoreFailed(StoreError):
+    """The database broke off; whether the last write landed is unknown.
+
+    Retry with the same idempotency key: it lands once, whatever happened.
+    """
+
+    database: str
+    why: str
+
+    code = "store.failed"
+    text = (
+        "The database {database} broke off: {why}. Whether the last write landed is unknown; "
+        "retry it with the same idempotency key."
+    )
+
+
+@dataclass(eq=False)
+class ForeignDatabase(StoreError):
+    """The database belongs to something else; it was left untouched."""
+
+    database: str
+    why: str
+
+    code = "store.foreign"
+    text = "{database} is not a recollect database: {why}. It was left as it is; name another."
+
+
+@dataclass(eq=False)
+class SchemaTooNew(StoreError):
+    """The database was written by a newer recollect; it was left untouched."""
+
+    database: str
+    found: int
+    known: int
+
+    code = "store.schema_too_new"
+    text = (
+        "{database} has schema {found}, and this recollect knows up to {known}: "
+        "upgrade recollect. Nothing was changed."
+    )
+
+
+@dataclass(eq=False)
+class SchemaDamaged(StoreError):
+    """A migration in the database is not the one that this recollect knows."""
+
+    database: str
+    why: str
+
+    code = "store.schema_damaged"
+    text = "The schema of {database} can't be trusted: {why}. Nothing was changed."

@@ -1,0 +1,1 @@
+"""Room 3: mutable memory: the store's contract, its records, filters, patches, hooks, retention."""

@@ -1,0 +1,1 @@
+"""Room 5: the stores: dict, SQLite, PostgreSQL. The only room that speaks SQL."""

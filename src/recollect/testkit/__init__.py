@@ -1,0 +1,1 @@
+"""Room 5: the contracts as pytest functions, for our stores and for yours."""

@@ -1,0 +1,1 @@
+"""Room 3: sealed memory: snapshots, proposals, authorities, worlds, lineage, replay."""
