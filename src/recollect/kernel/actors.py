@@ -1,24 +1,21 @@
 """Who acts: one identity type for people, agents and the system (C-2, MIN-INVASION)."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import Field
 
 from recollect.kernel.errors import InvalidActor
+from recollect.kernel.wire import Refusal, StorableText, WireModel
 
 ActorKind = Literal["human", "agent", "system"]
 
 
-class ActorRef(BaseModel):
+class ActorRef(WireModel):
     """A reference to whoever acts: ``actorId`` and ``kind``, optionally a name and meta (C-2)."""
 
-    model_config = ConfigDict(
-        frozen=True, strict=True, extra="forbid", validate_by_name=True, validate_by_alias=True
-    )
+    refusal: ClassVar[Refusal] = InvalidActor
 
-    actor_id: Annotated[
-        str, StringConstraints(min_length=1, max_length=256), Field(alias="actorId")
-    ]
+    actor_id: Annotated[StorableText, Field(min_length=1, max_length=256)]
     kind: ActorKind
     name: str | None = None
     meta: dict[str, Any] | None = None
@@ -33,14 +30,8 @@ def parse_actor(actor: ActorRef | str) -> ActorRef:
     if isinstance(actor, ActorRef):
         return actor
     if not isinstance(actor, str):
-        raise InvalidActor(actor, "it is neither an ActorRef nor a string")
+        raise InvalidActor(repr(actor), "it is neither an ActorRef nor a string")
     kind, colon, actor_id = actor.partition(":")
     if not colon:
-        raise InvalidActor(actor, "it has no kind")
-    if not actor_id.isprintable():
-        raise InvalidActor(actor, "its id holds a character that can't be printed")
-    try:
-        return ActorRef.model_validate({"kind": kind, "actorId": actor_id})
-    except ValidationError as refused:
-        why = "; ".join(f"{error['loc'][0]}: {error['msg']}" for error in refused.errors())
-        raise InvalidActor(actor, why) from None
+        raise InvalidActor(repr(actor), "it has no kind")
+    return ActorRef.model_validate({"kind": kind, "actorId": actor_id})

@@ -129,18 +129,20 @@ class InvalidScope(InvalidInput):
     why: str
 
     code = "input.scope"
-    text = "{scope!r} can't be a scope: {why}. Use 1 to 128 printable characters, such as 'support'."
+    text = (
+        "{scope!r} can't be a scope: {why}. Use 1 to 128 printable characters, such as 'support'."
+    )
 
 
 @dataclass(eq=False)
 class InvalidActor(InvalidInput):
     """An actor that is neither an ActorRef nor ``kind:id``."""
 
-    actor: object
+    where: str
     why: str
 
     code = "input.actor"
-    text = "{actor!r} can't be an actor: {why}. Use kind:id, such as 'agent:support'."
+    text = "Not an actor: {why}, at {where}. Use kind:id, such as 'agent:support'."
 
 
 @dataclass(eq=False)
@@ -205,9 +207,7 @@ class VersionConflict(RecordError):
     current: int
 
     code = "record.version_conflict"
-    text = (
-        "The record {id!r} is at version {current}, not {expected}: read it again, then decide."
-    )
+    text = "The record {id!r} is at version {current}, not {expected}: read it again, then decide."
 
 
 @dataclass(eq=False)

@@ -24,6 +24,7 @@ MAX_INTEGER: Final = 2**53 - 1
 MAX_DEPTH: Final = 64
 MAX_BYTES: Final = 16 * 1024 * 1024
 _MAX_DIGITS: Final = len(str(MAX_INTEGER))
+_SHOWN: Final = 40
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
 _BRACKETS_OR_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{\]}]')
 
@@ -59,6 +60,16 @@ def path(where: str, step: str | int) -> str:
     if _PLAIN_KEY.fullmatch(step):
         return f"{where}.{step}"
     return f"{where}[{_shown(step)}]"
+
+
+def storable(text: str) -> bool:
+    """Whether every database can hold this text: no U+0000, no lone surrogate."""
+    if text.isprintable():  # the common case: neither of the two can be printed
+        return True
+    try:
+        return b"\x00" not in text.encode()
+    except UnicodeEncodeError:
+        return False
 
 
 # ------------------------------------------------------------------------- values
@@ -114,7 +125,7 @@ def _check_text(text: str, where: str, what: str = "") -> None:
 
 
 def _shown(text: str) -> str:
-    return ascii(text if len(text) <= 40 else text[:40] + "…")
+    return ascii(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
 
 
 # -------------------------------------------------------------------------- texts

@@ -1,0 +1,100 @@
+"""Databases by URL, shared by all handles of one event loop.
+
+Two handles on one file, say of two scopes, have one writer between them: their writes share
+commits instead of waiting for each other's locks.
+"""
+
+import asyncio
+import os
+from dataclasses import dataclass
+from typing import Protocol
+from weakref import WeakKeyDictionary
+
+from recollect.app.url import DatabaseUrl, parse_url
+from recollect.kernel.clock import Clock
+from recollect.kernel.errors import DependencyMissing
+from recollect.stores.dictionary import DictDatabase
+from recollect.stores.sqlite.connection import MEMORY
+from recollect.stores.sqlite.database import SqliteDatabase
+from recollect.stores.table import RecordTable
+
+
+class Database(Protocol):
+    """What every database of ours can do."""
+
+    async def records(self, scope: str, now: int) -> RecordTable:
+        """The records of one scope, which is noted when it is first opened."""
+        ...
+
+    async def scopes(self) -> list[str]:
+        """Every scope that was ever opened here, sorted."""
+        ...
+
+    async def close(self) -> None:
+        """Finish what is under way, then let go."""
+        ...
+
+
+@dataclass(eq=False, slots=True)
+class Lease:
+    """A database that is open, and how many handles use it."""
+
+    key: DatabaseUrl
+    opening: "asyncio.Task[Database]"
+    holders: int = 0
+
+
+_leases: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[DatabaseUrl, Lease]] = (
+    WeakKeyDictionary()
+)
+
+
+async def acquire(url: str, clock: Clock) -> tuple[Database, Lease]:
+    """The database behind a URL, opened if this event loop has not opened it yet."""
+    named = parse_url(url)
+    if named.kind == "sqlite" and named.place != MEMORY:
+        named = DatabaseUrl("sqlite", os.path.realpath(named.place))
+    loop = asyncio.get_running_loop()
+    opened = _leases.setdefault(loop, {})
+    is_private = named.kind == "dict" or named.place == MEMORY
+    lease = None if is_private else opened.get(named)
+    if lease is None:
+        lease = Lease(named, loop.create_task(_open(named, clock)))
+        if not is_private:
+            opened[named] = lease
+    lease.holders += 1
+    try:
+        return await asyncio.shield(lease.opening), lease
+    except BaseException:
+        await release(lease)
+        raise
+
+
+async def release(lease: Lease) -> None:
+    """Give a database back; the last one to do so closes it."""
+    lease.holders -= 1
+    if lease.holders:
+        return
+    opened = _leases.get(asyncio.get_running_loop(), {})
+    if opened.get(lease.key) is lease:
+        del opened[lease.key]
+    # An opening that was cancelled or failed has nothing to close, and has told its callers.
+    (database,) = await asyncio.gather(lease.opening, return_exceptions=True)
+    if not isinstance(database, BaseException):
+        await database.close()
+
+
+async def _open(named: DatabaseUrl, clock: Clock) -> Database:
+    match named.kind:
+        case "dict":
+            return DictDatabase()
+        case "sqlite":
+            return await SqliteDatabase.open(named.place, clock.now_ms())
+        case "postgresql":
+            try:
+                from recollect.stores.postgres.database import (  # noqa: PLC0415 - an extra
+                    PostgresDatabase,
+                )
+            except ModuleNotFoundError as missing:
+                raise DependencyMissing(str(missing.name), "postgres") from missing
+            return await PostgresDatabase.open(named.place, clock.now_ms())

@@ -1,0 +1,60 @@
+"""Database URLs: which store, and where."""
+
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from recollect.kernel.errors import InvalidUrl
+
+StoreKind = Literal["dict", "sqlite", "postgresql"]
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseUrl:
+    """A database by kind and place: a path for SQLite, the URL itself for PostgreSQL."""
+
+    kind: StoreKind
+    place: str
+
+
+def parse_url(url: str) -> DatabaseUrl:
+    """What a URL names; InvalidUrl, with the forms that are understood, otherwise."""
+    scheme, separator, rest = url.partition("://") if isinstance(url, str) else ("", "", "")
+    if not separator:
+        raise InvalidUrl(str(url), "it is not a URL")
+    match scheme.lower():
+        case "dict" if not rest:
+            return DatabaseUrl("dict", "")
+        case "dict":
+            raise InvalidUrl(url, "dict:// takes no path: it is always in memory")
+        case "sqlite":
+            return DatabaseUrl("sqlite", _sqlite_path(url, rest))
+        case "postgresql" | "postgres":
+            return DatabaseUrl("postgresql", "postgresql://" + rest)
+        case _:
+            raise InvalidUrl(hidden(url), f"there is no store called {scheme!r}")
+
+
+def hidden(url: str) -> str:
+    """The URL without its password, for messages."""
+    try:
+        parts = urlsplit(url)
+        if parts.password is None:
+            return url
+    except ValueError:
+        return url.partition("://")[0] + "://…"
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=f"{parts.username}:***@{host}"))
+
+
+def _sqlite_path(url: str, rest: str) -> str:
+    if rest == ":memory:":
+        return rest
+    if not rest.startswith("/"):
+        raise InvalidUrl(url, f"a file has three slashes; did you mean sqlite:///{rest}?")
+    if "?" in rest or "#" in rest:
+        raise InvalidUrl(url, "a file takes no options (write ? as %3F and # as %23)")
+    path = unquote(rest[1:])
+    if not path or "\x00" in path:
+        raise InvalidUrl(url, "it names no file")
+    return path

@@ -1,0 +1,67 @@
+"""What crosses an edge: frozen, strict, closed, camelCase outside and snake_case inside."""
+
+from typing import Annotated, ClassVar, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+
+from recollect.kernel.errors import InvalidActor, InvalidFilter, InvalidRecord
+from recollect.kernel.json import storable
+
+Refusal = type[InvalidActor] | type[InvalidFilter] | type[InvalidRecord]
+
+
+class WireModel(BaseModel):
+    """A value of the wire. One that does not fit is refused in our words: where, and why."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        strict=True,
+        extra="forbid",
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+    )
+
+    refusal: ClassVar[Refusal] = InvalidRecord
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _refuse_in_our_words(cls, given: object, validate: ModelWrapValidatorHandler[Self]) -> Self:
+        try:
+            return validate(given)
+        except ValidationError as refused:
+            raise cls.refusal(*place_and_reason(refused)) from None
+
+
+def place_and_reason(refused: ValidationError) -> tuple[str, str]:
+    """Where and why pydantic refused a value, for the first thing that it found wrong."""
+    error = refused.errors(include_url=False, include_input=False)[0]
+    where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error["loc"])
+    reason = error["msg"].removeprefix("Value error, ")
+    return "$" + where, reason[0].lower() + reason[1:]
+
+
+def _tuple(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _storable_text(text: object) -> object:
+    if isinstance(text, str) and not storable(text):
+        raise ValueError("it holds U+0000 or a lone surrogate")
+    return text
+
+
+StorableText = Annotated[str, BeforeValidator(_storable_text)]
+"""A text that every database can hold."""
+
+AsTuple = BeforeValidator(_tuple)
+"""A JSON array becomes a tuple: what is frozen holds nothing that could be changed."""

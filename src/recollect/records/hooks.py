@@ -1,0 +1,39 @@
+"""Hooks: what a user wants to hear of, after it happened (MEM-HOOK-1, MEM-HOOK-3).
+
+A hook may be a plain function or an async one. It runs after the write has landed and gets
+values of its own, so that nothing it does reaches the store or the caller's result. One that
+raises, or takes longer than `time_limit`, is reported to `on_failure` and logged; the
+operation goes on as if it were not there (MEM-HOOK-2).
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from recollect.records.filter import MemoryFilter
+from recollect.records.model import StoredMemoryRecord
+
+T = TypeVar("T")
+
+Told = Awaitable[None] | None
+
+
+@dataclass(frozen=True, slots=True)
+class HookFailure:
+    """A hook that failed: which one, about which record, and how."""
+
+    hook: str
+    record_id: str | None
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryHooks(Generic[T]):
+    """The four hooks of the seed, each optional, and the channel on which failures are told."""
+
+    on_created: Callable[[StoredMemoryRecord[T]], Told] | None = None
+    on_updated: Callable[[str, T, T], Told] | None = None
+    on_deleted: Callable[[str, StoredMemoryRecord[T]], Told] | None = None
+    on_queried: Callable[[MemoryFilter, list[StoredMemoryRecord[T]]], Told] | None = None
+    on_failure: Callable[[HookFailure], Any] | None = None
+    time_limit: float = 5.0

@@ -1,0 +1,326 @@
+"""`Records`: the contract of a memory store, kept once over any `RecordTable`.
+
+What is common to all databases is here: validation, canonical bytes, ids, times, merging,
+retries and hooks. What differs is in the table.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Final, Generic, TypeVar
+
+from recollect.identity import canonical_bytes, decode, sha256
+from recollect.kernel.actors import ActorRef, parse_actor
+from recollect.kernel.clock import Clock
+from recollect.kernel.errors import InvalidPatch, InvalidRecord, RecordNotFound, StoreClosed
+from recollect.kernel.ids import IdSource
+from recollect.kernel.json import JsonValue, storable
+from recollect.records.filter import MemoryFilter, refuse_unknown_keys
+from recollect.records.hooks import MemoryHooks
+from recollect.records.model import MemoryRecordInput, StoredMemoryRecord
+from recollect.records.patch import merged
+from recollect.records.store import Capabilities, Capability, MemoryUpdate
+from recollect.stores.codec import DataCodec
+from recollect.stores.notify import notify
+from recollect.stores.table import Edit, Edited, NewRow, Note, RecordTable, RetryKey, Row
+
+T = TypeVar("T")
+
+DELETED_BY_CALLER: Final = "deleted by caller"
+MAX_TEXT: Final = 4096
+
+CAPABILITIES: Final = Capabilities(
+    frozenset(Capability) - {Capability.CONSOLIDATE},
+)
+
+
+class _ClosedTable:
+    """Stands where the table was once the handle is closed: whatever is asked of it is refused."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise StoreClosed
+
+
+_CLOSED: Final[Any] = _ClosedTable()
+
+
+class _Unchanged:
+    """Marks an annotation that is not named: None means 'remove it'."""
+
+
+UNCHANGED: Final = _Unchanged()
+
+
+class Records(Generic[T]):
+    """Memory records of one scope; made by `recollect.open(...)`, as its `.records`."""
+
+    def __init__(
+        self,
+        table: RecordTable,
+        *,
+        codec: DataCodec[T],
+        actor: ActorRef,
+        clock: Clock,
+        ids: IdSource,
+        hooks: MemoryHooks[T] | None = None,
+    ) -> None:
+        self._table = table
+        self._codec = codec
+        self._actor = str(actor)
+        self._clock = clock
+        self._ids = ids
+        self._hooks = hooks or MemoryHooks()
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Everything of the contract but consolidate, which needs governed memory."""
+        return CAPABILITIES
+
+    def close(self) -> None:
+        """Refuse everything from now on with StoreClosed."""
+        self._table = _CLOSED
+
+    # ---------------------------------------------------------------------- one record
+
+    async def create(
+        self,
+        record: MemoryRecordInput[T],
+        *,
+        idempotency_key: str | None = None,
+        reason: str | None = None,
+        actor: ActorRef | str | None = None,
+    ) -> str:
+        """Store a new record and return its id; RecordExists if the id is in use (MEM-CRUD-4).
+
+        With the id of a deleted record it is that record's next version. A retry with the same
+        idempotency key returns the first id and writes nothing.
+        """
+        note = self._note(actor, reason)
+        row = self._new_row(record, note.at)
+        key = None
+        if idempotency_key is not None:
+            given = [record.id, record.created_at, record.updated_at]
+            key = _retry_key(idempotency_key, "create", given, sha256(row.body).hex())
+        inserted = await self._table.insert([row], note, key)
+        if inserted.fresh:
+            await self._tell_created([row])
+        return inserted.ids[0]
+
+    async def get(self, id: str) -> StoredMemoryRecord[T] | None:
+        """The record under this id, or None (MEM-CRUD-2)."""
+        row = await self._table.get(id) if _possible_id(id) else None
+        return None if row is None else self._record(row)
+
+    async def version(self, id: str) -> int | None:
+        """The version of the record under this id, counted from 1, or None."""
+        row = await self._table.get(id) if _possible_id(id) else None
+        return None if row is None else row.version
+
+    async def update(
+        self,
+        id: str,
+        patch: Any,
+        *,
+        expected_version: int | None = None,
+        idempotency_key: str | None = None,
+        reason: str | None = None,
+        actor: ActorRef | str | None = None,
+    ) -> None:
+        """Merge a patch into a record's data (MEM-PATCH-1).
+
+        RecordNotFound if there is none (MEM-CRUD-3). Tags and meta stay as they are: see `annotate`.
+        """
+        note = self._note(actor, reason)
+        key = None
+        if idempotency_key is not None:
+            encoded = self._codec.encode_patch(patch)
+            key = _retry_key(idempotency_key, "update", id, expected_version, encoded)
+        await self._edit([self._patching(id, patch, expected_version)], note, key)
+
+    async def annotate(
+        self,
+        id: str,
+        *,
+        tags: Sequence[str] | _Unchanged | None = UNCHANGED,
+        meta: dict[str, Any] | _Unchanged | None = UNCHANGED,
+        expected_version: int | None = None,
+        reason: str | None = None,
+        actor: ActorRef | str | None = None,
+    ) -> None:
+        """Replace a record's tags, its meta, or both; what is not named stays; None removes it."""
+        named: dict[str, Any] = {"tags": tags, "meta": meta}
+        named = {name: value for name, value in named.items() if value is not UNCHANGED}
+        checked = MemoryRecordInput[Any].model_validate({"data": None, **named})
+        members = {name: getattr(checked, name) for name in named}
+        edit = Edit(id, lambda body: _annotated(body, members), expected_version)
+        await self._edit([edit], self._note(actor, reason), None)
+
+    async def delete(
+        self,
+        id: str,
+        *,
+        expected_version: int | None = None,
+        idempotency_key: str | None = None,
+        reason: str | None = None,
+        actor: ActorRef | str | None = None,
+    ) -> None:
+        """Let get and query no longer return this record; an unknown id is no error."""
+        note = self._note(actor, reason or DELETED_BY_CALLER)
+        key = None
+        if idempotency_key is not None:
+            key = _retry_key(idempotency_key, "delete", id, expected_version)
+        if _possible_id(id):
+            removed = await self._table.remove(
+                [id], note, expected_version=expected_version, key=key
+            )
+            await self._tell_deleted(removed)
+
+    # -------------------------------------------------------------------- many records
+
+    async def create_many(self, records: Sequence[MemoryRecordInput[T]]) -> list[str]:
+        """Store all of the records, or none; their ids in the same order."""
+        if not records:
+            return []
+        note = self._note(None, None)
+        rows = [self._new_row(record, note.at) for record in records]
+        inserted = await self._table.insert(rows, note)
+        await self._tell_created(rows)
+        return list(inserted.ids)
+
+    async def update_many(self, updates: Sequence[MemoryUpdate]) -> None:
+        """Make all of the updates in their order, or none."""
+        if updates:
+            edits = [self._patching(update.id, update.patch, None) for update in updates]
+            await self._edit(edits, self._note(None, None), None)
+
+    async def delete_many(self, ids: Sequence[str]) -> None:
+        """Delete all of these records, or none; unknown ids are no error."""
+        possible = [id for id in dict.fromkeys(ids) if _possible_id(id)]
+        if possible:
+            note = self._note(None, DELETED_BY_CALLER)
+            await self._tell_deleted(await self._table.remove(possible, note))
+
+    async def clear(self) -> None:
+        """Delete every record of this scope. Its hooks are not told of each one."""
+        await self._table.clear(self._note(None, DELETED_BY_CALLER))
+
+    # ------------------------------------------------------------------------- finding
+
+    async def query(self, filter: MemoryFilter) -> list[StoredMemoryRecord[T]]:
+        """The records that the filter asks for, as `records.filter.select` defines it."""
+        refuse_unknown_keys(filter, CAPABILITIES.filter_keys)
+        if self._hooks.on_queried is None:
+            return await self._table.select(filter, self._record)
+        rows = await self._table.select(filter, Row.itself)
+        told = [self._record(row) for row in rows]
+        await notify(self._hooks, self._hooks.on_queried, None, filter, told)
+        return [self._record(row) for row in rows]
+
+    async def stream(self, filter: MemoryFilter) -> AsyncIterator[StoredMemoryRecord[T]]:
+        """What `query` would return when the stream starts, a few records at a time."""
+        refuse_unknown_keys(filter, CAPABILITIES.filter_keys)
+        async for row in self._table.stream(filter):
+            yield self._record(row)
+
+    # ------------------------------------------------------------------ rows and values
+
+    def _new_row(self, record: MemoryRecordInput[T], now: int) -> NewRow:
+        created_at = now if record.created_at is None else record.created_at
+        updated_at = created_at if record.updated_at is None else record.updated_at
+        content: dict[str, JsonValue] = {"data": self._codec.encode(record.data)}
+        if record.tags is not None:
+            content["tags"] = record.tags
+        if record.meta is not None:
+            content["meta"] = record.meta
+        return NewRow(
+            self._ids.new_id() if record.id is None else record.id,
+            created_at,
+            updated_at,
+            canonical_bytes(content),
+            frozenset(record.tags or ()),
+        )
+
+    def _record(self, row: Row) -> StoredMemoryRecord[T]:
+        content = decode(row.body)
+        tags = content.get("tags")
+        return StoredMemoryRecord(
+            row.id,
+            self._codec.decode(content["data"]),
+            row.created_at,
+            row.updated_at,
+            None if tags is None else tuple(tags),
+            content.get("meta"),
+        )
+
+    def _patching(self, id: str, patch: Any, expected_version: int | None) -> Edit:
+        encoded = self._codec.encode_patch(patch)
+        canonical_bytes(encoded)  # refused here, with its own path, before anything is read
+
+        def apply(body: bytes) -> Edited:
+            content = decode(body)
+            content["data"] = self._fitting(id, merged(id, content["data"], encoded))
+            return Edited(canonical_bytes(content))
+
+        return Edit(id, apply, expected_version)
+
+    def _fitting(self, id: str, data: JsonValue) -> JsonValue:
+        """The data after a patch, if it still is a `T`."""
+        try:
+            return self._codec.encode(self._codec.decode(data))
+        except InvalidRecord as refused:
+            raise InvalidPatch(id, f"{refused.why}, at {refused.where}") from None
+
+    async def _edit(self, edits: Sequence[Edit], note: Note, key: RetryKey | None) -> None:
+        for edit in edits:
+            if not _possible_id(edit.id):
+                raise RecordNotFound(edit.id)
+        changes = await self._table.edit(edits, note, key)
+        if self._hooks.on_updated is not None:
+            for change in changes:
+                before, after = self._record(change.before), self._record(change.after)
+                await notify(
+                    self._hooks, self._hooks.on_updated, after.id, after.id, before.data, after.data
+                )
+
+    async def _tell_created(self, rows: Sequence[NewRow]) -> None:
+        if self._hooks.on_created is not None:
+            for row in rows:
+                record = self._record(Row(row.id, 0, row.created_at, row.updated_at, row.body))
+                await notify(self._hooks, self._hooks.on_created, row.id, record)
+
+    async def _tell_deleted(self, rows: Sequence[Row]) -> None:
+        if self._hooks.on_deleted is not None:
+            for row in rows:
+                await notify(self._hooks, self._hooks.on_deleted, row.id, row.id, self._record(row))
+
+    def _note(self, actor: ActorRef | str | None, reason: str | None) -> Note:
+        if reason is not None:
+            _check_text("reason", reason)
+        who = self._actor if actor is None else str(parse_actor(actor))
+        return Note(who, self._clock.now_ms(), reason)
+
+
+def _annotated(body: bytes, members: dict[str, JsonValue]) -> Edited:
+    content = decode(body)
+    before = frozenset(content.get("tags") or ())
+    content.update(members)
+    content = {
+        name: value for name, value in content.items() if value is not None or name == "data"
+    }
+    after = frozenset(content.get("tags") or ())
+    return Edited(canonical_bytes(content), before - after, after - before)
+
+
+def _possible_id(id: str) -> bool:
+    """Whether a record could be stored under this id at all; databases are not asked otherwise."""
+    if not isinstance(id, str):
+        raise InvalidRecord("$.id", f"an id is a string, not {type(id).__name__}")
+    return storable(id)
+
+
+def _check_text(name: str, text: str) -> None:
+    if not isinstance(text, str) or not text.strip() or len(text) > MAX_TEXT or not storable(text):
+        raise InvalidRecord(name, f"it must be a text of 1 to {MAX_TEXT} characters, not blank")
+
+
+def _retry_key(key: str, *request: JsonValue) -> RetryKey:
+    _check_text("idempotency_key", key)
+    return RetryKey(key, sha256(canonical_bytes(list(request))))

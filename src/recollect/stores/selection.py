@@ -1,0 +1,82 @@
+"""A filter as SQL, written once for both databases (MEM-FILTER).
+
+Only fixed pieces are joined; whatever a caller gave is a parameter.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from recollect.kernel.json import storable
+from recollect.records.filter import MemoryFilter
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """Where the two engines differ: a list of ids as one parameter, and 'no limit'."""
+
+    id_in_list: str
+    list_parameter: Callable[[Sequence[str]], object]
+    no_limit: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A SELECT of the columns of a `Row`, and its parameters in their order."""
+
+    sql: str
+    parameters: list[object]
+
+
+_COLUMNS: Final = "SELECT r.id, r.version, r.created_at, r.updated_at, r.body FROM "
+_BY_TAG: Final = "record_tags t CROSS JOIN records r WHERE r.scope = t.scope AND r.id = t.id"
+_HAS_TAG: Final = (
+    "EXISTS (SELECT 1 FROM record_tags x WHERE x.scope = r.scope AND x.tag = ?"
+    " AND x.created_at = r.created_at AND x.id = r.id)"
+)
+_DIRECTION: Final = {"asc": " ASC, ", "desc": " DESC, "}
+_TIME: Final = {"createdAt": "created_at", "updatedAt": "updated_at"}
+
+
+def selection(filter: MemoryFilter, scope: str, dialect: Dialect) -> Selection | None:
+    """The SQL for a filter, or None when nothing can match.
+
+    A filter by tag walks the tag's own index, which lies in order of creation; others walk the
+    index of the time that they order by. Either stops at the limit.
+    """
+    ids, tags = filter.ids, list(dict.fromkeys(filter.tags or ()))
+    if filter.limit == 0 or not all(storable(tag) for tag in tags):
+        return None
+    by_tag = bool(tags) and ids is None
+    walked = "t" if by_tag else "r"
+    where = [walked + ".scope = ?"]
+    parameters: list[object] = [scope]
+
+    def demand(condition: str, parameter: object) -> None:
+        where.append(condition)
+        parameters.append(parameter)
+
+    if by_tag:
+        demand("t.tag = ?", tags.pop(0))
+    else:
+        where.append("r.body IS NOT NULL")
+    if ids is not None:
+        possible = [id for id in ids if storable(id)]
+        demand(dialect.id_in_list, dialect.list_parameter(possible))
+    if filter.created_after is not None:
+        demand(walked + ".created_at >= ?", filter.created_after)
+    if filter.created_before is not None:
+        demand(walked + ".created_at <= ?", filter.created_before)
+    for tag in tags:
+        demand(_HAS_TAG, tag)
+
+    time = ("r." if filter.order_by == "updatedAt" else walked + ".") + _TIME[filter.order_by]
+    parameters += [dialect.no_limit if filter.limit is None else filter.limit, filter.offset]
+    sql = "".join([
+        _COLUMNS,
+        _BY_TAG + " AND " if by_tag else "records r WHERE ",
+        " AND ".join(where),
+        " ORDER BY ", time, _DIRECTION[filter.order], walked, ".id ASC",
+        " LIMIT ? OFFSET ?",
+    ])  # fmt: skip
+    return Selection(sql, parameters)

@@ -1,0 +1,93 @@
+"""Reading a SQLite file without waiting behind writes.
+
+A short read runs at once, on the event loop's own thread: a point look-up takes microseconds,
+and a hop to another thread ten times that. It has a budget of steps; a read that turns out to
+be long is broken off and started anew on a reader thread, so that the loop is never held up.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from threading import local
+from typing import Any, Final, TypeVar
+
+import apsw
+
+from recollect.kernel.errors import StoreClosed
+from recollect.stores.sqlite.connection import plain_errors
+
+R = TypeVar("R")
+Read = Callable[[apsw.Connection], R]
+
+LOOP_STEPS: Final = 10_000
+"""Steps of SQLite's virtual machine: about a millisecond."""
+
+THREADS: Final = 4
+CHUNK: Final = 256
+
+
+class Reader:
+    """Runs reads, short ones on the loop's thread and long ones beside it."""
+
+    def __init__(self, connect: Callable[..., apsw.Connection], database: str) -> None:
+        self._connect = connect
+        self._database = database
+        self._short = connect(busy_ms=0)
+        self._short.set_progress_handler(_break_off, LOOP_STEPS)
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="recollect-reader")
+        self._own = local()
+        self._connections: list[apsw.Connection] = []
+        self._open = True
+
+    async def run(self, read: "Read[R]") -> R:
+        """The result of a read, which must be whole and repeatable."""
+        if not self._open:
+            raise StoreClosed
+        try:
+            return read(self._short)
+        except (apsw.InterruptError, apsw.BusyError, apsw.LockedError):
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._threads, self._long, read)
+        except apsw.Error:
+            with plain_errors(self._database):
+                raise
+
+    async def stream(self, sql: str, parameters: list[object]) -> AsyncIterator[Any]:
+        """Rows of one SELECT as they are now, in chunks; writes go on beside it."""
+        if not self._open:
+            raise StoreClosed
+        loop = asyncio.get_running_loop()
+        connection = self._connect()
+        try:
+            with plain_errors(self._database):
+                rows = connection.execute(sql, parameters)
+                while chunk := await loop.run_in_executor(self._threads, _chunk, rows):
+                    for row in chunk:
+                        yield row
+        finally:
+            connection.close(True)
+
+    def close(self) -> None:
+        """Wait for reads under way, then close every connection."""
+        if self._open:
+            self._open = False
+            self._threads.shutdown()
+            for connection in [self._short, *self._connections]:
+                connection.close()
+
+    def _long(self, read: "Read[R]") -> R:
+        connection = getattr(self._own, "connection", None)
+        if connection is None:
+            connection = self._own.connection = self._connect()
+            self._connections.append(connection)
+        with plain_errors(self._database):
+            return read(connection)
+
+
+def _break_off() -> bool:
+    return True
+
+
+def _chunk(rows: "apsw.Cursor") -> list[Any]:
+    return list(islice(rows, CHUNK))

@@ -1,0 +1,245 @@
+"""The records of one scope in SQLite."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Final, Protocol, TypeVar
+
+import apsw
+import orjson
+
+from recollect.kernel.errors import RecordExists, RecordNotFound
+from recollect.records.filter import MemoryFilter
+from recollect.stores.selection import Dialect, selection
+from recollect.stores.sqlite.reader import Reader
+from recollect.stores.table import Change, Edit, Inserted, NewRow, Note, RetryKey, Row
+
+R = TypeVar("R")
+
+DIALECT: Final = Dialect(
+    id_in_list="r.id IN (SELECT value FROM json_each(?))",
+    list_parameter=lambda ids: orjson.dumps(ids).decode(),
+    no_limit=-1,
+)
+
+_INSERT: Final = """
+INSERT INTO records (scope, id, version, created_at, updated_at, body, actor, reason)
+VALUES (?, ?, 1, ?, ?, ?, ?, ?)
+ON CONFLICT (scope, id) DO UPDATE SET
+  version = version + 1, created_at = excluded.created_at, updated_at = excluded.updated_at,
+  body = excluded.body, actor = excluded.actor, reason = excluded.reason
+  WHERE body IS NULL
+"""
+_TAG: Final = "INSERT INTO record_tags (scope, tag, created_at, id) VALUES (?, ?, ?, ?)"
+_UNTAG: Final = "DELETE FROM record_tags WHERE scope = ? AND tag = ? AND created_at = ? AND id = ?"
+_GET: Final = """
+SELECT id, version, created_at, updated_at, body FROM records
+WHERE scope = ? AND id = ? AND body IS NOT NULL
+"""
+_EDIT: Final = """
+UPDATE records SET version = ?, updated_at = ?, body = ?, actor = ?, reason = ?
+WHERE scope = ? AND id = ?
+"""
+_REMOVE: Final = """
+UPDATE records SET body = NULL, updated_at = ?, actor = ?, reason = ?
+WHERE scope = ? AND id = ?
+"""
+_CLEAR: Final = """
+UPDATE records SET body = NULL, updated_at = ?, actor = ?, reason = ?
+WHERE scope = ? AND body IS NOT NULL
+"""
+_CLEAR_TAGS: Final = "DELETE FROM record_tags WHERE scope = ?"
+_FIRST_OUTCOME: Final = (
+    "SELECT fingerprint, record_id FROM idempotency_keys WHERE scope = ? AND key = ?"
+)
+_REMEMBER: Final = """
+INSERT INTO idempotency_keys (scope, key, fingerprint, record_id, at) VALUES (?, ?, ?, ?, ?)
+"""
+
+
+class Database(Protocol):
+    """What a table needs of its database."""
+
+    @property
+    def reader(self) -> Reader | None:
+        """The readers; None in memory."""
+        ...
+
+    async def write(self, work: Callable[[apsw.Connection], R]) -> R:
+        """Run one unit of work in a transaction."""
+        ...
+
+    async def read(self, read: Callable[[apsw.Connection], R]) -> R:
+        """Run one read."""
+        ...
+
+
+class SqliteTable:
+    """Rows of one scope; every statement names it."""
+
+    def __init__(self, database: Database, scope: str) -> None:
+        self._database = database
+        self._scope = scope
+
+    async def insert(
+        self, rows: Sequence[NewRow], note: Note, key: RetryKey | None = None
+    ) -> Inserted:
+        """Store new rows; RecordExists if an id is in use."""
+
+        def work(connection: apsw.Connection) -> Inserted:
+            first = self._first_outcome(connection, key)
+            if first is not None:
+                return Inserted([first], fresh=False)
+            for row in rows:
+                self._insert(connection, row, note)
+            self._remember(connection, key, rows[0].id, note)
+            return Inserted([row.id for row in rows])
+
+        return await self._database.write(work)
+
+    async def edit(
+        self, edits: Sequence[Edit], note: Note, key: RetryKey | None = None
+    ) -> list[Change]:
+        """Edit rows in the order given."""
+
+        def work(connection: apsw.Connection) -> list[Change]:
+            if self._first_outcome(connection, key) is not None:
+                return []
+            changes = [self._edit(connection, edit, note) for edit in edits]
+            self._remember(connection, key, edits[0].id, note)
+            return changes
+
+        return await self._database.write(work)
+
+    async def remove(
+        self,
+        ids: Sequence[str],
+        note: Note,
+        *,
+        expected_version: int | None = None,
+        key: RetryKey | None = None,
+    ) -> list[Row]:
+        """Remove rows and return what they were."""
+
+        def work(connection: apsw.Connection) -> list[Row]:
+            if self._first_outcome(connection, key) is not None:
+                return []
+            found = [self._find(connection, id) for id in ids]
+            removed = [row for row in found if row is not None]
+            for row in removed:
+                row.check_version(expected_version)
+                self._remove(connection, row, note)
+            self._remember(connection, key, ids[0], note)
+            return removed
+
+        return await self._database.write(work)
+
+    async def clear(self, note: Note) -> int:
+        """Remove every row of the scope and return how many there were."""
+
+        def work(connection: apsw.Connection) -> int:
+            connection.execute(_CLEAR_TAGS, (self._scope,))
+            connection.execute(_CLEAR, (note.at, note.actor, note.reason, self._scope))
+            return connection.changes()
+
+        return await self._database.write(work)
+
+    async def get(self, id: str) -> Row | None:
+        """The row under this id."""
+        return await self._database.read(lambda connection: self._find(connection, id))
+
+    async def select(self, filter: MemoryFilter, make: Callable[[Row], R]) -> list[R]:
+        """What the filter asks for, each row made into a value where it was read."""
+        chosen = selection(filter, self._scope, DIALECT)
+        if chosen is None:
+            return []
+
+        def read(connection: apsw.Connection) -> list[R]:
+            rows = connection.execute(chosen.sql, chosen.parameters).fetchall()
+            return [make(Row._make(row)) for row in rows]
+
+        return await self._database.read(read)
+
+    async def stream(self, filter: MemoryFilter) -> AsyncIterator[Row]:
+        """The same rows, as they are when the stream starts, a few at a time."""
+        chosen = selection(filter, self._scope, DIALECT)
+        if chosen is None:
+            return
+        if self._database.reader is None:
+            # In memory there is one connection, which a stream must not hold.
+            for row in await self.select(filter, Row.itself):
+                yield row
+            return
+        async for found in self._database.reader.stream(chosen.sql, chosen.parameters):
+            yield Row._make(found)
+
+    # ------------------------------------------------------------- inside a transaction
+
+    def _find(self, connection: apsw.Connection, id: str) -> Row | None:
+        found = connection.execute(_GET, (self._scope, id)).fetchone()
+        return None if found is None else Row._make(found)
+
+    def _insert(self, connection: apsw.Connection, row: NewRow, note: Note) -> None:
+        connection.execute(
+            _INSERT,
+            (
+                self._scope,
+                row.id,
+                row.created_at,
+                row.updated_at,
+                row.body,
+                note.actor,
+                note.reason,
+            ),
+        )
+        if connection.changes() == 0:
+            raise RecordExists(row.id)
+        for tag in row.tags:
+            connection.execute(_TAG, (self._scope, tag, row.created_at, row.id))
+
+    def _edit(self, connection: apsw.Connection, edit: Edit, note: Note) -> Change:
+        before = self._find(connection, edit.id)
+        if before is None:
+            raise RecordNotFound(edit.id)
+        before.check_version(edit.expected_version)
+        edited = edit.apply(before.body)
+        updated_at = max(note.at, before.updated_at)
+        after = Row(before.id, before.version + 1, before.created_at, updated_at, edited.body)
+        connection.execute(
+            _EDIT,
+            (
+                after.version,
+                after.updated_at,
+                after.body,
+                note.actor,
+                note.reason,
+                self._scope,
+                after.id,
+            ),
+        )
+        for tag in edited.tags_gone:
+            connection.execute(_UNTAG, (self._scope, tag, after.created_at, after.id))
+        for tag in edited.tags_new:
+            connection.execute(_TAG, (self._scope, tag, after.created_at, after.id))
+        return Change(before, after)
+
+    def _remove(self, connection: apsw.Connection, row: Row, note: Note) -> None:
+        connection.execute(_REMOVE, (note.at, note.actor, note.reason, self._scope, row.id))
+        for tag in row.tags():
+            connection.execute(_UNTAG, (self._scope, tag, row.created_at, row.id))
+
+    def _first_outcome(self, connection: apsw.Connection, key: RetryKey | None) -> str | None:
+        """The record of an earlier call with this key, if there was one."""
+        if key is None:
+            return None
+        found = connection.execute(_FIRST_OUTCOME, (self._scope, key.key)).fetchone()
+        if found is None:
+            return None
+        fingerprint, record_id = found
+        key.check_same(fingerprint)
+        return str(record_id)
+
+    def _remember(
+        self, connection: apsw.Connection, key: RetryKey | None, record_id: str, note: Note
+    ) -> None:
+        if key is not None:
+            values = (self._scope, key.key, key.fingerprint, record_id, note.at)
+            connection.execute(_REMEMBER, values)

@@ -1,0 +1,147 @@
+"""The one thread that writes a SQLite file.
+
+A unit of work is a plain function, run whole on this thread between BEGIN IMMEDIATE and
+COMMIT. A caller only awaits its result: when it is cancelled, the unit still lands whole or
+not at all, and no transaction is left open. Units that are waiting share one commit; each has
+a savepoint, so that one that fails, fails alone.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, Final, TypeVar
+
+import apsw
+
+from recollect.kernel.errors import StoreClosed, StoreFailed
+from recollect.stores.sqlite.connection import explained
+
+R = TypeVar("R")
+
+MAX_GROUP: Final = 256
+
+log = logging.getLogger("recollect.sqlite")
+
+
+@dataclass(slots=True, eq=False)
+class _Unit:
+    work: Callable[[apsw.Connection], Any]
+    loop: asyncio.AbstractEventLoop
+    future: "asyncio.Future[Any]"
+    result: Any = None
+    error: BaseException | None = None
+
+
+class Writer:
+    """Runs units of work one after the other, several to a commit."""
+
+    def __init__(self, connect: Callable[[], apsw.Connection], database: str) -> None:
+        self._connect = connect
+        self._connection = connect()
+        self._database = database
+        self._queue: SimpleQueue[_Unit | None] = SimpleQueue()
+        self._open = True
+        self._thread = Thread(target=self._run, name="recollect-writer", daemon=True)
+        self._thread.start()
+
+    async def run(self, work: Callable[[apsw.Connection], R]) -> R:
+        """Run one unit of work in a transaction; its result once the commit is durable."""
+        if not self._open:
+            raise StoreClosed
+        loop = asyncio.get_running_loop()
+        # Cancelling the caller cancels this future, which is a mailbox and nothing more.
+        future: asyncio.Future[R] = loop.create_future()
+        self._queue.put(_Unit(work, loop, future))
+        return await future
+
+    def close(self) -> None:
+        """Finish what is queued, then close the connection. Blocks until that is done."""
+        if self._open:
+            self._open = False
+            self._queue.put(None)
+            self._thread.join()
+            self._connection.close()
+
+    # ------------------------------------------------------------------ on the thread
+
+    def _run(self) -> None:
+        while (unit := self._queue.get()) is not None:
+            group = [unit]
+            closing = False
+            try:
+                closing = self._transaction(group)
+            except apsw.Error as error:
+                self._fail_group(group, error)
+            _deliver(group)
+            if closing:
+                return
+
+    def _transaction(self, group: list[_Unit]) -> bool:
+        """Run the group's first unit and whatever else is waiting; commit them together.
+
+        Returns whether the queue's end was met.
+        """
+        connection = self._connection
+        connection.execute("BEGIN IMMEDIATE")
+        closing = False
+        self._attempt(connection, group[0])
+        while len(group) < MAX_GROUP:
+            try:
+                unit = self._queue.get_nowait()
+            except Empty:
+                break
+            if unit is None:
+                closing = True
+                break
+            group.append(unit)
+            self._attempt(connection, unit)
+        connection.execute("COMMIT")
+        return closing
+
+    def _attempt(self, connection: apsw.Connection, unit: _Unit) -> None:
+        connection.execute("SAVEPOINT unit")
+        try:
+            unit.result = unit.work(connection)
+        except Exception as error:
+            if not connection.in_transaction:
+                raise  # SQLite itself gave up the whole transaction: full disk, I/O error
+            connection.execute("ROLLBACK TO unit")
+            unit.error = (
+                explained(error, self._database) if isinstance(error, apsw.Error) else error
+            )
+        connection.execute("RELEASE unit")
+
+    def _fail_group(self, group: list[_Unit], error: apsw.Error) -> None:
+        told = explained(error, self._database)
+        for unit in group:
+            unit.error = unit.error or told
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+        if isinstance(told, StoreFailed):
+            # After a failed write or fsync, this connection's view can't be trusted.
+            log.error("reopening %s after: %s", self._database, error)
+            self._connection.close()
+            self._connection = self._connect()
+
+
+def _deliver(group: list[_Unit]) -> None:
+    """Hand all results of a commit over with one wake-up per event loop."""
+    for loop in {unit.loop for unit in group}:
+        mine = [unit for unit in group if unit.loop is loop]
+        try:
+            loop.call_soon_threadsafe(_settle, mine)
+        except RuntimeError:
+            log.warning("%d callers had left before their writes were done", len(mine))
+
+
+def _settle(units: list[_Unit]) -> None:
+    for unit in units:
+        if unit.future.done():
+            continue
+        if unit.error is None:
+            unit.future.set_result(unit.result)
+        else:
+            unit.future.set_exception(unit.error)

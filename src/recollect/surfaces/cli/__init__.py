@@ -1,0 +1,1 @@
+"""The command ``recollect``: parse, call, present. Needs the extra ``cli``."""

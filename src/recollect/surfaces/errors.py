@@ -1,0 +1,31 @@
+"""How an error is shown outside Python: today as an exit code; HTTP and MCP come with them.
+
+==== =========================================================================
+code meaning
+==== =========================================================================
+0    done
+1    a bug, or the output could not be written
+2    wrong use: what was given can't be accepted (InvalidInput, a wrong option)
+3    the record is not in the state that the command needs (RecordError)
+4    the database, or something that has to be installed, is not there (StoreError)
+==== =========================================================================
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from recollect.kernel.errors import InvalidInput, RecollectError, RecordError, StoreError
+
+WRONG_USE: Final = 2
+
+EXIT_CODES: Final[Mapping[type[RecollectError], int]] = {
+    InvalidInput: WRONG_USE,
+    RecordError: 3,
+    StoreError: 4,
+}
+"""By branch of the tree: a new leaf has its code from the branch it grows on."""
+
+
+def exit_code(error: RecollectError) -> int:
+    """The exit code of the nearest branch that has one; 1 for an error outside the tree."""
+    return next((EXIT_CODES[kind] for kind in type(error).__mro__ if kind in EXIT_CODES), 1)
