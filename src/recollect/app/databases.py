@@ -49,17 +49,18 @@ _leases: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[DatabaseUrl, Lease]] 
 )
 
 
-async def acquire(url: str, clock: Clock) -> tuple[Database, Lease]:
-    """The database behind a URL, opened if this event loop has not opened it yet."""
-    named = parse_url(url)
-    if named.kind == "sqlite" and named.place != MEMORY:
-        named = DatabaseUrl("sqlite", os.path.realpath(named.place))
+async def acquire(url: str, clock: Clock, *, create: bool = True) -> tuple[Database, Lease]:
+    """The database behind a URL, opened if this event loop has not opened it yet.
+
+    Without `create` it must be there already: looking at a database never makes one.
+    """
+    named = _resolved(parse_url(url))
     loop = asyncio.get_running_loop()
     opened = _leases.setdefault(loop, {})
     is_private = named.kind == "dict" or named.place == MEMORY
     lease = None if is_private else opened.get(named)
     if lease is None:
-        lease = Lease(named, loop.create_task(_open(named, clock)))
+        lease = Lease(named, loop.create_task(_open(named, clock.now_ms(), create=create)))
         if not is_private:
             opened[named] = lease
     lease.holders += 1
@@ -84,12 +85,19 @@ async def release(lease: Lease) -> None:
         await database.close()
 
 
-async def _open(named: DatabaseUrl, clock: Clock) -> Database:
+def _resolved(named: DatabaseUrl) -> DatabaseUrl:
+    """The same file under one name, whatever folder or link it was named by."""
+    if named.kind == "sqlite" and named.place != MEMORY:
+        return DatabaseUrl("sqlite", os.path.realpath(named.place))
+    return named
+
+
+async def _open(named: DatabaseUrl, now: int, *, create: bool) -> Database:
     match named.kind:
         case "dict":
             return DictDatabase()
         case "sqlite":
-            return await SqliteDatabase.open(named.place, clock.now_ms())
+            return await SqliteDatabase.open(named.place, now, create=create)
         case "postgresql":
             try:
                 from recollect.stores.postgres.database import (  # noqa: PLC0415 - an extra
@@ -97,4 +105,4 @@ async def _open(named: DatabaseUrl, clock: Clock) -> Database:
                 )
             except ModuleNotFoundError as missing:
                 raise DependencyMissing(str(missing.name), "postgres") from missing
-            return await PostgresDatabase.open(named.place, clock.now_ms())
+            return await PostgresDatabase.open(named.place, now, create=create)

@@ -77,7 +77,7 @@ async def open(
 
 async def scopes(url: str | None = None) -> list[str]:
     """Every scope that was ever opened in a database, sorted."""
-    database, lease = await acquire(default_url(url), SystemClock())
+    database, lease = await acquire(default_url(url), SystemClock(), create=False)
     try:
         return await database.scopes()
     finally:

@@ -11,9 +11,9 @@ from recollect.kernel.json import JsonValue
 
 @dataclass(frozen=True, slots=True)
 class Frozen:
-    """A value by its canonical bytes; two are equal when their bytes are.
+    """A value by its canonical bytes, made by `freeze` or `Frozen.stored`.
 
-    The digest is always computed from the bytes, never taken from someone.
+    Two are equal when their bytes are. The digest is always computed, never taken from someone.
     """
 
     canonical: bytes = field(repr=False)
@@ -25,7 +25,7 @@ class Frozen:
     @classmethod
     def stored(cls, canonical: bytes, digest: str) -> Self:
         """What was frozen before, or InvalidProof where the bytes are not those of the digest."""
-        frozen = cls(canonical)
+        frozen = cls(bytes(canonical))  # a driver may hand out a buffer that it fills again
         if frozen.digest != digest:
             raise InvalidProof(f"the bytes hash to {frozen.digest}, the digest says {digest}")
         return frozen

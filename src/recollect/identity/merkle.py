@@ -43,6 +43,10 @@ class Frontier:
     peaks: tuple[bytes, ...] = ()
     """The roots of its perfect subtrees, the largest first."""
 
+    def __post_init__(self) -> None:
+        if len(self.peaks) != self.size.bit_count():
+            raise InvalidProof(f"a tree of {self.size} leaves has not {len(self.peaks)} peaks")
+
     def append(self, leaf: bytes) -> tuple["Frontier", list[bytes]]:
         """The tree with one more leaf hash, and the nodes that are complete with it.
 
@@ -90,12 +94,15 @@ class NodeList:
         self.frontier, completed = self.frontier.append(leaf)
         if len(completed) > len(self._levels):
             self._levels.append([])
-        for nodes, node in zip(self._levels, completed, strict=False):
-            nodes.append(node)
+        for level, node in enumerate(completed):
+            self._levels[level].append(node)
 
     def __call__(self, level: int, index: int, /) -> bytes:
-        """The hash of a node; IndexError where it is not complete yet."""
-        return self._levels[level][index]
+        """The hash of a node, or InvalidProof where it is not complete yet."""
+        try:
+            return self._levels[level][index]
+        except IndexError:
+            raise InvalidProof(f"the node {index} of level {level} is not complete") from None
 
 
 def frontier_at(size: int, nodes: Nodes) -> Frontier:

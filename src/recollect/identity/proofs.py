@@ -122,7 +122,6 @@ def verify_consistency(
     6. each further hash is joined to sr, and to fr where it stands left, until sn is 0
     7. fr is the old root and sr the new one
     """
-    _check_hashes(old_root, new_root, *proof)
     # 0.
     _check_sizes(old_size, new_size)
     if old_size == new_size:
@@ -132,6 +131,7 @@ def verify_consistency(
     # 1.
     if not proof:
         raise InvalidProof("it is empty")
+    _check_hashes(old_root, new_root, *proof)
     # 2.
     path = [old_root, *proof] if old_size.bit_count() == 1 else proof
     # 3.

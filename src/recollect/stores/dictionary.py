@@ -1,6 +1,6 @@
 """The dict store: the reference for records, in memory, gone when it is closed."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -95,7 +95,7 @@ class DictTable:
         found = select(filter, (_judged(row) for row in self.rows.values()))
         return [make(record.data) for record in found]
 
-    async def stream(self, filter: MemoryFilter) -> AsyncIterator[Row]:
+    async def stream(self, filter: MemoryFilter) -> AsyncGenerator[Row, None]:
         """The same rows; they are values, so later changes don't reach them."""
         for row in await self.select(filter, Row.itself):
             yield row

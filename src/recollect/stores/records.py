@@ -4,7 +4,8 @@ What is common to all databases is here: validation, canonical bytes, ids, times
 retries and hooks. What differs is in the table.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from typing import Any, Final, Generic, TypeVar
 
 from recollect.identity import canonical_bytes, decode, sha256
@@ -126,7 +127,7 @@ class Records(Generic[T]):
     ) -> None:
         """Merge a patch into a record's data (MEM-PATCH-1).
 
-        RecordNotFound if there is none (MEM-CRUD-3). Tags and meta stay as they are: see `annotate`.
+        RecordNotFound if there is none (MEM-CRUD-3). Tags and meta stay: see `annotate`.
         """
         note = self._note(actor, reason)
         key = None
@@ -214,11 +215,12 @@ class Records(Generic[T]):
         await notify(self._hooks, self._hooks.on_queried, None, filter, told)
         return [self._record(row) for row in rows]
 
-    async def stream(self, filter: MemoryFilter) -> AsyncIterator[StoredMemoryRecord[T]]:
+    async def stream(self, filter: MemoryFilter) -> AsyncGenerator[StoredMemoryRecord[T], None]:
         """What `query` would return when the stream starts, a few records at a time."""
         refuse_unknown_keys(filter, CAPABILITIES.filter_keys)
-        async for row in self._table.stream(filter):
-            yield self._record(row)
+        async with aclosing(self._table.stream(filter)) as rows:
+            async for row in rows:
+                yield self._record(row)
 
     # ------------------------------------------------------------------ rows and values
 

@@ -4,7 +4,7 @@
 Each call is one transaction: all of it lands, or none of it.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -146,6 +146,6 @@ class RecordTable(Protocol):
         """What the filter asks for, each row made into a value where it was read."""
         ...
 
-    def stream(self, filter: MemoryFilter) -> AsyncIterator[Row]:
+    def stream(self, filter: MemoryFilter) -> AsyncGenerator[Row, None]:
         """The same rows, as they are when the stream starts, a few at a time."""
         ...

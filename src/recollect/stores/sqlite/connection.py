@@ -41,13 +41,15 @@ def connect(path: str, *, busy_ms: int = BUSY_MS) -> apsw.Connection:
     return connection
 
 
-def check_place(path: str) -> None:
+def check_place(path: str, *, create: bool) -> None:
     """Refuse a path that SQLite could only fail on, in words that say what to do."""
     place = Path(path)
     if place.is_dir():
         raise StoreUnavailable(path, "it is a folder; name a file in it")
     if not place.parent.is_dir():
         raise StoreUnavailable(path, f"the folder {place.parent} does not exist; make it first")
+    if not create and not place.exists():
+        raise StoreUnavailable(path, "there is no such file")
 
 
 @contextmanager

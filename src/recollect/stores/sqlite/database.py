@@ -3,14 +3,11 @@
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import TypeVar
 
 import apsw
 
-from recollect.kernel.errors import ForeignDatabase, StoreReadOnly
-from recollect.stores.migrations import known_migrations, pending
 from recollect.stores.sqlite.connection import (
-    APPLICATION_ID,
     MEMORY,
     check_place,
     connect,
@@ -18,19 +15,10 @@ from recollect.stores.sqlite.connection import (
 )
 from recollect.stores.sqlite.reader import Reader
 from recollect.stores.sqlite.records import SqliteTable
+from recollect.stores.sqlite.schema import check_identity, migrate
 from recollect.stores.sqlite.writer import Writer
 
 R = TypeVar("R")
-
-MIGRATIONS: Final = "recollect.stores.sqlite.migrations"
-_HISTORY: Final = """
-CREATE TABLE IF NOT EXISTS migrations (
-  number     INTEGER NOT NULL PRIMARY KEY,
-  name       TEXT    NOT NULL,
-  checksum   TEXT    NOT NULL,
-  applied_at INTEGER NOT NULL
-) STRICT
-"""
 
 
 class SqliteDatabase:
@@ -42,27 +30,26 @@ class SqliteDatabase:
         self._reader = reader
 
     @classmethod
-    async def open(cls, path: str, now: int) -> "SqliteDatabase":
-        """Open a file, making or migrating its schema; nothing is left behind if that fails."""
-        return await asyncio.to_thread(cls._open, path, now)
+    async def open(cls, path: str, now: int, *, create: bool) -> "SqliteDatabase":
+        """Open a file and bring its schema up to date, in one transaction or not at all."""
+        return await asyncio.to_thread(cls._open, path, now, create=create)
 
     @classmethod
-    def _open(cls, path: str, now: int) -> "SqliteDatabase":
+    def _open(cls, path: str, now: int, *, create: bool) -> "SqliteDatabase":
         if path != MEMORY:
-            check_place(path)
+            check_place(path, create=create)
         with plain_errors(path):
             connection = connect(path)
             try:
-                _check_identity(connection, path)
-                _migrate(connection, path, now)
+                check_identity(connection, path)
+                migrate(connection, path, now)
             except BaseException:
                 connection.close()
                 raise
             if path == MEMORY:
-                return cls(path, Writer(lambda: connection, path), None)
-            connection.close()
+                return cls(path, Writer(connection, path), None)
             again = partial(connect, path)
-            return cls(path, Writer(again, path), Reader(again, path))
+            return cls(path, Writer(connection, path, reconnect=again), Reader(again, path))
 
     async def write(self, work: Callable[[apsw.Connection], R]) -> R:
         """Run one unit of work in a transaction."""
@@ -98,46 +85,3 @@ class SqliteDatabase:
         self._writer.close()
         if self._reader is not None:
             self._reader.close()
-
-
-def _check_identity(connection: apsw.Connection, path: str) -> None:
-    """Refuse what is not ours before anything is written to it."""
-    application_id = connection.pragma("application_id")
-    tables = connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
-    if application_id != APPLICATION_ID and (application_id or tables):
-        raise ForeignDatabase(path, "it holds the tables of another program")
-    if connection.readonly("main"):
-        raise StoreReadOnly(path, "the file is read-only; check its rights")
-
-
-def _migrate(connection: apsw.Connection, path: str, now: int) -> None:
-    """Bring the schema up to date in one transaction; several processes may try at once."""
-    if not pending(known_migrations(MIGRATIONS), _applied(connection), path):
-        return
-    if path != MEMORY:
-        connection.execute("PRAGMA journal_mode = WAL").fetchall()
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        connection.execute(_HISTORY)
-        for migration in pending(known_migrations(MIGRATIONS), _applied(connection), path):
-            connection.execute(migration.sql)
-            connection.execute(
-                "INSERT INTO migrations (number, name, checksum, applied_at) VALUES (?, ?, ?, ?)",
-                (migration.number, migration.name, migration.checksum, now),
-            )
-        connection.pragma("application_id", APPLICATION_ID)
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-
-
-def _applied(connection: apsw.Connection) -> list[tuple[int, str]]:
-    has_history = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'"
-    if not connection.execute(has_history).fetchone():
-        return []
-    rows: list[Any] = connection.execute(
-        "SELECT number, checksum FROM migrations ORDER BY number"
-    ).fetchall()
-    return rows

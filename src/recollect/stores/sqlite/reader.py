@@ -6,7 +6,7 @@ be long is broken off and started anew on a reader thread, so that the loop is n
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from threading import local
@@ -53,7 +53,7 @@ class Reader:
             with plain_errors(self._database):
                 raise
 
-    async def stream(self, sql: str, parameters: list[object]) -> AsyncIterator[Any]:
+    async def stream(self, sql: str, parameters: list[object]) -> AsyncGenerator[Any, None]:
         """Rows of one SELECT as they are now, in chunks; writes go on beside it."""
         if not self._open:
             raise StoreClosed

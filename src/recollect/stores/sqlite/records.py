@@ -1,6 +1,7 @@
 """The records of one scope in SQLite."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from typing import Final, Protocol, TypeVar
 
 import apsw
@@ -158,7 +159,7 @@ class SqliteTable:
 
         return await self._database.read(read)
 
-    async def stream(self, filter: MemoryFilter) -> AsyncIterator[Row]:
+    async def stream(self, filter: MemoryFilter) -> AsyncGenerator[Row, None]:
         """The same rows, as they are when the stream starts, a few at a time."""
         chosen = selection(filter, self._scope, DIALECT)
         if chosen is None:
@@ -168,8 +169,9 @@ class SqliteTable:
             for row in await self.select(filter, Row.itself):
                 yield row
             return
-        async for found in self._database.reader.stream(chosen.sql, chosen.parameters):
-            yield Row._make(found)
+        async with aclosing(self._database.reader.stream(chosen.sql, chosen.parameters)) as rows:
+            async for found in rows:
+                yield Row._make(found)
 
     # ------------------------------------------------------------- inside a transaction
 

@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from threading import Thread
 from typing import Any, Final, TypeVar
 
@@ -38,18 +38,25 @@ class _Unit:
 class Writer:
     """Runs units of work one after the other, several to a commit."""
 
-    def __init__(self, connect: Callable[[], apsw.Connection], database: str) -> None:
-        self._connect = connect
-        self._connection = connect()
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        database: str,
+        *,
+        reconnect: Callable[[], apsw.Connection] | None = None,
+    ) -> None:
+        self._connection: apsw.Connection | None = connection
+        self._reconnect = reconnect
         self._database = database
         self._queue: SimpleQueue[_Unit | None] = SimpleQueue()
-        self._open = True
+        self._is_open = True
+        self._is_drained = False
         self._thread = Thread(target=self._run, name="recollect-writer", daemon=True)
         self._thread.start()
 
     async def run(self, work: Callable[[apsw.Connection], R]) -> R:
         """Run one unit of work in a transaction; its result once the commit is durable."""
-        if not self._open:
+        if not self._is_open:
             raise StoreClosed
         loop = asyncio.get_running_loop()
         # Cancelling the caller cancels this future, which is a mailbox and nothing more.
@@ -59,47 +66,42 @@ class Writer:
 
     def close(self) -> None:
         """Finish what is queued, then close the connection. Blocks until that is done."""
-        if self._open:
-            self._open = False
+        if self._is_open:
+            self._is_open = False
             self._queue.put(None)
             self._thread.join()
-            self._connection.close()
 
     # ------------------------------------------------------------------ on the thread
 
     def _run(self) -> None:
-        while (unit := self._queue.get()) is not None:
-            group = [unit]
-            closing = False
+        while not self._is_drained:
+            group: list[_Unit] = []
             try:
-                closing = self._transaction(group)
+                self._transaction(group)
             except apsw.Error as error:
-                self._fail_group(group, error)
+                self._fail(group, error)
             _deliver(group)
-            if closing:
-                return
+        if self._connection is not None:
+            self._connection.close()
 
-    def _transaction(self, group: list[_Unit]) -> bool:
-        """Run the group's first unit and whatever else is waiting; commit them together.
-
-        Returns whether the queue's end was met.
-        """
-        connection = self._connection
+    def _transaction(self, group: list[_Unit]) -> None:
+        """Wait for a unit, run it and whatever else is waiting, and commit them together."""
+        unit = self._queue.get()
+        if unit is None:
+            self._is_drained = True
+            return
+        group.append(unit)
+        connection = self._connected()
         connection.execute("BEGIN IMMEDIATE")
-        closing = False
-        self._attempt(connection, group[0])
-        while len(group) < MAX_GROUP:
-            try:
-                unit = self._queue.get_nowait()
-            except Empty:
-                break
+        self._attempt(connection, unit)
+        while len(group) < MAX_GROUP and not self._queue.empty():
+            unit = self._queue.get()
             if unit is None:
-                closing = True
+                self._is_drained = True
                 break
             group.append(unit)
             self._attempt(connection, unit)
         connection.execute("COMMIT")
-        return closing
 
     def _attempt(self, connection: apsw.Connection, unit: _Unit) -> None:
         connection.execute("SAVEPOINT unit")
@@ -109,22 +111,30 @@ class Writer:
             if not connection.in_transaction:
                 raise  # SQLite itself gave up the whole transaction: full disk, I/O error
             connection.execute("ROLLBACK TO unit")
-            unit.error = (
-                explained(error, self._database) if isinstance(error, apsw.Error) else error
-            )
+            ours = explained(error, self._database) if isinstance(error, apsw.Error) else error
+            unit.error = ours
         connection.execute("RELEASE unit")
 
-    def _fail_group(self, group: list[_Unit], error: apsw.Error) -> None:
+    def _fail(self, group: list[_Unit], error: apsw.Error) -> None:
+        """Nothing of this group has landed, as far as can be known: tell all of them."""
         told = explained(error, self._database)
         for unit in group:
             unit.error = unit.error or told
-        if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
-        if isinstance(told, StoreFailed):
-            # After a failed write or fsync, this connection's view can't be trusted.
-            log.error("reopening %s after: %s", self._database, error)
-            self._connection.close()
-            self._connection = self._connect()
+        connection = self._connection
+        if connection is not None and connection.in_transaction:
+            connection.execute("ROLLBACK")
+        if isinstance(told, StoreFailed) and self._reconnect is not None:
+            # After a failed write or fsync this connection's view can't be trusted.
+            log.error("will reopen %s after: %s", self._database, error)
+            if connection is not None:
+                connection.close()
+            self._connection = None
+
+    def _connected(self) -> apsw.Connection:
+        if self._connection is None:
+            assert self._reconnect is not None  # noqa: S101 - only `_fail` lets go of a connection
+            self._connection = self._reconnect()
+        return self._connection
 
 
 def _deliver(group: list[_Unit]) -> None:

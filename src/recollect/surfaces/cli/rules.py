@@ -29,7 +29,7 @@ def rules(
     ] = None,
     state: Annotated[StateChoice | None, typer.Option(help="Only rules in this state.")] = None,
     family: Annotated[
-        str | None, typer.Option(help=f"Only this family: {', '.join(load_book().family)}.")
+        str | None, typer.Option(help="Only this family: EXT, REC, ING or GOV.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
@@ -114,7 +114,8 @@ def _print_overview(chosen: Sequence[Rule]) -> None:
     out = console()
     out.print(table)
     out.print(f"\n{proved} of {len(chosen)} rules are proved, {len(chosen) - proved} are planned.")
-    out.print("One in full: recollect rules ID. What is missing: recollect rules --state planned.")
+    out.print("One in full: recollect rules ID")
+    out.print("What is missing: recollect rules --state planned")
 
 
 def _planned(chosen: Sequence[Rule]) -> Table:

@@ -1,0 +1,31 @@
+"""A PostgreSQL server of our own, and in it a database for each contender.
+
+Its user is a plain one who owns the database: a superuser would pass by row-level security, which
+is part of what recollect pays for.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import unquote, urlsplit
+
+import psycopg
+from psycopg import sql
+from tests.postgres.server import PostgresServer, running_server
+
+
+@contextmanager
+def server() -> Iterator[PostgresServer]:
+    """A server that is stopped and cleared away in the end."""
+    with running_server(own=True) as started:
+        yield started
+
+
+def owned_database(started: PostgresServer) -> str:
+    """The URL of a fresh database for a fresh role that owns it, and is no superuser."""
+    url = started.create_database()
+    owner = started.create_app_role(url)
+    names = [unquote(urlsplit(url).path.removeprefix("/")), urlsplit(owner).username or ""]
+    statement = sql.SQL("ALTER DATABASE {} OWNER TO {}").format(*map(sql.Identifier, names))
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(statement)
+    return owner

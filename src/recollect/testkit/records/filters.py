@@ -1,0 +1,269 @@
+"""What a query answers, key by key, and that it agrees with `records.filter.select`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from recollect.kernel.errors import InvalidFilter, UnknownFilterKey
+from recollect.kernel.json import MAX_INTEGER
+from recollect.records import Capability, MemoryFilter, MemoryRecordInput, StoredMemoryRecord
+from recollect.records.filter import select
+from recollect.testkit.records.asking import create_all, ids_in, record
+from recollect.testkit.records.marks import contract
+from recollect.testkit.records.opening import OpenStore, Store, fresh_scope, require
+from recollect.testkit.strategies import filters, record_lists
+
+# By code point. A locale, a database that ignores case, or UTF-16 would have another order.
+IN_ORDER = ["10", "9", "A", "B", "Z", "a", "b", "z", "Ä", "é", "ㄱ", "가", "\uff5e", "𝒳", "🦜"]
+
+
+# --------------------------------------------------------------------------------- keys
+
+
+@contract("MEM-FILTER")
+async def test_an_empty_filter_finds_everything(store: Store) -> None:
+    created = await create_all(store, record(1), record(2), record(3))
+
+    assert sorted(await ids_in(store)) == sorted(created)
+
+
+@contract("MEM-FILTER")
+async def test_ids_find_only_the_records_named(store: Store) -> None:
+    await create_all(store, *(record(id=id, created_at=1) for id in "abcd"))
+
+    assert await ids_in(store, ids=["c", "a", "c", "nowhere"]) == ["a", "c"]
+    assert await ids_in(store, ids=[]) == []
+
+
+@contract("MEM-FILTER")
+async def test_all_tags_must_be_present(store: Store) -> None:
+    await create_all(
+        store,
+        record(id="none", created_at=1),
+        record(id="empty", created_at=1, tags=[]),
+        record(id="x", created_at=1, tags=["x"]),
+        record(id="xy", created_at=1, tags=["x", "y"]),
+        record(id="yxz", created_at=1, tags=["y", "x", "z"]),
+        record(id="xx", created_at=1, tags=["x", "x"]),
+    )
+
+    assert await ids_in(store, tags=["x"]) == ["x", "xx", "xy", "yxz"]
+    assert await ids_in(store, tags=["x", "y"]) == ["xy", "yxz"]
+    assert await ids_in(store, tags=["y", "x", "x"]) == ["xy", "yxz"]
+    assert await ids_in(store, tags=["x", "nowhere"]) == []
+    assert len(await ids_in(store, tags=[])) == 6
+
+
+@contract("MEM-FILTER")
+async def test_tags_are_compared_whole_and_exactly(store: Store) -> None:
+    await create_all(store, record(id="one", tags=["red wine"]), record(id="two", tags=["Red"]))
+
+    for tag in ["red", "wine", "RED", "red win", "red%", "red_wine", ""]:
+        assert await ids_in(store, tags=[tag]) == []
+
+
+@contract("MEM-FILTER")
+async def test_created_after_and_before_are_inclusive(store: Store) -> None:
+    await create_all(store, *(record(id=str(at), created_at=at) for at in (1, 2, 3)))
+
+    assert await ids_in(store, created_after=2) == ["3", "2"]
+    assert await ids_in(store, created_before=2) == ["2", "1"]
+    assert await ids_in(store, created_after=2, created_before=2) == ["2"]
+    assert await ids_in(store, created_after=3, created_before=1) == []
+    assert await ids_in(store, created_after=4) == []
+
+
+@contract("MEM-FILTER")
+async def test_times_before_1970_and_far_away_are_times(store: Store) -> None:
+    times = [-MAX_INTEGER, -1, 0, 1, MAX_INTEGER]
+    await create_all(store, *(record(id=str(at), created_at=at) for at in times))
+
+    assert await ids_in(store, order="asc") == [str(at) for at in times]
+    assert await ids_in(store, created_before=-1) == ["-1", str(-MAX_INTEGER)]
+    assert await ids_in(store, created_after=MAX_INTEGER) == [str(MAX_INTEGER)]
+    assert len(await ids_in(store, created_after=-MAX_INTEGER)) == 5
+
+
+@contract("MEM-FILTER")
+async def test_limit_and_offset_cut_a_page_out_of_the_order(store: Store) -> None:
+    await create_all(store, *(record(id=id, created_at=1) for id in "dbeac"))
+
+    assert await ids_in(store, limit=2) == ["a", "b"]
+    assert await ids_in(store, limit=2, offset=2) == ["c", "d"]
+    assert await ids_in(store, limit=2, offset=4) == ["e"]
+    assert await ids_in(store, offset=3) == ["d", "e"]
+    assert await ids_in(store, offset=5) == []
+    assert await ids_in(store, limit=MAX_INTEGER, offset=MAX_INTEGER) == []
+    assert await ids_in(store, limit=MAX_INTEGER) == ["a", "b", "c", "d", "e"]
+
+
+@contract("MEM-FILTER")
+async def test_limit_zero_is_an_empty_result(store: Store) -> None:
+    await create_all(store, record(id="a", tags=["x"]), record(id="b"))
+
+    assert await ids_in(store, limit=0) == []
+    assert await ids_in(store, limit=0, offset=1) == []
+    assert await ids_in(store, limit=0, tags=["x"]) == []
+    assert await ids_in(store, limit=0, ids=["a"]) == []
+
+
+@contract("MEM-FILTER")
+async def test_all_keys_together_narrow_the_result(store: Store) -> None:
+    await create_all(
+        store,
+        *(record(id=f"{at}", created_at=at, tags=["x", "y"]) for at in range(10)),
+        *(record(id=f"{at} without y", created_at=at, tags=["x"]) for at in range(10)),
+    )
+
+    found = await ids_in(
+        store,
+        ids=[f"{at}" for at in range(8)] + ["3 without y"],
+        tags=["x", "y"],
+        created_after=2,
+        created_before=6,
+        order="asc",
+        limit=3,
+        offset=1,
+    )
+
+    assert found == ["3", "4", "5"]
+
+
+@contract("MEM-FILTER")
+async def test_many_ids_may_be_asked_for_at_once(store: Store) -> None:
+    await create_all(store, *(record(id=f"{n:04}", created_at=1) for n in range(0, 40, 2)))
+
+    found = await ids_in(store, ids=[f"{n:04}" for n in range(5000)], offset=18)
+
+    assert found == ["0036", "0038"]
+
+
+@contract("MEM-FILTER")
+async def test_a_key_that_no_store_knows_is_an_error(store: Store) -> None:
+    await store.create(record(id="a", tags=["x"]))
+
+    for members in ({}, {"limit": 0}, {"ids": []}, {"tags": ["nowhere"]}):
+        filter = MemoryFilter.model_validate({"noStoreKnowsThisKey": 1, **members})
+        with pytest.raises(UnknownFilterKey) as caught:
+            await store.query(filter)
+
+        assert caught.value.code == "input.filter.unknown_key"
+        assert "noStoreKnowsThisKey" in caught.value.where
+
+
+@contract("MEM-FILTER")
+async def test_a_stream_refuses_a_key_that_no_store_knows(store: Store) -> None:
+    require(store, Capability.STREAMED)
+    await store.create(record(id="a"))
+    filter = MemoryFilter.model_validate({"noStoreKnowsThisKey": 1})
+
+    with pytest.raises(UnknownFilterKey):
+        [found async for found in store.stream(filter)]
+
+
+@contract("MEM-FILTER")
+async def test_a_value_that_a_key_can_not_have_is_an_error(store: Store) -> None:
+    for members in (
+        {"limit": -1},
+        {"limit": "3"},
+        {"limit": True},
+        {"offset": -1},
+        {"offset": 1.5},
+        {"orderBy": "id"},
+        {"order": "DESC"},
+        {"tags": "x"},
+        {"ids": [1]},
+        {"createdAfter": "2026-01-01"},
+    ):
+        with pytest.raises(InvalidFilter) as caught:
+            await store.query(MemoryFilter.model_validate(members))
+
+        assert caught.value.where.startswith(f"$.{next(iter(members))}")
+
+
+# -------------------------------------------------------------------------------- order
+
+
+@contract("MEM-FILTER")
+async def test_the_newest_come_first_unless_said_otherwise(store: Store) -> None:
+    await create_all(
+        store,
+        record(id="middle", created_at=2, updated_at=9),
+        record(id="newest", created_at=3, updated_at=5),
+        record(id="oldest", created_at=1, updated_at=7),
+    )
+
+    assert await ids_in(store) == ["newest", "middle", "oldest"]
+    assert await ids_in(store, order="asc") == ["oldest", "middle", "newest"]
+    assert await ids_in(store, order_by="updatedAt") == ["middle", "oldest", "newest"]
+    assert await ids_in(store, order_by="updatedAt", order="asc") == ["newest", "oldest", "middle"]
+
+
+@contract("MEM-FILTER")
+@pytest.mark.parametrize("order", ["asc", "desc"])
+@pytest.mark.parametrize("order_by", ["createdAt", "updatedAt"])
+async def test_ties_are_broken_by_id_ascending_in_either_direction(
+    store: Store, order: str, order_by: str
+) -> None:
+    for id in IN_ORDER[::-2] + IN_ORDER[-2::-2]:  # neither in order nor in reverse
+        await store.create(record(id=id, created_at=1, updated_at=1, tags=["x"]))
+
+    assert await ids_in(store, order=order, order_by=order_by) == IN_ORDER
+    assert await ids_in(store, order=order, order_by=order_by, tags=["x"]) == IN_ORDER
+    assert await ids_in(store, order=order, order_by=order_by, ids=IN_ORDER) == IN_ORDER
+    assert await ids_in(store, order=order, order_by=order_by, limit=4, offset=3) == IN_ORDER[3:7]
+
+
+@contract("MEM-FILTER")
+async def test_an_updated_record_is_the_newest_by_update(store: Store) -> None:
+    await create_all(store, *(record({}, id=id, created_at=1, updated_at=1) for id in "abc"))
+
+    await store.update("b", {"n": 1})
+
+    assert await ids_in(store, order_by="updatedAt") == ["b", "a", "c"]
+    assert await ids_in(store, order_by="createdAt") == ["a", "b", "c"]
+
+
+# ------------------------------------------------------------------- the pure definition
+
+quick = settings(
+    max_examples=40,
+    deadline=None,  # a database on a busy machine takes its time
+    suppress_health_check=[
+        # `open_store` is shared by the examples on purpose: each opens a scope of its own.
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.too_slow,
+    ],
+)
+
+
+@contract("MEM-FILTER")
+@given(records=record_lists(), asked=st.lists(filters(), min_size=1, max_size=6))
+@quick
+async def test_random_filters_find_what_the_pure_definition_says(
+    open_store: OpenStore,
+    store: Store,
+    records: Sequence[MemoryRecordInput[Any]],
+    asked: Sequence[MemoryFilter],
+) -> None:
+    del store  # held open, so that the examples don't each open the database anew
+    async with open_store(fresh_scope()) as own:
+        for given_record in records:
+            await own.create(given_record)
+
+        stored = [foretold(given_record) for given_record in records]
+        for filter in asked:
+            assert await own.query(filter) == select(filter, stored)
+
+
+def foretold(given: MemoryRecordInput[Any]) -> StoredMemoryRecord[Any]:
+    """What must be kept of a record whose id and times are given."""
+    assert given.id is not None
+    assert given.created_at is not None
+    assert given.updated_at is not None
+    return StoredMemoryRecord(
+        given.id, given.data, given.created_at, given.updated_at, given.tags, given.meta
+    )

@@ -1,0 +1,150 @@
+"""Versions: every change is the next one, and whoever expected another is refused."""
+
+import pytest
+
+from recollect.kernel.actors import ActorRef
+from recollect.kernel.errors import InvalidActor, InvalidPatch, RecordNotFound, VersionConflict
+from recollect.records import Capability
+from recollect.testkit.records.asking import everything, kept, record
+from recollect.testkit.records.marks import contract
+from recollect.testkit.records.opening import Store, require
+
+
+@contract()
+async def test_versions_are_counted_from_one(store: Store) -> None:
+    require(store, Capability.VERSIONED)
+    id = await store.create(record({"n": 0}))
+
+    assert await store.version(id) == 1
+    await store.update(id, {"n": 1})
+    assert await store.version(id) == 2
+    await store.update(id, {"n": 1})
+    assert await store.version(id) == 3
+
+
+@contract()
+async def test_an_unknown_and_a_deleted_id_have_no_version(store: Store) -> None:
+    require(store, Capability.VERSIONED)
+    id = await store.create(record())
+    await store.delete(id)
+
+    assert await store.version(id) is None
+    assert await store.version("nowhere") is None
+
+
+@contract()
+async def test_a_deleted_id_created_anew_is_its_next_version(store: Store) -> None:
+    require(store, Capability.VERSIONED)
+    await store.create(record({}, id="one"))
+    await store.update("one", {"n": 1})
+    await store.delete("one")
+
+    await store.create(record({}, id="one"))
+
+    assert await store.version("one") == 3
+
+
+@contract()
+async def test_a_refused_update_is_no_version(store: Store) -> None:
+    require(store, Capability.VERSIONED)
+    id = await store.create(record({"n": 0}))
+
+    with pytest.raises(InvalidPatch):
+        await store.update(id, "no object")
+
+    assert await store.version(id) == 1
+
+
+@contract()
+async def test_an_update_of_the_expected_version_goes_through(store: Store) -> None:
+    require(store, Capability.VERSIONED)
+    id = await store.create(record({"n": 0}))
+
+    await store.update(id, {"n": 1}, expected_version=1)
+    await store.update(id, {"n": 2}, expected_version=2)
+
+    assert (await kept(store, id)).data == {"n": 2}
+
+
+@contract()
+@pytest.mark.parametrize("expected", [0, 1, 3, 2**31])
+async def test_an_update_of_another_version_is_refused(store: Store, expected: int) -> None:
+    require(store, Capability.VERSIONED)
+    id = await store.create(record({"n": 0}))
+    await store.update(id, {"n": 1})
+    before = await kept(store, id)
+
+    with pytest.raises(VersionConflict) as caught:
+        await store.update(id, {"n": 2}, expected_version=expected)
+
+    assert caught.value.code == "record.version_conflict"
+    assert (caught.value.id, caught.value.expected, caught.value.current) == (id, expected, 2)
+    assert await kept(store, id) == before
+    assert await store.version(id) == 2
+
+
+@contract()
+async def test_a_delete_of_another_version_is_refused(store: Store) -> None:
+    require(store, Capability.VERSIONED)
+    id = await store.create(record({"n": 0}))
+    await store.update(id, {"n": 1})
+    before = await kept(store, id)
+
+    with pytest.raises(VersionConflict) as caught:
+        await store.delete(id, expected_version=1)
+
+    assert (caught.value.expected, caught.value.current) == (1, 2)
+    assert await kept(store, id) == before
+    await store.delete(id, expected_version=2)
+    assert await store.get(id) is None
+
+
+@contract()
+async def test_a_record_created_anew_is_not_the_one_that_was_expected(store: Store) -> None:
+    require(store, Capability.VERSIONED)
+    await store.create(record({"n": 0}, id="one"))
+    await store.delete("one")
+    await store.create(record({"n": 1}, id="one"))
+
+    with pytest.raises(VersionConflict):
+        await store.update("one", {"n": 2}, expected_version=1)
+
+    assert (await kept(store, "one")).data == {"n": 1}
+
+
+@contract("MEM-CRUD-3")
+async def test_an_unknown_id_is_not_found_whatever_is_expected(store: Store) -> None:
+    require(store, Capability.VERSIONED)
+
+    with pytest.raises(RecordNotFound):
+        await store.update("nowhere", {"n": 1}, expected_version=1)
+    await store.delete("nowhere", expected_version=1)
+
+
+@contract()
+async def test_a_change_takes_an_actor_and_a_reason(store: Store) -> None:
+    require(store, Capability.VERSIONED)
+    agent = ActorRef(actor_id="tester", kind="agent")
+
+    id = await store.create(record({}), actor="human:mina", reason="처음")
+    await store.update(id, {"n": 1}, actor=agent, reason="it's \"needed\"")
+    assert (await kept(store, id)).data == {"n": 1}
+    await store.delete(id, actor=agent, reason="done")
+    assert await store.get(id) is None
+
+
+@contract()
+async def test_an_actor_that_is_none_is_refused_and_changes_nothing(store: Store) -> None:
+    require(store, Capability.VERSIONED)
+    id = await store.create(record({"n": 0}))
+    before = await everything(store)
+
+    for actor in ("nobody", "robot:x", ""):
+        with pytest.raises(InvalidActor):
+            await store.create(record(), actor=actor)
+        with pytest.raises(InvalidActor):
+            await store.update(id, {"n": 1}, actor=actor)
+        with pytest.raises(InvalidActor):
+            await store.delete(id, actor=actor)
+
+    assert await everything(store) == before

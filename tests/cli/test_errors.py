@@ -1,0 +1,94 @@
+"""Every error of the tree has an exit code, and leaves as one plain line."""
+
+from collections.abc import Iterator
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from recollect.kernel.errors import (
+    InvalidInput,
+    InvalidScope,
+    RecollectError,
+    RecordError,
+    RecordNotFound,
+    StoreClosed,
+    StoreError,
+)
+from recollect.kernel.json import parse
+from recollect.surfaces.cli.errors import PlainErrors
+from recollect.surfaces.errors import EXIT_CODES, exit_code
+
+
+def leaves(kind: type[RecollectError] = RecollectError) -> Iterator[type[RecollectError]]:
+    ours = [child for child in kind.__subclasses__() if child.__module__.startswith("recollect.")]
+    for child in ours:
+        yield from leaves(child)
+    if not ours:
+        yield kind
+
+
+def failing_with(error: Exception) -> typer.Typer:
+    app = typer.Typer(cls=PlainErrors)
+
+    @app.callback()
+    def everything() -> None: ...
+
+    @app.command()
+    def fail(*, json: bool = False) -> None:
+        _ = json
+        raise error
+
+    return app
+
+
+@pytest.mark.parametrize("leaf", list(leaves()))
+def test_every_error_has_one_exit_code(leaf: type[RecollectError]) -> None:
+    codes = {code for kind, code in EXIT_CODES.items() if issubclass(leaf, kind)}
+
+    assert len(codes) == 1
+    assert exit_code(leaf.__new__(leaf)) in codes
+
+
+def test_the_branches_have_their_codes() -> None:
+    assert {InvalidInput: 2, RecordError: 3, StoreError: 4} == EXIT_CODES
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [(InvalidScope("", "it is empty"), 2), (RecordNotFound("x"), 3), (StoreClosed(), 4)],
+)
+def test_an_error_is_one_plain_line_and_an_exit_code(error: RecollectError, status: int) -> None:
+    result = CliRunner().invoke(failing_with(error), ["fail"])
+
+    assert result.exit_code == status
+    assert result.stdout == ""
+    assert result.stderr == f"error: {error}\n"
+
+
+def test_with_json_an_error_is_json_on_stderr() -> None:
+    result = CliRunner().invoke(failing_with(RecordNotFound("기억")), ["fail", "--json"])
+
+    assert result.exit_code == 3
+    assert parse(result.stderr) == {
+        "error": {"code": "record.not_found", "message": str(RecordNotFound("기억"))}
+    }
+    assert "기억" in result.stderr
+
+
+def test_an_error_over_several_lines_is_still_one_line() -> None:
+    result = CliRunner().invoke(failing_with(InvalidScope("", "a\n  b")), ["fail"])
+
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_bug_is_not_dressed_up_as_a_refusal() -> None:
+    result = CliRunner().invoke(failing_with(ZeroDivisionError()), ["fail"])
+
+    assert isinstance(result.exception, ZeroDivisionError)
+
+
+def test_an_aborted_question_is_said_in_a_line() -> None:
+    result = CliRunner().invoke(failing_with(typer.Abort()), ["fail"])
+
+    assert (result.exit_code, result.stderr) == (1, "error: Aborted.\n")

@@ -1,0 +1,97 @@
+"""The command as it is started: another process, other streams."""
+
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+
+from recollect.kernel.json import parse
+from recollect.kernel.rules import load_rules
+
+WITHOUT = """
+import sys
+sys.modules["{name}"] = None
+from recollect.__main__ import main
+main()
+"""
+
+
+def start(*arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(  # noqa: S603 - our own interpreter and arguments
+        [sys.executable, *arguments],
+        capture_output=True,
+        check=False,
+        env={**os.environ, **environment},
+        timeout=60,
+    )
+
+
+def test_the_rules_are_printed_as_utf8_json_whatever_the_locale() -> None:
+    result = start("-m", "recollect", "rules", "--json", LC_ALL="C", PYTHONIOENCODING="ascii")
+
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert len(parse(result.stdout)) == len(load_rules())
+    assert "요구사항".encode() in result.stdout
+
+
+def test_an_unknown_rule_is_refused_without_a_traceback() -> None:
+    result = start("-m", "recollect", "rules", "NO-SUCH-RULE")
+
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert result.stderr.startswith(b"error: No rule is called NO-SUCH-RULE.")
+    assert result.stderr.count(b"\n") == 1
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    result = start("-m", "recollect", "--version")
+
+    assert (result.returncode, result.stdout.decode()) == (0, f"recollect {version('recollect')}\n")
+
+
+def test_without_a_command_the_help_is_shown() -> None:
+    result = start("-m", "recollect")
+
+    assert result.returncode == 0
+    assert b"rules" in result.stdout
+
+
+def test_a_reader_that_left_is_no_error_to_talk_about() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as closed:
+        result = subprocess.run(
+            [sys.executable, "-m", "recollect", "rules"],
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            check=False,
+            timeout=60,
+        )
+
+    assert result.stderr == b""
+
+
+@pytest.mark.parametrize("name", ["typer", "rich"])
+def test_without_its_extra_the_command_says_how_to_install_it(name: str) -> None:
+    blocked = (
+        f"import sys; sys.modules[{name!r}] = None; from recollect.__main__ import main; main()"
+    )
+
+    result = start("-c", blocked)
+
+    assert (result.returncode, result.stdout) == (4, b"")
+    assert result.stderr.decode() == (
+        "error: the command line is not installed. Run: pip install 'recollect[cli]'\n"
+    )
+
+
+def test_another_missing_module_is_not_mistaken_for_the_extra() -> None:
+    blocked = (
+        "import sys; sys.modules['orjson'] = None; from recollect.__main__ import main; main()"
+    )
+
+    result = start("-c", blocked)
+
+    assert result.returncode == 1
+    assert b"orjson" in result.stderr

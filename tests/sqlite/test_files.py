@@ -1,0 +1,224 @@
+"""Files that can't be opened are named, with what to do, and stay as they are."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import apsw
+import pytest
+
+import recollect
+from recollect import MemoryFilter, MemoryRecordInput
+from recollect.kernel.errors import (
+    ForeignDatabase,
+    RecollectError,
+    SchemaDamaged,
+    SchemaTooNew,
+    StoreReadOnly,
+    StoreUnavailable,
+)
+from recollect.stores.sqlite.connection import connect
+from recollect.stores.sqlite.schema import MIGRATIONS, migrate
+
+NOBODY = 65534
+
+
+async def opened(path: Path) -> None:
+    async with recollect.open(f"sqlite:///{path}", scope="s") as memory:
+        await memory.records.create(MemoryRecordInput(data=1))
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> Path:
+    path = tmp_path / "memory.db"
+    await opened(path)
+    return path
+
+
+async def test_a_missing_folder_is_named_and_not_made(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable) as caught:
+        await opened(tmp_path / "nowhere" / "memory.db")
+
+    assert str(tmp_path / "nowhere") in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_folder_is_not_a_database(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable):
+        await opened(tmp_path)
+
+
+async def test_a_file_of_something_else_is_left_untouched(tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("remember the milk\n" * 100)
+    foreign = tmp_path / "foreign.db"
+    connection = apsw.Connection(str(foreign))
+    connection.execute("CREATE TABLE theirs (x)")
+    connection.close()
+
+    for file in (text, foreign):
+        before = file.read_bytes()
+        with pytest.raises(ForeignDatabase) as caught:
+            await opened(file)
+        assert caught.value.code == "store.foreign"
+        assert file.read_bytes() == before
+    assert {file.name for file in tmp_path.iterdir()} == {"notes.txt", "foreign.db"}
+
+
+async def test_a_newer_schema_is_refused_and_left_untouched(database: Path) -> None:
+    connection = connect(str(database))
+    connection.execute("INSERT INTO migrations VALUES (9999, 'future', 'x', 0)")
+    connection.pragma("wal_checkpoint(TRUNCATE)")
+    connection.close()
+    before = database.read_bytes()
+
+    with pytest.raises(SchemaTooNew) as caught:
+        await opened(database)
+
+    assert (caught.value.found, caught.value.known) == (9999, MIGRATIONS[-1].number)
+    assert database.read_bytes() == before
+
+
+async def test_a_migration_that_is_not_ours_is_refused(database: Path) -> None:
+    connection = connect(str(database))
+    connection.execute("UPDATE migrations SET checksum = 'edited' WHERE number = 1")
+    connection.close()
+
+    with pytest.raises(SchemaDamaged):
+        await opened(database)
+
+
+@pytest.mark.parametrize("what", ["file", "folder"])
+async def test_a_read_only_place_is_named(database: Path, what: str) -> None:
+    place = database if what == "file" else database.parent
+    place.chmod(0o444 if what == "file" else 0o555)
+    for parent in database.parents:
+        if parent.stat().st_uid == os.getuid() and os.getuid() == 0 and parent != Path("/"):
+            parent.chmod(parent.stat().st_mode | 0o555)
+    try:
+        as_root = os.geteuid() == 0
+        if as_root:  # root may write everything
+            os.seteuid(NOBODY)
+        try:
+            with pytest.raises((StoreReadOnly, StoreUnavailable)) as caught:
+                await opened(database)
+        finally:
+            if as_root:
+                os.seteuid(0)
+    finally:
+        place.chmod(0o755)
+
+    assert "check its rights" in str(caught.value)
+
+
+async def test_listing_scopes_never_makes_a_database(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable):
+        await recollect.scopes(f"sqlite:///{tmp_path}/typo.db")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_scopes_are_listed(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/memory.db"
+    for scope in ("zebra", "고객", "alpha"):
+        async with recollect.open(url, scope=scope):
+            pass
+
+    assert await recollect.scopes(url) == ["alpha", "zebra", "고객"]
+
+
+async def test_the_file_is_durable_strict_and_ours(database: Path) -> None:
+    connection = connect(str(database))
+    tables = connection.execute(
+        "SELECT name, strict FROM pragma_table_list"
+        " WHERE schema = 'main' AND name NOT LIKE 'sqlite_%'"
+    ).fetchall()
+
+    assert connection.pragma("journal_mode") == "wal"
+    assert connection.pragma("synchronous") == 2  # FULL: NORMAL loses acknowledged writes
+    assert connection.pragma("trusted_schema") == 0
+    assert connection.pragma("application_id") == 0x7265636F
+    assert tables
+    assert all(strict for _, strict in tables)
+    connection.close()
+
+
+def schema_of(path: Path) -> Sequence[object]:
+    connection = apsw.Connection(str(path))
+    found = connection.execute(
+        "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
+    ).fetchall()
+    connection.close()
+    return found
+
+
+@pytest.mark.parametrize("start", range(len(MIGRATIONS)))
+def test_a_migrated_schema_equals_a_fresh_one(tmp_path: Path, start: int) -> None:
+    fresh, migrated = tmp_path / "fresh.db", tmp_path / "migrated.db"
+    for path, steps in ((fresh, [MIGRATIONS]), (migrated, [MIGRATIONS[:start], MIGRATIONS])):
+        connection = connect(str(path))
+        for known in steps:
+            if known:
+                migrate(connection, str(path), 0, known)
+        connection.close()
+
+    assert schema_of(migrated) == schema_of(fresh)
+
+
+async def test_a_migration_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    connection = connect(str(path))
+    broken = [MIGRATIONS[0], type(MIGRATIONS[0])(2, "broken", "CREATE TABLE a (x); NONSENSE", "c")]
+
+    with pytest.raises(apsw.SQLError):
+        migrate(connection, str(path), 0, broken)
+
+    assert connection.execute("SELECT count(*) FROM sqlite_schema").fetchall() == [(0,)]
+    connection.close()
+
+
+WRITER = """
+import asyncio, sys, recollect
+async def main(url, name):
+    async with recollect.open(url, scope="shared") as memory:
+        for n in range(40):
+            await memory.records.create(recollect.MemoryRecordInput(data={"by": name, "n": n}))
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+async def test_several_processes_may_use_one_file_even_while_it_is_made(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/memory.db"
+    processes = [
+        await asyncio.create_subprocess_exec(sys.executable, "-c", WRITER, url, str(number))
+        for number in range(4)
+    ]
+    codes = [await process.wait() for process in processes]
+
+    assert codes == [0, 0, 0, 0]
+    async with recollect.open(url, scope="shared") as memory:
+        found = await memory.records.query(MemoryFilter())
+    assert {(r.data["by"], r.data["n"]) for r in found} == {
+        (str(by), n) for by in range(4) for n in range(40)
+    }
+
+
+async def test_a_file_that_another_process_keeps_writing_is_unavailable_not_broken(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recollect.stores.sqlite.connection.BUSY_MS", 20)
+    other = apsw.Connection(str(database))
+    async with recollect.open(f"sqlite:///{database}", scope="s") as memory:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailable) as caught:
+            await memory.records.create(MemoryRecordInput(id="late", data=1))
+        assert await memory.records.get("late") is None, "reads don't wait behind a writer"
+        other.execute("ROLLBACK")
+        other.close()
+        await memory.records.create(MemoryRecordInput(id="late", data=2))
+        assert (await memory.records.get("late")) is not None
+
+    assert caught.value.code == "store.unavailable"
+    assert isinstance(caught.value, RecollectError)

@@ -1,0 +1,90 @@
+"""Short reads run on the loop's thread; long ones must not hold it up."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from threading import get_ident
+
+import apsw
+import pytest
+
+import recollect
+from recollect import MemoryFilter, MemoryRecordInput
+from recollect.kernel.errors import StoreClosed
+from recollect.stores.sqlite.connection import connect
+from recollect.stores.sqlite.reader import Reader
+
+COUNT = """
+WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < ?)
+SELECT count(*) FROM n
+"""
+
+
+@pytest.fixture
+async def reader(tmp_path: Path) -> AsyncIterator[Reader]:
+    path = str(tmp_path / "reader.db")
+    connection = connect(path)
+    connection.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (x)").fetchall()
+    connection.close()
+
+    def again(**options: int) -> apsw.Connection:
+        return connect(path, **options)
+
+    made = Reader(again, path)
+    yield made
+    await asyncio.to_thread(made.close)
+
+
+def counting(upto: int) -> Callable[[apsw.Connection], tuple[int, object]]:
+    def read(connection: apsw.Connection) -> tuple[int, object]:
+        return get_ident(), connection.execute(COUNT, (upto,)).fetchall()
+
+    return read
+
+
+async def test_a_short_read_runs_on_the_loops_own_thread(reader: Reader) -> None:
+    thread, found = await reader.run(counting(10))
+
+    assert thread == get_ident()
+    assert found == [(10,)]
+
+
+async def test_a_long_read_is_broken_off_and_runs_on_a_thread_of_its_own(reader: Reader) -> None:
+    thread, found = await reader.run(counting(200_000))
+
+    assert thread != get_ident()
+    assert found == [(200_000,)]
+
+
+async def test_many_long_reads_at_once_all_answer(reader: Reader) -> None:
+    answers = await asyncio.gather(*(reader.run(counting(50_000 + n)) for n in range(20)))
+
+    assert [found for _, found in answers] == [[(50_000 + n,)] for n in range(20)]
+
+
+async def test_a_stream_left_early_lets_go_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    async with recollect.open(f"sqlite:///{path}", scope="s") as memory:
+        await memory.records.create_many([MemoryRecordInput(data=n) for n in range(1_000)])
+        stream = memory.records.stream(MemoryFilter())
+        async for _ in stream:
+            break
+        await stream.aclose()
+
+    assert [file.name for file in tmp_path.iterdir()] == ["memory.db"], "no -wal, no -shm is left"
+
+
+async def test_a_closed_handle_refuses_everything(tmp_path: Path) -> None:
+    for url in ("dict://", "sqlite://:memory:", f"sqlite:///{tmp_path}/memory.db"):
+        async with recollect.open(url, scope="s") as memory:
+            records = memory.records
+        with pytest.raises(StoreClosed):
+            await records.get("a")
+        with pytest.raises(StoreClosed):
+            await records.create(MemoryRecordInput(data=1))
+        with pytest.raises(StoreClosed):
+            await records.update("a", {})
+        with pytest.raises(StoreClosed):
+            await records.delete("a")
+        with pytest.raises(StoreClosed):
+            await records.query(MemoryFilter())

@@ -1,0 +1,170 @@
+"""The writer thread: whole transactions, shared commits, and nothing left open."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+from threading import Event
+
+import apsw
+import pytest
+
+from recollect.kernel.errors import StoreClosed, StoreFailed
+from recollect.stores.sqlite.connection import connect
+from recollect.stores.sqlite.writer import Writer
+
+
+class Commits:
+    """Counts the commits of a connection."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.count = 0
+        connection.set_commit_hook(self._counted)
+
+    def _counted(self) -> bool:
+        self.count += 1
+        return False
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    name = str(tmp_path / "writer.db")
+    connection = connect(name)
+    connection.execute(
+        "PRAGMA journal_mode = WAL; CREATE TABLE t (x INTEGER PRIMARY KEY, y TEXT)"
+    ).fetchall()
+    connection.close()
+    return name
+
+
+@pytest.fixture
+async def writer(path: str) -> AsyncIterator[Writer]:
+    made = Writer(connect(path), path, reconnect=lambda: connect(path))
+    yield made
+    await asyncio.to_thread(made.close)
+
+
+def rows(path: str) -> list[int]:
+    connection = connect(path)
+    found = [x for (x,) in connection.execute("SELECT x FROM t ORDER BY x")]
+    connection.close()
+    return found
+
+
+def inserting(x: int) -> Callable[[apsw.Connection], Sequence[object]]:
+    return lambda connection: connection.execute("INSERT INTO t (x) VALUES (?)", (x,)).fetchall()
+
+
+async def test_units_that_wait_share_one_commit(path: str) -> None:
+    connection = connect(path)
+    commits = Commits(connection)
+    writer = Writer(connection, path)
+    held, go = Event(), Event()
+
+    def holding(_: apsw.Connection) -> None:
+        held.set()
+        go.wait()
+
+    first = asyncio.ensure_future(writer.run(holding))
+    await asyncio.to_thread(held.wait)
+    others = [asyncio.ensure_future(writer.run(inserting(x))) for x in range(100)]
+    await asyncio.sleep(0)
+    go.set()
+    await asyncio.gather(first, *others)
+    await asyncio.to_thread(writer.close)
+
+    assert rows(path) == list(range(100))
+    assert commits.count == 1
+
+
+async def test_a_unit_that_fails_fails_alone(writer: Writer, path: str) -> None:
+    def failing(connection: apsw.Connection) -> None:
+        connection.execute("INSERT INTO t (x) VALUES (50)")
+        raise LookupError("refused")
+
+    done = await asyncio.gather(
+        writer.run(inserting(1)),
+        writer.run(failing),
+        writer.run(inserting(2)),
+        writer.run(inserting(2)),
+        writer.run(inserting(3)),
+        return_exceptions=True,
+    )
+
+    assert [type(result) for result in done] == [list, LookupError, list, StoreFailed, list]
+    assert rows(path) == [1, 2, 3]
+
+
+async def test_a_cancelled_caller_strands_no_transaction(writer: Writer, path: str) -> None:
+    held, go = Event(), Event()
+
+    def slow(connection: apsw.Connection) -> None:
+        connection.execute("INSERT INTO t (x) VALUES (1)")
+        held.set()
+        go.wait()
+        connection.execute("INSERT INTO t (x) VALUES (2)")
+
+    task = asyncio.ensure_future(writer.run(slow))
+    await asyncio.to_thread(held.wait)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    go.set()
+    await writer.run(inserting(3))
+
+    assert rows(path) == [1, 2, 3], "the unit of the cancelled caller landed whole"
+    other = connect(path, busy_ms=0)
+    other.execute("BEGIN IMMEDIATE; ROLLBACK")  # would be busy if a transaction were left open
+    other.close()
+
+
+async def test_a_full_disk_is_told_and_the_next_write_works(path: str) -> None:
+    small = connect(path)
+    small.pragma("max_page_count", 8)
+    writer = Writer(small, path, reconnect=lambda: connect(path))
+    big = "x" * 100_000
+
+    def filling(connection: apsw.Connection) -> None:
+        connection.execute("INSERT INTO t (x, y) VALUES (1, ?)", (big,))
+
+    with pytest.raises(StoreFailed) as caught:
+        await writer.run(filling)
+    await writer.run(filling)
+    await asyncio.to_thread(writer.close)
+
+    assert caught.value.code == "store.failed"
+    assert "full" in caught.value.why
+    assert rows(path) == [1]
+
+
+async def test_a_database_that_can_not_be_reopened_fails_each_write_and_hangs_none(
+    path: str,
+) -> None:
+    small = connect(path)
+    small.pragma("max_page_count", 8)
+
+    def gone() -> apsw.Connection:
+        raise apsw.CantOpenError("gone")
+
+    writer = Writer(small, path, reconnect=gone)
+    done = await asyncio.gather(
+        *(
+            writer.run(lambda c: c.execute("INSERT INTO t (y) VALUES (?)", ("x" * 100_000,)))
+            for _ in range(3)
+        ),
+        return_exceptions=True,
+    )
+    await asyncio.to_thread(writer.close)
+
+    assert all(isinstance(result, Exception) for result in done)
+
+
+async def test_a_closed_writer_refuses_and_what_was_queued_has_landed(path: str) -> None:
+    writer = Writer(connect(path), path)
+    pending = [asyncio.ensure_future(writer.run(inserting(x))) for x in range(20)]
+    await asyncio.sleep(0)
+    await asyncio.to_thread(writer.close)
+
+    await asyncio.gather(*pending)
+    assert rows(path) == list(range(20))
+    with pytest.raises(StoreClosed):
+        await writer.run(inserting(99))
