@@ -3,6 +3,7 @@
 from typing import Annotated, ClassVar, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -50,10 +51,6 @@ def place_and_reason(refused: ValidationError) -> tuple[str, str]:
     return "$" + where, reason[0].lower() + reason[1:]
 
 
-def _tuple(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
-
-
 def _storable_text(text: object) -> object:
     if isinstance(text, str) and not storable(text):
         raise ValueError("it holds U+0000 or a lone surrogate")
@@ -63,5 +60,5 @@ def _storable_text(text: object) -> object:
 StorableText = Annotated[str, BeforeValidator(_storable_text)]
 """A text that every database can hold."""
 
-AsTuple = BeforeValidator(_tuple)
-"""A JSON array becomes a tuple: what is frozen holds nothing that could be changed."""
+AsTuple = AfterValidator(tuple)
+"""A list becomes a tuple: what is frozen holds nothing that could be changed."""

@@ -5,7 +5,7 @@
 - limit 0 is an empty result; offset skips from the front of the order
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import ConfigDict, Field
@@ -18,7 +18,7 @@ from recollect.records.model import Milliseconds, StoredMemoryRecord
 T = TypeVar("T")
 
 Count = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
-Texts = Annotated[tuple[str, ...], AsTuple]
+Texts = Annotated[Sequence[str], AsTuple]
 
 
 class MemoryFilter(WireModel):

@@ -4,7 +4,7 @@ Python attributes are snake_case; the wire has the seed's camelCase names. 'Abse
 are the same for tags and meta, which are optional; for data they are not: null is a value.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -20,7 +20,7 @@ Milliseconds = Annotated[int, Field(ge=-MAX_INTEGER, le=MAX_INTEGER)]
 
 MemoryId = Annotated[StorableText, Field(min_length=1, max_length=512)]
 Tag = Annotated[StorableText, Field(min_length=1, max_length=256)]
-Tags = Annotated[tuple[Tag, ...], AsTuple]
+Tags = Annotated[Sequence[Tag], AsTuple]
 
 
 class MemoryRecordInput(WireModel, Generic[T]):

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from recollect.kernel.wire import AsTuple, WireModel
-from recollect.records.filter import Count
+from recollect.kernel.wire import WireModel
+from recollect.records.filter import Count, Texts
 from recollect.records.model import StoredMemoryRecord
 
 RetentionCause = Literal["ephemeral tag", "past max age", "beyond max records"]
@@ -16,7 +16,7 @@ class MemoryRetentionPolicy(WireModel):
 
     max_age: Count | None = None
     max_records: Count | None = None
-    ephemeral_tags: Annotated[tuple[str, ...], AsTuple] = ()
+    ephemeral_tags: Texts = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,9 @@ _FLOATS: Final = (0.5, 1.0, -0.0, 1e16, 1e20, 1e21, -1e300, 1e-7, 5e-324, 0.1 + 
 
 def texts(max_size: int = 12) -> st.SearchStrategy[str]:
     """Texts that every store can hold: no U+0000, no lone surrogate."""
-    return st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=max_size)
+    return st.text(
+        st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=max_size
+    )
 
 
 def json_values(max_leaves: int = 8) -> st.SearchStrategy[Any]:

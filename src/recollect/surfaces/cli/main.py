@@ -9,8 +9,10 @@ from typing import Annotated
 
 import typer
 
+from recollect.surfaces.cli.demo import demo
 from recollect.surfaces.cli.errors import PlainErrors
 from recollect.surfaces.cli.rules import rules
+from recollect.surfaces.cli.scopes import scopes
 
 app = typer.Typer(
     name="recollect",
@@ -43,3 +45,5 @@ def recollect(
 
 
 app.command()(rules)
+app.command()(scopes)
+app.command()(demo)

@@ -18,6 +18,7 @@ METHODS = {
     Capability.VERSIONED: ("version", "create", "update", "delete"),
 }
 
+
 @contract("D-MEM-1", "MEM-CRUD-1")
 async def test_a_store_declares_what_it_can_do(store: Store) -> None:
     declared = getattr(store, "capabilities", None)

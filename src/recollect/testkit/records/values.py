@@ -47,12 +47,21 @@ VALUES = {
     "korean": "한국어, 조합형: \u1112\u1161\u11ab",
     "astral": "🦜𝒳",
     "controls": "\x01\x1f\x7f\u0085\u2028\u2029\ufeff\uffff",
-    "quotes": "it's \"quoted\" \\ and \\u0000 %s $1 ? -- ; /*",
+    "quotes": 'it\'s "quoted" \\ and \\u0000 %s $1 ? -- ; /*',
     "empty_array": [],
     "empty_object": {},
     "mixed_array": [None, True, 0, 1.5, "x", [], {}, [[1], [2]]],
     "object_of_everything": {"a": None, "b": [{"c": {"d": [1, 2.5, "three"]}}]},
-    "unusual_keys": {"": 1, " ": 2, "한": 3, "🦜": 4, "\uff5e": 5, "$app": 6, "a.b[0]": 7, "'\"": 8},
+    "unusual_keys": {
+        "": 1,
+        " ": 2,
+        "한": 3,
+        "🦜": 4,
+        "\uff5e": 5,
+        "$app": 6,
+        "a.b[0]": 7,
+        "'\"": 8,
+    },
 }
 
 REFUSED = {

@@ -127,7 +127,7 @@ async def test_a_change_takes_an_actor_and_a_reason(store: Store) -> None:
     agent = ActorRef(actor_id="tester", kind="agent")
 
     id = await store.create(record({}), actor="human:mina", reason="처음")
-    await store.update(id, {"n": 1}, actor=agent, reason="it's \"needed\"")
+    await store.update(id, {"n": 1}, actor=agent, reason='it\'s "needed"')
     assert (await kept(store, id)).data == {"n": 1}
     await store.delete(id, actor=agent, reason="done")
     assert await store.get(id) is None

@@ -1,0 +1,16 @@
+"""The dict store keeps the contract."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from tests.contract.opening import in_memory
+
+from recollect.testkit.records import *  # noqa: F403
+
+pytestmark = pytest.mark.backend("dict")
+
+
+@pytest.fixture
+async def open_store() -> AsyncIterator[OpenStore]:  # noqa: F405
+    async with in_memory("dict://") as opener:
+        yield opener
