@@ -1,1 +1,1 @@
-"""Room 5: what recollect reaches beyond its own database: models, embedders, signers, anchors, jobs."""
+"""Room 5: what lies beyond our own database: models, embedders, signers, anchors, jobs."""

@@ -132,4 +132,4 @@ class _Session:
 
     def show(self, line: str) -> None:
         """What came of it."""
-        self.out.print(Padding(Text(line, overflow="fold"), (0, 0, 0, 3)))
+        self.out.print(Padding(Text(line, overflow="fold"), (0, 0, 0, 3), expand=False))

@@ -72,5 +72,5 @@ __all__ = [
     "store",
     "stranger",
     "twin",
-    *_TESTS,
 ]
+__all__ += list(_TESTS)  # noqa: PLE0605 - all of them

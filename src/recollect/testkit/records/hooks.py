@@ -25,7 +25,7 @@ from recollect.testkit.records.opening import OpenHooked, Store, require
 Heard = list[tuple[Any, ...]]
 
 
-class Broken(Exception):  # noqa: N818 - what it says, not what it is
+class Broken(Exception):
     """What the failing hooks raise."""
 
 
@@ -165,10 +165,6 @@ async def test_hooks_hear_of_each_record_of_a_batch(open_hooked: OpenHooked) -> 
         await store.update_many([MemoryUpdate(id, {"n": n}) for id, n in (("b", 3), ("b", 4))])
         await store.delete_many(["a", "nowhere"])
 
-    assert [(name, values[0]) for name, *values in heard if name == "updated"] == [
-        ("updated", "b"),
-        ("updated", "b"),
-    ]
     assert [values for name, *values in heard if name == "updated"] == [
         ["b", {"n": 2}, {"n": 3}],
         ["b", {"n": 3}, {"n": 4}],
@@ -416,7 +412,7 @@ async def test_a_hook_that_waits_holds_up_no_other_call(open_hooked: OpenHooked)
     async with open_hooked(MemoryHooks(on_created=on_created, on_failure=failures.append)) as store:
         first = asyncio.ensure_future(store.create(record(id="first")))
         second = asyncio.ensure_future(store.create(record(id="second")))
-        assert await asyncio.gather(first, second) == ["first", "second"]
+        assert list(await asyncio.gather(first, second)) == ["first", "second"]
 
     assert failures == []
 

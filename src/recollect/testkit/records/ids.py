@@ -13,7 +13,7 @@ from recollect.testkit.records.opening import Store, require
 UNUSUAL = {
     "korean": "기억/하나",
     "emoji": "👩‍👩‍👧‍👦",
-    "astral": "𝒳🦜",
+    "astral": "\U0001d4b3🦜",
     "quotes": 'it\'s "one" `two`',
     "backslash": "a\\b\\\\c\\u0000",
     "percent": "100%",

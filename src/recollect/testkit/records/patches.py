@@ -27,7 +27,7 @@ from recollect.testkit.records.opening import Store
         ({"a": 1}, {"A": 2}, {"a": 1, "A": 2}),
         ({"한": 1}, {"🦜": 2}, {"한": 1, "🦜": 2}),
         ({"é": 1}, {"e\u0301": 2}, {"é": 1, "e\u0301": 2}),
-        ({"a": 1}, {"tags": ["x"], "id": "y", "meta": {}}, {"a": 1, "tags": ["x"], "id": "y", "meta": {}}),
+        ({"a": 1}, {"tags": ["x"], "id": "y"}, {"a": 1, "tags": ["x"], "id": "y"}),
     ],
     ids=[
         "a_member_is_replaced",

@@ -1,8 +1,8 @@
 """A stream is a query that does not hold it all in memory: the same records, a snapshot."""
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
-from typing import Any, cast
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
 
 from recollect.records import Capability, MemoryFilter, StoredMemoryRecord
 from recollect.testkit.records.asking import create_all, everything, ids_of, record
@@ -114,9 +114,14 @@ async def many(store: Store) -> list[str]:
     return await create_all(store, *records)
 
 
-def streaming(
+@asynccontextmanager
+async def streaming(
     store: Store, filter: MemoryFilter
-) -> "aclosing[AsyncGenerator[StoredMemoryRecord[Any], None]]":
-    """A stream that is closed when the block is left."""
+) -> AsyncIterator[AsyncIterator[StoredMemoryRecord[Any]]]:
+    """A stream that is closed when the block is left, if it can be: an iterator need not."""
     stream = store.stream(filter)
-    return aclosing(cast("AsyncGenerator[StoredMemoryRecord[Any], None]", stream))
+    try:
+        yield stream
+    finally:
+        if isinstance(stream, AsyncGenerator):
+            await stream.aclose()

@@ -26,7 +26,7 @@ def nested(levels: int, innermost: Any = "innermost") -> Any:
     return value
 
 
-VALUES = {
+VALUES: dict[str, Any] = {
     "null": None,
     "true": True,
     "false": False,
@@ -45,7 +45,7 @@ VALUES = {
     "float_of_17_digits": 0.1 + 0.2,
     "empty_text": "",
     "korean": "한국어, 조합형: \u1112\u1161\u11ab",
-    "astral": "🦜𝒳",
+    "astral": "🦜\U0001d4b3",
     "controls": "\x01\x1f\x7f\u0085\u2028\u2029\ufeff\uffff",
     "quotes": 'it\'s "quoted" \\ and \\u0000 %s $1 ? -- ; /*',
     "empty_array": [],
@@ -64,7 +64,7 @@ VALUES = {
     },
 }
 
-REFUSED = {
+REFUSED: dict[str, tuple[Any, str]] = {
     "nan": ({"a": [0, nan]}, ".a[1]"),
     "infinity": ({"a": inf}, ".a"),
     "negative_infinity": ([-inf], "[0]"),

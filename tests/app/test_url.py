@@ -1,0 +1,51 @@
+"""Database URLs: what they name, and what is wrong with the others."""
+
+import pytest
+
+from recollect.app.url import DatabaseUrl, hidden, parse_url
+from recollect.kernel.errors import InvalidUrl
+
+
+@pytest.mark.parametrize(
+    ("url", "kind", "place"),
+    [
+        ("dict://", "dict", ""),
+        ("sqlite:///memory.db", "sqlite", "memory.db"),
+        ("sqlite:////var/lib/memory.db", "sqlite", "/var/lib/memory.db"),
+        ("sqlite:///기억%20one%3F.db", "sqlite", "기억 one?.db"),
+        ("sqlite://:memory:", "sqlite", ":memory:"),
+        ("postgresql://me@host/db", "postgresql", "postgresql://me@host/db"),
+        ("postgres://me@host/db", "postgresql", "postgresql://me@host/db"),
+    ],
+)
+def test_a_url_names_a_store_and_a_place(url: str, kind: str, place: str) -> None:
+    assert parse_url(url) == DatabaseUrl(kind, place)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "memory.db",
+        "sqlite://memory.db",
+        "sqlite:///",
+        "sqlite:///a.db?mode=ro",
+        "dict://x",
+        "mysql://h",
+        None,
+    ],
+)
+def test_a_wrong_url_is_refused_with_the_forms_that_are_understood(url: str) -> None:
+    with pytest.raises(InvalidUrl) as caught:
+        parse_url(url)
+
+    assert caught.value.code == "input.url"
+    assert "sqlite:///path.db" in str(caught.value)
+
+
+def test_a_password_is_never_shown() -> None:
+    assert hidden("mysql://me:s3cret@host/db") == "mysql://me:***@host/db"
+    with pytest.raises(InvalidUrl) as caught:
+        parse_url("mysql://me:s3cret@host/db")
+
+    assert "s3cret" not in str(caught.value)
