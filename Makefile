@@ -12,16 +12,17 @@ PIP_FLAGS   = install --quiet --root-user-action=ignore
 COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
           --no-emit-index-url --no-emit-find-links --no-header
 
-.PHONY: help setup run test check bench rules lock clean
+.PHONY: help setup run test check bench rules pythons lock clean
 
 help:
-	@echo "make run    set up and show a short session on a SQLite file"
-	@echo "make test   set up and pass the whole suite, on dict, SQLite and PostgreSQL"
-	@echo "make check  lint, types, layers"
-	@echo "make bench  measure against raw apsw and LangGraph's stores, as ratios"
-	@echo "make setup  only make the environment: .venv, with the command recollect in it"
-	@echo "make rules  write docs/rules.md and the proofs anew from a full run of the suite"
-	@echo "make lock   compile the pinned requirement files anew (needs uv)"
+	@echo "make run      set up and show a short session on a SQLite file"
+	@echo "make test     set up and pass the whole suite, on dict, SQLite and PostgreSQL"
+	@echo "make check    lint, types, layers"
+	@echo "make bench    measure against raw apsw and LangGraph's stores, as ratios"
+	@echo "make setup    only make the environment: .venv, with the command recollect in it"
+	@echo "make pythons  the suite on every supported Python that is at hand"
+	@echo "make rules    write docs/rules.md and the proofs anew from a full run of the suite"
+	@echo "make lock     compile the pinned requirement files anew (needs uv)"
 
 # A virtual environment without its own pip (Debian's python3 can't make one with it):
 # the system's pip installs into it, checking every hash.
@@ -65,6 +66,13 @@ bench: $(BENCHED)
 rules: $(TEST)
 	@$(VENV)/bin/python -m pytest --write-rules
 
+# The suite on every supported Python that is at hand, each in an environment of its own.
+pythons:
+	@for python in python3.11 python3.12 python3.13; do \
+	  if $$python -c '' 2>/dev/null; then \
+	    $(MAKE) --no-print-directory PYTHON=$$python VENV=.venv-$$python test || exit 1; \
+	  else echo "$$python is not at hand"; fi; done
+
 lock:
 	$(COMPILE) pyproject.toml requirements/run.in --extra cli --extra postgres -o requirements/run.txt
 	$(COMPILE) pyproject.toml requirements/run.in requirements/test.in \
@@ -73,4 +81,4 @@ lock:
 	  --extra cli --extra postgres -o requirements/bench.txt
 
 clean:
-	rm -rf $(VENV) $(BENCH) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

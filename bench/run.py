@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from tests.postgres.server import ServerError
 
 from bench import canonical, growth, operations
 from bench.measure import Figures, Plan
@@ -30,6 +29,7 @@ from bench.systems.raw_postgres import raw_postgres
 from bench.systems.raw_sqlite import raw_sqlite
 from bench.systems.recollect import recollect_on_postgres, recollect_on_sqlite
 from recollect import RecollectError
+from tests.postgres.server import ServerError
 
 Place = TypeVar("Place")
 Opens = Callable[[Place], AbstractAsyncContextManager[System]]

@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator
 
 import pytest
-from tests.contract.opening import in_memory
 
 from recollect.testkit.records import *  # noqa: F403
+from tests.contract.opening import in_memory
 
 pytestmark = pytest.mark.backend("dict")
 

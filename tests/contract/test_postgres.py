@@ -1,9 +1,9 @@
 """The PostgreSQL store keeps the contract, in one database that its tests share."""
 
 import pytest
-from tests.contract.opening import at
 
 from recollect.testkit.records import *  # noqa: F403
+from tests.contract.opening import at
 
 pytestmark = pytest.mark.backend("postgres")
 

@@ -14,11 +14,11 @@ import pytest
 import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.identity.documents import DocumentSource, texts, values
 
 from recollect.identity import canonical_bytes
 from recollect.kernel.errors import InvalidJson
 from recollect.kernel.json import MAX_BYTES, MAX_DEPTH, MAX_INTEGER, parse
+from tests.identity.documents import DocumentSource, texts, values
 
 Vectors = Callable[[str], Any]
 

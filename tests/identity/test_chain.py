@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.identity.documents import values
 
 from recollect.identity import (
     GENESIS,
@@ -19,6 +18,7 @@ from recollect.identity import (
     link,
     sha256_hex,
 )
+from tests.identity.documents import values
 
 
 def chain(bodies: list[Any]) -> list[Link]:

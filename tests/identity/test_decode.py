@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from tests.identity.documents import DocumentSource, values
 
 from recollect.identity import canonical_bytes, decode
 from recollect.kernel.errors import InvalidJson
 from recollect.kernel.json import MAX_INTEGER
+from tests.identity.documents import DocumentSource, values
 
 
 @given(values)

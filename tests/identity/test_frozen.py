@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from tests.identity.documents import values
 
 from recollect.identity import Frozen, canonical_bytes, freeze
 from recollect.kernel.errors import InvalidJson, InvalidProof
+from tests.identity.documents import values
 
 
 @given(values)

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.identity.trees import naive_root
 
 from recollect.identity import (
     EMPTY_ROOT,
@@ -19,6 +18,7 @@ from recollect.identity import (
     node_hash,
 )
 from recollect.kernel.errors import InvalidProof
+from tests.identity.trees import naive_root
 
 LEAVES = [b"leaf %d" % number for number in range(130)]
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.identity.trees import naive_root
 
 from recollect.identity import (
     EMPTY_ROOT,
@@ -21,6 +20,7 @@ from recollect.identity import (
     verify_inclusion,
 )
 from recollect.kernel.errors import InvalidProof
+from tests.identity.trees import naive_root
 
 SIZE = 65
 LEAVES = [leaf_hash(b"leaf %d" % number) for number in range(SIZE)]

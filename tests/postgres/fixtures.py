@@ -6,6 +6,7 @@ Where it can't be had, the tests that ask for it fail: none is skipped.
 from collections.abc import Iterator
 
 import pytest
+
 from tests.postgres.server import PostgresServer, running_server
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+
 from tests.postgres.server import (
     ENVIRONMENT_VARIABLE,
     OwnServer,

@@ -13,9 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from recollect.kernel.rules import Proof, Rule, find_rule
 from tests.traceability.source import Citation
 
-from recollect.kernel.rules import Proof, Rule, find_rule
+SHOWN = 5
+"""How many of a rule's tests are named when they did not pass."""
 
 Outcome = Literal["passed", "failed", "skipped", "not run"]
 
@@ -119,9 +121,12 @@ def _backends_proved(trials: Sequence[Trial]) -> set[str]:
 
 def _not_passed(trials: Iterable[Trial]) -> str:
     """Why not, for people: the tests that did not pass, with how and why."""
-    told = {
-        f"\n    {trial.test} {trial.outcome}" + (f": {trial.reason}" if trial.reason else "")
-        for trial in trials
-        if trial.outcome != "passed"
-    }
-    return "".join(sorted(told)) or ": no test ran there"
+    told = sorted(
+        {
+            f"\n    {trial.test} {trial.outcome}" + (f": {trial.reason}" if trial.reason else "")
+            for trial in trials
+            if trial.outcome != "passed"
+        }
+    )
+    more = f"\n    and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
+    return "".join(told[:SHOWN]) + more if told else ": no test ran there"

@@ -13,11 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from recollect.kernel.rules import Proof, parse_rules
 from tests.traceability.findings import Outcome, Trial, misspelt, proofs, unproved
 from tests.traceability.render import proofs_file, rules_page
 from tests.traceability.source import citations, id_pattern
-
-from recollect.kernel.rules import Proof, parse_rules
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

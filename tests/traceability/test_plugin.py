@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.traceability.source import id_pattern
 
 from recollect.kernel.rules import load_rules, parse_proofs
+from tests.traceability.source import id_pattern
 
 RULES = """
 [family]
@@ -323,6 +323,18 @@ def test_one_skipped_test_on_a_backend_outweighs_another_that_passed_there(
     )
 
     project.must_fail("MEM-CRUD-1 (MUST) is not proved on sqlite")
+
+
+def test_of_many_tests_that_were_skipped_a_few_are_named_and_all_are_counted(
+    project: Project,
+) -> None:
+    one = '@pytest.mark.skip("slow")\n@pytest.mark.rule("MEM-CRUD-1")\ndef test_{}(): pass\n'
+    project.write(
+        "test_sqlite.py",
+        STORE.format(backend="sqlite") + "".join(one.format(number) for number in range(7)),
+    )
+
+    project.must_fail("    test_sqlite::test_0 skipped: slow", "    and 2 more")
 
 
 def test_a_planned_rule_with_a_test_fails_the_run(project: Project) -> None:

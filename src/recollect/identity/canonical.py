@@ -161,8 +161,6 @@ def _large_as_float(value: JsonValue) -> JsonValue:
             return {key: _large_as_float(member) for key, member in value.items()}
         case list():
             return [_large_as_float(item) for item in value]
-        case bool():
-            return value
         case int() if not -MAX_INTEGER <= value <= MAX_INTEGER:
             return float(value)
     return value

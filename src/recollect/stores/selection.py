@@ -13,11 +13,17 @@ from recollect.records.filter import MemoryFilter
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """Where the two engines differ: a list of ids as one parameter, and 'no limit'."""
+    """Where the two engines differ.
+
+    A list of ids as one parameter, 'no limit', what stands before a table's name, and a tag as
+    it stands in the index of tags.
+    """
 
     id_in_list: str
     list_parameter: Callable[[Sequence[str]], object]
     no_limit: int | None
+    schema: str = ""
+    tag: str = "?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +35,6 @@ class Selection:
 
 
 _COLUMNS: Final = "SELECT r.id, r.version, r.created_at, r.updated_at, r.body FROM "
-_BY_TAG: Final = "record_tags t CROSS JOIN records r WHERE r.scope = t.scope AND r.id = t.id"
-_HAS_TAG: Final = (
-    "EXISTS (SELECT 1 FROM record_tags x WHERE x.scope = r.scope AND x.tag = ?"
-    " AND x.created_at = r.created_at AND x.id = r.id)"
-)
 _DIRECTION: Final = {"asc": " ASC, ", "desc": " DESC, "}
 _TIME: Final = {"createdAt": "created_at", "updatedAt": "updated_at"}
 
@@ -49,6 +50,7 @@ def selection(filter: MemoryFilter, scope: str, dialect: Dialect) -> Selection |
         return None
     by_tag = bool(tags) and ids is None
     walked = "t" if by_tag else "r"
+    records, record_tags = dialect.schema + "records", dialect.schema + "record_tags"
     where = [walked + ".scope = ?"]
     parameters: list[object] = [scope]
 
@@ -57,7 +59,8 @@ def selection(filter: MemoryFilter, scope: str, dialect: Dialect) -> Selection |
         parameters.append(parameter)
 
     if by_tag:
-        demand("t.tag = ?", tags.pop(0))
+        where.append("r.scope = t.scope AND r.id = t.id")
+        demand("t.tag = " + dialect.tag, tags.pop(0))
     else:
         where.append("r.body IS NOT NULL")
     if ids is not None:
@@ -67,15 +70,19 @@ def selection(filter: MemoryFilter, scope: str, dialect: Dialect) -> Selection |
         demand(walked + ".created_at >= ?", filter.created_after)
     if filter.created_before is not None:
         demand(walked + ".created_at <= ?", filter.created_before)
+    has_tag = "".join([
+        "EXISTS (SELECT 1 FROM ", record_tags, " x WHERE x.scope = r.scope AND x.tag = ",
+        dialect.tag, " AND x.created_at = r.created_at AND x.id = r.id)",
+    ])  # fmt: skip
     for tag in tags:
-        demand(_HAS_TAG, tag)
+        demand(has_tag, tag)
 
     time = ("r." if filter.order_by == "updatedAt" else walked + ".") + _TIME[filter.order_by]
     parameters += [dialect.no_limit if filter.limit is None else filter.limit, filter.offset]
     sql = "".join([
         _COLUMNS,
-        _BY_TAG + " AND " if by_tag else "records r WHERE ",
-        " AND ".join(where),
+        record_tags + " t CROSS JOIN " if by_tag else "", records, " r",
+        " WHERE ", " AND ".join(where),
         " ORDER BY ", time, _DIRECTION[filter.order], walked, ".id ASC",
         " LIMIT ? OFFSET ?",
     ])  # fmt: skip

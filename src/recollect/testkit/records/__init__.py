@@ -73,4 +73,4 @@ __all__ = [
     "stranger",
     "twin",
 ]
-__all__ += list(_TESTS)  # noqa: PLE0605 - all of them
+__all__ += list(_TESTS)

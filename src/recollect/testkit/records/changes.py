@@ -44,8 +44,14 @@ def changes() -> st.SearchStrategy[Any]:
     )
 
 
+def histories() -> st.SearchStrategy[list[Any]]:
+    """Some creations, then changes of any kind."""
+    begin = st.lists(creations(), min_size=2, max_size=4)
+    return st.builds(list.__add__, begin, st.lists(changes(), min_size=2, max_size=10))
+
+
 @contract("MEM-CRUD-1", "MEM-FILTER", "MEM-PATCH-1")
-@given(steps=st.lists(changes(), max_size=14), asked=st.lists(filters(), min_size=1, max_size=4))
+@given(steps=histories(), asked=st.lists(filters(), min_size=1, max_size=4))
 @quick
 async def test_random_changes_leave_what_a_dict_would_hold(
     open_store: OpenStore, store: Store, steps: Sequence[Any], asked: Sequence[MemoryFilter]

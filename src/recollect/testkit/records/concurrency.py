@@ -23,7 +23,7 @@ async def at_once(calls: Iterable[Awaitable[R]]) -> list[R]:
 
 
 async def cancelled_after(steps: int, call: Awaitable[Any]) -> bool:
-    """Let a call run for some turns of the event loop, then cancel it; whether that was too late."""
+    """Cancel a call after some turns of the event loop; whether it was done by then."""
     task = asyncio.ensure_future(call)
     for _ in range(steps):
         await asyncio.sleep(0)

@@ -1,0 +1,1 @@
+"""The store for more than one machine: PostgreSQL, through psycopg."""

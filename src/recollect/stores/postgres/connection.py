@@ -1,0 +1,42 @@
+"""Opening one connection, with the settings that our promises rest on."""
+
+from typing import Any, Final, TypeAlias
+
+import psycopg
+from psycopg import AsyncConnection
+
+from recollect.stores.postgres.address import Address
+from recollect.stores.postgres.errors import plain_errors, refused
+
+Connection: TypeAlias = AsyncConnection[tuple[Any, ...]]
+
+BUSY_MS: Final = 5_000
+
+# 1. nothing but the server's own functions and operators is found without a schema's name
+# 2. what a call sees after it waited for a lock is what was committed meanwhile
+# 3. a write that was acknowledged is on disk, whatever the role's or the database's default says
+# 4. nobody waits for a lock for ever
+# 5. no query is compiled: that takes longer than most of ours take to run
+_SETTINGS: Final = f"""
+SELECT set_config('search_path', '', false),
+       set_config('default_transaction_isolation', 'read committed', false),
+       CASE current_setting('synchronous_commit') WHEN 'off'
+         THEN set_config('synchronous_commit', 'on', false) END,
+       set_config('lock_timeout', '{BUSY_MS}', false),
+       set_config('jit', 'off', false)
+"""
+
+
+async def connect(address: Address) -> Connection:
+    """A connection where each statement outside BEGIN is a transaction of its own."""
+    try:
+        connection = await AsyncConnection.connect(address.conninfo, autocommit=True)
+    except psycopg.Error as error:
+        raise refused(error, address.name) from error
+    try:
+        with plain_errors(address.name):
+            await connection.execute(_SETTINGS)
+    except BaseException:
+        await connection.close()
+        raise
+    return connection

@@ -1,0 +1,4 @@
+"""The records of one scope in PostgreSQL."""
+
+
+
