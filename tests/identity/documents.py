@@ -79,14 +79,14 @@ class DocumentSource:
                 return " ".join(chance.choices(_WORDS, k=chance.randrange(5)))
 
     def _container(self, depth: int) -> Any:
-        size = self._random.randrange(8)
+        size = self._random.randrange(6)
         if self._random.random() < 0.3:
             items = [self._member(depth) for _ in range(size)]
             return items if self._random.random() < 0.8 else tuple(items)
         return {key: self._member(depth) for key in self._random.choices(_KEYS, k=size)}
 
     def _member(self, depth: int) -> Any:
-        nested = depth > 0 and self._random.random() < 0.3
+        nested = depth > 0 and self._random.random() < 0.28
         return self._container(depth - 1) if nested else self._scalar()
 
 

@@ -71,10 +71,11 @@ def flipped(found: bytes, bit: int) -> bytes:
 
 
 def with_damaged_proofs(claim: dict[str, Any], bit: int, extra: bytes) -> list[dict[str, Any]]:
-    """The claim with each hash flipped or dropped, with two swapped, with one more anywhere."""
+    """The claim with hashes flipped, dropped, swapped, cut short or added; and with none at all."""
     proof = claim["proof"]
     places = range(len(proof))
     damaged = [
+        *([[]] if proof else []),
         *([*proof[:at], flipped(proof[at], bit), *proof[at + 1 :]] for at in places),
         *([*proof[:at], *proof[at + 1 :]] for at in places),
         *([*proof[:at], proof[at + 1], proof[at], *proof[at + 2 :]] for at in places[:-1]),
