@@ -21,7 +21,7 @@ def main() -> None:
     console = Console()
     if not console.is_terminal:
         console.width = 160  # a file or a pipe has room
-    report.show(grids, results, console)
+    report.show(grids, report.notes(results, options.sizes), console)
     console.print(f"written to {report.write(grids, results, options, folder)}")
 
 
@@ -33,7 +33,7 @@ def _options() -> tuple[Options, Path]:
     parser.add_argument("--only", choices=PARTS, action="append", help="leave out other parts")
     parser.add_argument("--output", type=Path, default=report.RESULTS, help="folder of results")
     given = parser.parse_args()
-    sizes = given.sizes or ((1_000, 10_000) if given.quick else (1_000, 10_000, 100_000))
+    sizes = given.sizes or ((10_000,) if given.quick else (1_000, 10_000, 100_000))
     plan = QUICK if given.quick else FULL
     return Options(sizes, tuple(given.only or PARTS), plan, given.million), given.output
 

@@ -30,7 +30,7 @@ async def measured(folder: Path, plan: Plan, tick: Callable[[], None]) -> list[F
                     await system.create_many(chunk)
             tick()
         cycles: list[Cycle] = []
-        for number in range(2 * plan.rounds):
+        for number in range(plan.retakes * plan.rounds):
             tags = [TAGS[(number + call) % len(TAGS)] for call in range(plan.operations)]
             before = Moment.now()
             done: dict[str, Round] = {}
@@ -56,4 +56,4 @@ async def measured(folder: Path, plan: Plan, tick: Callable[[], None]) -> list[F
 
 def ticks(plan: Plan) -> int:
     """How often `measured` reports progress."""
-    return max(SIZES) // CHUNK + 2 * plan.rounds
+    return max(SIZES) // CHUNK + plan.retakes * plan.rounds

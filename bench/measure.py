@@ -9,21 +9,22 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
 from time import perf_counter_ns
-from typing import Final
 
 from bench.load import BUSY, Moment
 from bench.systems.port import Contender
 
-RETAKES: Final = 2
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How long to measure: rounds, single operations in each, and when a round ends early."""
+    """How long to measure: rounds, single operations in each, and when a round ends early.
+
+    `retakes` is how many times as many rounds may be taken, to find as many quiet ones.
+    """
 
     rounds: int
     operations: int
     burst_rounds: int
+    retakes: int
     round_ns: int = 250_000_000
 
 
@@ -74,17 +75,17 @@ async def interleaved(
     rounds: int,
     run: Runs,
     tick: Callable[[], None],
-    at_most: int | None = None,
+    at_most: int,
 ) -> tuple[list[Figures], int]:
     """Measure all contenders, a round of each in turn; also how many cycles it took.
 
     1. who begins changes from cycle to cycle
-    2. a cycle in which other processes were busy is taken again, up to twice as many in all
+    2. a cycle in which other processes were busy is taken again, `at_most` so many in all
     3. the quietest cycles count, for all contenders alike
     """
     cycles: list[Cycle] = []
     quiet = 0
-    while quiet < rounds and len(cycles) < (at_most or rounds * RETAKES):
+    while quiet < rounds and len(cycles) < at_most:
         # 1.
         number = len(cycles)
         shift = number % len(contenders)

@@ -51,7 +51,8 @@ async def measured(
         (TOGETHER, plan.burst_rounds, bench.together),
         (MANY, plan.burst_rounds, bench.many),
     ):
-        at_most = cycles[CREATE] if operation == DELETE else None  # there are no more to delete
+        # What was created can be deleted once.
+        at_most = cycles[CREATE] if operation == DELETE else rounds * plan.retakes
         found, cycles[operation] = await interleaved(
             operation, size, contenders, rounds, run, tick, at_most
         )

@@ -61,8 +61,19 @@ def grids(results: Results, sizes: Sequence[int]) -> list[Grid]:
     return grids
 
 
-def show(grids: Sequence[Grid], results: Results, console: Console) -> None:
-    """Draw the tables."""
+def notes(results: Results, sizes: Sequence[int]) -> list[str]:
+    """What has to be said beside the tables."""
+    left_out = [
+        f"{outcome.what} ({outcome.bound})"
+        for outcome in judged(results.figures, sizes)
+        if outcome.verdict is Verdict.NOT_MEASURED
+    ]
+    said = [_load(results), *results.notes]
+    return [*said, f"Not measured in this run: {'; '.join(left_out)}."] if left_out else said
+
+
+def show(grids: Sequence[Grid], notes: Sequence[str], console: Console) -> None:
+    """Draw the tables, and say what has to be said."""
     for grid in grids:
         table = Table(title=grid.title, title_justify="left")
         for number, column in enumerate(grid.columns):
@@ -72,7 +83,7 @@ def show(grids: Sequence[Grid], results: Results, console: Console) -> None:
             *cells, last = row
             table.add_row(*cells, f"[{colour}]{last}[/]" if colour else last)
         console.print(table)
-    for note in [_load(results), *results.notes]:
+    for note in notes:
         console.print(note)
 
 
@@ -89,14 +100,14 @@ def write(grids: Sequence[Grid], results: Results, options: Options, folder: Pat
         ],
         "figures": [figure.to_json() for figure in results.figures],
         "bytesPerRecord": results.bytes_per_record,
-        "notes": [_load(results), *results.notes],
+        "notes": notes(results, options.sizes),
     }
     path = folder / "latest.json"
     path.write_bytes(
         orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS) + b"\n"
     )
     parts = [f"**{grid.title}**\n\n{_markdown(grid)}" for grid in grids]
-    (folder / "latest.md").write_text("\n\n".join([*parts, _load(results)]) + "\n")
+    (folder / "latest.md").write_text("\n\n".join([*parts, *notes(results, options.sizes)]) + "\n")
     return path
 
 
@@ -124,6 +135,8 @@ def _targets(outcomes: Sequence[Outcome], sizes: Sequence[int]) -> Grid:
     columns = ["target", "wanted", *(f"{size:,}" for size in sizes), "bound by", "verdict"]
     rows = []
     for outcome in outcomes:
+        if outcome.verdict is Verdict.NOT_MEASURED:
+            continue
         found = [outcome.found.get(size, "") for size in sizes]
         others = [
             text if size == 0 else f"{size:,}: {text}"

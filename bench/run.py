@@ -35,8 +35,8 @@ Place = TypeVar("Place")
 Opens = Callable[[Place], AbstractAsyncContextManager[System]]
 
 PARTS = ("sqlite", "postgres", "canonical")
-FULL = Plan(rounds=30, operations=40, burst_rounds=20)
-QUICK = Plan(rounds=20, operations=25, burst_rounds=10, round_ns=100_000_000)
+FULL = Plan(rounds=30, operations=40, burst_rounds=20, retakes=2)
+QUICK = Plan(rounds=20, operations=20, burst_rounds=8, retakes=1, round_ns=60_000_000)
 
 _ON_SQLITE: tuple[tuple[str, Opens[Path]], ...] = (
     (RAW, raw_sqlite),

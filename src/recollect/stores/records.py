@@ -130,11 +130,12 @@ class Records(Generic[T]):
         RecordNotFound if there is none (MEM-CRUD-3). Tags and meta stay: see `annotate`.
         """
         note = self._note(actor, reason)
+        edit = self._patching(id, patch, expected_version)
         key = None
         if idempotency_key is not None:
-            encoded = self._codec.encode_patch(patch)
-            key = _retry_key(idempotency_key, "update", id, expected_version, encoded)
-        await self._edit([self._patching(id, patch, expected_version)], note, key)
+            digest = sha256(canonical_bytes(self._codec.encode_patch(patch))).hex()
+            key = _retry_key(idempotency_key, "update", id, expected_version, digest)
+        await self._edit([edit], note, key)
 
     async def annotate(
         self,
@@ -147,6 +148,7 @@ class Records(Generic[T]):
         actor: ActorRef | str | None = None,
     ) -> None:
         """Replace a record's tags, its meta, or both; what is not named stays; None removes it."""
+        _check_findable(id)
         named: dict[str, Any] = {"tags": tags, "meta": meta}
         named = {name: value for name, value in named.items() if value is not UNCHANGED}
         checked = MemoryRecordInput[Any].model_validate({"data": None, **named})
@@ -165,14 +167,13 @@ class Records(Generic[T]):
     ) -> None:
         """Let get and query no longer return this record; an unknown id is no error."""
         note = self._note(actor, reason or DELETED_BY_CALLER)
+        if not _possible_id(id):
+            return
         key = None
         if idempotency_key is not None:
             key = _retry_key(idempotency_key, "delete", id, expected_version)
-        if _possible_id(id):
-            removed = await self._table.remove(
-                [id], note, expected_version=expected_version, key=key
-            )
-            await self._tell_deleted(removed)
+        removed = await self._table.remove([id], note, expected_version=expected_version, key=key)
+        await self._tell_deleted(removed)
 
     # -------------------------------------------------------------------- many records
 
@@ -253,6 +254,7 @@ class Records(Generic[T]):
         )
 
     def _patching(self, id: str, patch: Any, expected_version: int | None) -> Edit:
+        _check_findable(id)
         encoded = self._codec.encode_patch(patch)
         canonical_bytes(encoded)  # refused here, with its own path, before anything is read
 
@@ -271,9 +273,6 @@ class Records(Generic[T]):
             raise InvalidPatch(id, f"{refused.why}, at {refused.where}") from None
 
     async def _edit(self, edits: Sequence[Edit], note: Note, key: RetryKey | None) -> None:
-        for edit in edits:
-            if not _possible_id(edit.id):
-                raise RecordNotFound(edit.id)
         changes = await self._table.edit(edits, note, key)
         if self._hooks.on_updated is not None:
             for change in changes:
@@ -316,6 +315,11 @@ def _possible_id(id: str) -> bool:
     if not isinstance(id, str):
         raise InvalidRecord("$.id", f"an id is a string, not {type(id).__name__}")
     return storable(id)
+
+
+def _check_findable(id: str) -> None:
+    if not _possible_id(id):
+        raise RecordNotFound(id)
 
 
 def _check_text(name: str, text: str) -> None:

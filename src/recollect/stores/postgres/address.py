@@ -12,7 +12,7 @@ CONNECT_S: Final = 5
 
 # What a URL may set otherwise. A server that went silent is noticed within half a minute:
 # TCP itself would wait for hours.
-_DEFAULTS: Final = {
+_DEFAULTS: Final[dict[str, str | int | None]] = {
     "connect_timeout": CONNECT_S,
     "fallback_application_name": "recollect",
     "keepalives_idle": 10,
@@ -49,8 +49,8 @@ def parse_address(url: str) -> Address:
         raise _unreadable()
     database = given.get("dbname") or "the default database"
     where = given.get("host") or given.get("hostaddr") or "localhost"
-    given = {**_DEFAULTS, **given, "client_encoding": "UTF8"}
-    return Address(make_conninfo("", **given), f"{database} at {where}")
+    conninfo = make_conninfo("", **(_DEFAULTS | given | {"client_encoding": "UTF8"}))
+    return Address(conninfo, f"{database} at {where}")
 
 
 def _unreadable() -> InvalidUrl:

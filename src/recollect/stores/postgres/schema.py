@@ -88,7 +88,9 @@ async def migrate(
             await connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
             await _bring_up_to_date(connection, database, now, known)
     except InsufficientPrivilege as refused:
-        what = "has an older recollect schema" if state is _State.OURS else "has no recollect schema"
+        what = (
+            "has an older recollect schema" if state is _State.OURS else "has no recollect schema"
+        )
         why = f"it {what} and this role may not change that; open it once as its owner"
         raise StoreUnavailable(database, f"{why}, as docs/postgres.md shows") from refused
 

@@ -57,16 +57,17 @@ class Reader:
         """Rows of one SELECT as they are now, in chunks; writes go on beside it."""
         if not self._open:
             raise StoreClosed
-        loop = asyncio.get_running_loop()
-        connection = self._connect()
+        rows = _Rows(self._connect, sql, parameters)
+        chunks = self._threads.submit(rows.next_chunk)
         try:
             with plain_errors(self._database):
-                rows = connection.execute(sql, parameters)
-                while chunk := await loop.run_in_executor(self._threads, _chunk, rows):
+                while chunk := await asyncio.wrap_future(chunks):
                     for row in chunk:
                         yield row
+                    chunks = self._threads.submit(rows.next_chunk)
         finally:
-            connection.close(True)
+            # Left early, a chunk may still be under way: its thread closes when it is done.
+            chunks.add_done_callback(rows.close)
 
     def close(self) -> None:
         """Wait for reads under way, then close every connection."""
@@ -89,5 +90,25 @@ def _break_off() -> bool:
     return True
 
 
-def _chunk(rows: "apsw.Cursor") -> list[Any]:
-    return list(islice(rows, CHUNK))
+class _Rows:
+    """The rows of one SELECT in chunks, on a connection of its own: one snapshot for all."""
+
+    def __init__(
+        self, connect: Callable[[], apsw.Connection], sql: str, parameters: list[object]
+    ) -> None:
+        self._connect = connect
+        self._select = (sql, parameters)
+        self._connection: apsw.Connection | None = None
+        self._cursor: apsw.Cursor | None = None
+
+    def next_chunk(self) -> list[Any]:
+        """The next rows; the first call opens the connection."""
+        if self._cursor is None:
+            self._connection = self._connect()
+            self._cursor = self._connection.execute(*self._select)
+        return list(islice(self._cursor, CHUNK))
+
+    def close(self, _done: object) -> None:
+        """Let go of the snapshot."""
+        if self._connection is not None:
+            self._connection.close(True)

@@ -24,6 +24,9 @@ from recollect.testkit.records.opening import OpenHooked, Store, require
 
 Heard = list[tuple[Any, ...]]
 
+PATIENCE = 30.0
+"""Seconds after which a call that should go on has hung: a failure, not a suite that stands."""
+
 
 class Broken(Exception):
     """What the failing hooks raise."""
@@ -314,7 +317,7 @@ async def test_a_hook_beyond_the_time_limit_is_left_and_reported(open_hooked: Op
         on_failure=failures.append,
         time_limit=0.01,
     )
-    async with open_hooked(hooks) as store:
+    async with asyncio.timeout(PATIENCE), open_hooked(hooks) as store:
         await each_operation(store)
 
     assert [type(failure.error) for failure in failures] == [TimeoutError] * 4
@@ -372,7 +375,7 @@ async def test_a_hook_runs_after_the_write_has_landed(open_hooked: OpenHooked, t
     hooks: MemoryHooks[Any] = MemoryHooks(
         on_created=on_created, on_updated=on_updated, on_deleted=on_deleted
     )
-    async with open_hooked(hooks) as store:
+    async with asyncio.timeout(PATIENCE), open_hooked(hooks) as store:
         await each_operation(store)
 
     assert seen == [True, True, True]
@@ -389,7 +392,10 @@ async def test_a_hook_may_use_the_store_that_called_it(open_hooked: OpenHooked) 
             await store.create(record(id="by the hook"))
             await store.update("one", {"n": 2})
 
-    async with open_hooked(MemoryHooks(on_created=on_created, on_failure=failures.append)) as store:
+    async with (
+        asyncio.timeout(PATIENCE),
+        open_hooked(MemoryHooks(on_created=on_created, on_failure=failures.append)) as store,
+    ):
         handle.append(store)
         await store.create(record({"n": 1}, id="one"))
         assert (await kept(store, "one")).data == {"n": 2}
@@ -409,7 +415,10 @@ async def test_a_hook_that_waits_holds_up_no_other_call(open_hooked: OpenHooked)
         else:
             second_is_there.set()
 
-    async with open_hooked(MemoryHooks(on_created=on_created, on_failure=failures.append)) as store:
+    async with (
+        asyncio.timeout(PATIENCE),
+        open_hooked(MemoryHooks(on_created=on_created, on_failure=failures.append)) as store,
+    ):
         first = asyncio.ensure_future(store.create(record(id="first")))
         second = asyncio.ensure_future(store.create(record(id="second")))
         assert list(await asyncio.gather(first, second)) == ["first", "second"]
@@ -440,7 +449,10 @@ async def test_cancelling_the_caller_in_a_hook_cancels_the_caller_not_the_write(
         in_hook.set()
         await asyncio.Event().wait()
 
-    async with open_hooked(MemoryHooks(on_created=on_created, on_failure=failures.append)) as store:
+    async with (
+        asyncio.timeout(PATIENCE),
+        open_hooked(MemoryHooks(on_created=on_created, on_failure=failures.append)) as store,
+    ):
         call = asyncio.ensure_future(store.create(record("whole", id="one")))
         await in_hook.wait()
         call.cancel()

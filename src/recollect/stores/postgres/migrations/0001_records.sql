@@ -173,12 +173,48 @@ END $$;
 
 CREATE FUNCTION recollect.get_record(p_scope text, p_id text)
 RETURNS TABLE (id text, version bigint, created_at bigint, updated_at bigint, body bytea)
-LANGUAGE sql AS $$
-  SELECT set_config('recollect.scope', p_scope, true);
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM set_config('recollect.scope', p_scope, true);
+  RETURN QUERY
   SELECT r.id, r.version, r.created_at, r.updated_at, r.body
   FROM recollect.records r
-  WHERE r.scope = p_scope AND r.id = p_id AND r.body IS NOT NULL
-$$;
+  WHERE r.scope = p_scope AND r.id = p_id AND r.body IS NOT NULL;
+END $$;
+
+-- The query that is asked most, in one trip: the newest few, of one tag or of all.
+-- One plan for all values, made once: the walk along the index. Left to its estimates, the planner
+-- would plan anew for each call, and for some tags read and sort the whole table.
+CREATE FUNCTION recollect.newest_records(
+  p_scope text, p_tag text, p_after bigint, p_before bigint, p_limit bigint, p_offset bigint
+)
+RETURNS TABLE (id text, version bigint, created_at bigint, updated_at bigint, body bytea)
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+BEGIN
+  PERFORM set_config('recollect.scope', p_scope, true);
+  IF p_tag IS NULL THEN
+    RETURN QUERY
+    SELECT r.id, r.version, r.created_at, r.updated_at, r.body
+    FROM recollect.records r
+    WHERE r.scope = p_scope AND r.body IS NOT NULL
+      AND r.created_at >= p_after AND r.created_at <= p_before
+    ORDER BY r.created_at DESC, r.id
+    LIMIT p_limit OFFSET p_offset;
+  ELSE
+    RETURN QUERY
+    SELECT r.id, r.version, r.created_at, r.updated_at, r.body
+    FROM recollect.record_tags t CROSS JOIN recollect.records r
+    WHERE t.scope = p_scope AND t.tag = recollect.tag_key(p_tag)
+      AND t.created_at >= p_after AND t.created_at <= p_before
+      AND r.scope = p_scope AND r.id = t.id
+    ORDER BY t.created_at DESC, t.id
+    LIMIT p_limit OFFSET p_offset;
+  END IF;
+END $$;
 
 -- A record as it is before an edit, and whether the key of the edit was used before.
 CREATE FUNCTION recollect.get_for_edit(
@@ -244,93 +280,75 @@ BEGIN
   RETURN 'edited';
 END $$;
 
--- One row for each record that was removed, as it was; or one row alone that says why nothing
--- was done: conflict, with the record's id and version; repeated; key_used.
+-- removed, with the record as it was; unknown; conflict, with its version; repeated; key_used.
 --
--- The rows are locked first and nothing but these is touched afterwards: whoever changes a record
--- or its tags holds its lock, so that what the later statements see of them is the newest.
-CREATE FUNCTION recollect.remove_records(
-  p_scope text, p_ids text[], p_expected_version bigint,
-  p_at bigint, p_actor text, p_reason text, p_key_digest bytea, p_fingerprint bytea
-)
-RETURNS TABLE (
-  outcome text, id text, version bigint, created_at bigint, updated_at bigint, body bytea
+-- Whoever changes a record or its tags holds its lock: once it is ours, what the later statements
+-- see of them is the newest.
+CREATE FUNCTION recollect.remove_record(
+  p_scope text, p_id text, p_expected_version bigint,
+  p_at bigint, p_actor text, p_reason text, p_key_digest bytea, p_fingerprint bytea,
+  OUT outcome text,
+  OUT id text, OUT version bigint, OUT created_at bigint, OUT updated_at bigint, OUT body bytea
 )
 LANGUAGE plpgsql AS $$
-DECLARE
-  locked text[];
 BEGIN
   PERFORM set_config('recollect.scope', p_scope, true);
   IF p_key_digest IS NOT NULL THEN
     SELECT c.outcome INTO outcome
-    FROM recollect.claim_key(p_scope, p_key_digest, p_fingerprint, p_ids[1], p_at) c;
+    FROM recollect.claim_key(p_scope, p_key_digest, p_fingerprint, p_id, p_at) c;
     IF outcome IS NOT NULL THEN
-      RETURN NEXT;
       RETURN;
     END IF;
   END IF;
-
-  SELECT array_agg(l.id) INTO locked FROM (
-    SELECT r.id FROM recollect.records r
-    WHERE r.scope = p_scope AND r.id = ANY (p_ids) AND r.body IS NOT NULL
-    ORDER BY r.id
-    FOR UPDATE
-  ) l;
-
-  IF p_expected_version IS NOT NULL THEN
-    SELECT 'conflict', r.id, r.version INTO outcome, id, version
-    FROM recollect.records r
-    WHERE r.scope = p_scope AND r.id = ANY (locked) AND r.version <> p_expected_version
-    ORDER BY r.id
-    LIMIT 1;
-    IF FOUND THEN
-      IF p_key_digest IS NOT NULL THEN
-        PERFORM recollect.release_key(p_scope, p_key_digest);
-      END IF;
-      RETURN NEXT;
-      RETURN;
-    END IF;
+  SELECT r.id, r.version, r.created_at, r.updated_at, r.body
+  INTO id, version, created_at, updated_at, body
+  FROM recollect.records r
+  WHERE r.scope = p_scope AND r.id = p_id AND r.body IS NOT NULL
+  FOR UPDATE;
+  IF NOT FOUND THEN
+    outcome := 'unknown';
+    RETURN;
   END IF;
-
-  RETURN QUERY
-  WITH before AS MATERIALIZED (
-    SELECT r.id, r.version, r.created_at, r.updated_at, r.body FROM recollect.records r
-    WHERE r.scope = p_scope AND r.id = ANY (locked)
-  ), untagged AS (
-    DELETE FROM recollect.record_tags t
-    USING before b, json_array_elements_text(convert_from(b.body, 'UTF8')::json -> 'tags') AS n (tag)
-    WHERE t.scope = p_scope AND t.tag = recollect.tag_key(n.tag)
-      AND t.created_at = b.created_at AND t.id = b.id
-  ), emptied AS (
-    UPDATE recollect.records r
-    SET body = NULL, updated_at = p_at, actor = p_actor, reason = p_reason
-    FROM before b
-    WHERE r.scope = p_scope AND r.id = b.id
-  )
-  SELECT 'removed', b.id, b.version, b.created_at, b.updated_at, b.body FROM before b;
+  IF version <> p_expected_version THEN
+    IF p_key_digest IS NOT NULL THEN
+      PERFORM recollect.release_key(p_scope, p_key_digest);
+    END IF;
+    outcome := 'conflict';
+    RETURN;
+  END IF;
+  UPDATE recollect.records r
+  SET body = NULL, updated_at = p_at, actor = p_actor, reason = p_reason
+  WHERE r.scope = p_scope AND r.id = p_id;
+  DELETE FROM recollect.record_tags t
+  WHERE t.scope = p_scope AND t.created_at = remove_record.created_at AND t.id = p_id
+    AND t.tag = ANY (ARRAY(
+      SELECT recollect.tag_key(n.tag)
+      FROM json_array_elements_text(convert_from(remove_record.body, 'UTF8')::json -> 'tags')
+        AS n (tag)
+    ));
+  outcome := 'removed';
 END $$;
 
--- How many records there were. Locked first, as in recollect.remove_records.
+-- How many records there were. A tag goes if its record has no body any more: one that was made
+-- meanwhile keeps both.
 CREATE FUNCTION recollect.clear_records(p_scope text, p_at bigint, p_actor text, p_reason text)
 RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
-  locked text[];
+  cleared bigint;
 BEGIN
   PERFORM set_config('recollect.scope', p_scope, true);
-  SELECT array_agg(l.id) INTO locked FROM (
-    SELECT r.id FROM recollect.records r
-    WHERE r.scope = p_scope AND r.body IS NOT NULL
-    ORDER BY r.id
-    FOR UPDATE
-  ) l;
-  DELETE FROM recollect.record_tags t USING unnest(locked) AS l (id)
-  WHERE t.scope = p_scope AND t.id = l.id;
+  PERFORM 1 FROM recollect.records r
+  WHERE r.scope = p_scope AND r.body IS NOT NULL
+  ORDER BY r.id
+  FOR UPDATE;
   UPDATE recollect.records r
   SET body = NULL, updated_at = p_at, actor = p_actor, reason = p_reason
-  FROM unnest(locked) AS l (id)
-  WHERE r.scope = p_scope AND r.id = l.id;
-  RETURN coalesce(cardinality(locked), 0);
+  WHERE r.scope = p_scope AND r.body IS NOT NULL;
+  GET DIAGNOSTICS cleared = ROW_COUNT;
+  DELETE FROM recollect.record_tags t USING recollect.records r
+  WHERE t.scope = p_scope AND r.scope = p_scope AND r.id = t.id AND r.body IS NULL;
+  RETURN cleared;
 END $$;
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA recollect FROM PUBLIC;
