@@ -109,7 +109,19 @@ async def kept(records: Records[Any], id: str) -> Any:
         (int, 7),
         (str, "text"),
     ],
-    ids=lambda value: str(value)[:24],
+    ids=[
+        "model",
+        "strict_model",
+        "model_with_aliases",
+        "dataclass",
+        "typed_dict",
+        "list",
+        "list_of_models",
+        "union_of_models",
+        "dict_of_times",
+        "int",
+        "str",
+    ],
 )
 async def test_a_model_goes_in_and_comes_out(model: Any, data: Any) -> None:
     async with records_of(model) as records:

@@ -27,7 +27,7 @@ DEFAULT_SCOPE: Final = "default"
 DEFAULT_ACTOR: Final = "system:recollect"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Memory(Generic[T]):
     """A handle on one scope. `records` is its memory store."""
 

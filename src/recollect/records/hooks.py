@@ -8,7 +8,7 @@ operation goes on as if it were not there (MEM-HOOK-2).
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from recollect.records.filter import MemoryFilter
 from recollect.records.model import StoredMemoryRecord
@@ -20,14 +20,14 @@ Told = Awaitable[None] | None
 
 @dataclass(frozen=True, slots=True)
 class HookFailure:
-    """A hook that failed: which one, about which record, and how."""
+    """A hook that failed: which one (`on_created`), about which record, and how."""
 
     hook: str
     record_id: str | None
     error: BaseException
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class MemoryHooks(Generic[T]):
     """The four hooks of the seed, each optional, and the channel on which failures are told."""
 
@@ -35,5 +35,5 @@ class MemoryHooks(Generic[T]):
     on_updated: Callable[[str, T, T], Told] | None = None
     on_deleted: Callable[[str, StoredMemoryRecord[T]], Told] | None = None
     on_queried: Callable[[MemoryFilter, list[StoredMemoryRecord[T]]], Told] | None = None
-    on_failure: Callable[[HookFailure], Any] | None = None
+    on_failure: Callable[[HookFailure], Told] | None = None
     time_limit: float = 5.0

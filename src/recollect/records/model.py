@@ -34,7 +34,7 @@ class MemoryRecordInput(WireModel, Generic[T]):
     meta: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StoredMemoryRecord(Generic[T]):
     """A record as it is kept: id and both timestamps are always there (MEM-REC-1, MEM-REC-2)."""
 

@@ -5,7 +5,7 @@ own; a store lists those that it keeps in `capabilities`, and a caller looks the
 `hasattr`. `recollect.testkit` proves a store against all of this.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
@@ -144,8 +144,11 @@ class Annotated(Protocol):
 class Streamed(Protocol[T]):
     """Capability.STREAMED."""
 
-    def stream(self, filter: MemoryFilter) -> AsyncIterator[StoredMemoryRecord[T]]:
-        """What `query` would return when the stream starts, without holding it all in memory."""
+    def stream(self, filter: MemoryFilter) -> AsyncGenerator[StoredMemoryRecord[T], None]:
+        """What `query` would return when the stream starts, without holding it all in memory.
+
+        Close it (`aclose`, or `contextlib.aclosing`) when you leave it early.
+        """
         ...
 
 

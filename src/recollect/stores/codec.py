@@ -1,11 +1,12 @@
 """How a user's `T` becomes JSON and comes back as `T` (D-MEM-1)."""
 
-from typing import Any, Generic, Protocol, TypeVar
+from contextlib import suppress
+from typing import Any, Generic, Protocol, TypeGuard, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from recollect.identity import canonical_bytes
-from recollect.kernel.errors import InvalidRecord
+from recollect.kernel.errors import InvalidJson, InvalidRecord
 from recollect.kernel.json import JsonValue
 from recollect.kernel.wire import place_and_reason
 
@@ -45,35 +46,71 @@ class JsonCodec:
 
 
 class ModelCodec(Generic[T]):
-    """Data is a model of the user's: a pydantic model, or whatever pydantic can adapt."""
+    """Data is a type of the user's: a pydantic model, or whatever pydantic can adapt.
+
+    What goes in must come out again: data that would lose something on the way is refused.
+    """
 
     def __init__(self, model: type[T]) -> None:
         self._model = model
         self._adapter = TypeAdapter(model)
+        self._fields = model.model_fields if _is_pydantic(model) else {}
 
     def encode(self, data: T) -> JsonValue:
-        """The model as JSON; a mapping is validated first."""
-        return self._dump(data if self._is_model(data) else self._validated(data))
+        """The data as JSON; what is not a `T` yet, such as a mapping, is validated first."""
+        encoded = self._dump(data if self._is_own(data) else self._accepted(data))
+        self.decode(encoded)
+        return encoded
 
     def encode_patch(self, patch: Any) -> JsonValue:
-        """The fields that were set, if the patch is a model; else the JSON that was given."""
-        return self._dump(patch, exclude_unset=True) if self._is_model(patch) else patch
+        """The fields that were set, if the patch is a model; else the JSON that was given.
+
+        A field may be named as in Python or as in JSON; the JSON name is the one that is stored.
+        """
+        if self._is_own(patch):
+            return self._dump(patch, exclude_unset=True)
+        if not isinstance(patch, dict):
+            return patch
+        return {self._stored_name(name): value for name, value in patch.items()}
 
     def decode(self, data: JsonValue) -> T:
-        """The model again, by the rules for JSON (a time is a string there)."""
-        return self._validated(data)
+        """The data as `T` again, by the rules for JSON (a time is a string there)."""
+        try:
+            raw = canonical_bytes(data)
+            return self._adapter.validate_json(raw, by_alias=True, by_name=True)
+        except InvalidJson as refused:
+            raise InvalidJson("$.data" + refused.where[1:], refused.why) from None
+        except ValidationError as refused:
+            where, why = place_and_reason(refused)
+            raise InvalidRecord("$.data" + where[1:], why) from None
 
-    def _is_model(self, data: object) -> bool:
-        return isinstance(data, self._model) if isinstance(self._model, type) else False
+    def _accepted(self, data: object) -> T:
+        """Data that pydantic accepts as `T`: as JSON if it is JSON, else as Python values."""
+        try:
+            return self.decode(data)
+        except InvalidJson:
+            with suppress(ValidationError):  # the place where it is not JSON says more
+                return self._adapter.validate_python(data, by_alias=True, by_name=True)
+            raise
+
+    def _is_own(self, data: object) -> bool:
+        if not _is_pydantic(self._model) or not isinstance(data, self._model):
+            return False
+        lost = type(data).model_fields.keys() - self._fields.keys()
+        if lost:
+            kind = f"a {type(data).__name__}, and a {self._model.__name__} is stored"
+            raise InvalidRecord("$.data", f"it is {kind}: {', '.join(sorted(lost))} would be lost")
+        return True
+
+    def _stored_name(self, name: str) -> str:
+        field = self._fields.get(name)
+        return name if field is None else field.serialization_alias or name
 
     def _dump(self, data: T, *, exclude_unset: bool = False) -> JsonValue:
         return self._adapter.dump_python(
             data, mode="json", by_alias=True, round_trip=True, exclude_unset=exclude_unset
         )
 
-    def _validated(self, data: JsonValue) -> T:
-        try:
-            return self._adapter.validate_json(canonical_bytes(data), by_alias=True, by_name=True)
-        except ValidationError as refused:
-            where, why = place_and_reason(refused)
-            raise InvalidRecord("$.data" + where[1:], why) from None
+
+def _is_pydantic(model: object) -> TypeGuard[type[BaseModel]]:
+    return isinstance(model, type) and issubclass(model, BaseModel)

@@ -11,7 +11,13 @@ from typing import Any, Final, Generic, TypeVar
 from recollect.identity import canonical_bytes, decode, sha256
 from recollect.kernel.actors import ActorRef, parse_actor
 from recollect.kernel.clock import Clock
-from recollect.kernel.errors import InvalidPatch, InvalidRecord, RecordNotFound, StoreClosed
+from recollect.kernel.errors import (
+    InvalidJson,
+    InvalidPatch,
+    InvalidRecord,
+    RecordNotFound,
+    StoreClosed,
+)
 from recollect.kernel.ids import IdSource
 from recollect.kernel.json import JsonValue, storable
 from recollect.records.filter import MemoryFilter, refuse_unknown_keys
@@ -182,7 +188,7 @@ class Records(Generic[T]):
         if not records:
             return []
         note = self._note(None, None)
-        rows = [self._new_row(record, note.at) for record in records]
+        rows = [self._batched(place, record, note.at) for place, record in enumerate(records)]
         inserted = await self._table.insert(rows, note)
         await self._tell_created(rows)
         return list(inserted.ids)
@@ -213,7 +219,7 @@ class Records(Generic[T]):
             return await self._table.select(filter, self._record)
         rows = await self._table.select(filter, Row.itself)
         told = [self._record(row) for row in rows]
-        await notify(self._hooks, self._hooks.on_queried, None, filter, told)
+        await notify(self._hooks, "on_queried", None, filter, told)
         return [self._record(row) for row in rows]
 
     async def stream(self, filter: MemoryFilter) -> AsyncGenerator[StoredMemoryRecord[T], None]:
@@ -241,6 +247,13 @@ class Records(Generic[T]):
             frozenset(record.tags or ()),
         )
 
+    def _batched(self, place: int, record: MemoryRecordInput[T], now: int) -> NewRow:
+        """A new row of a batch; a refusal says which of its records is meant."""
+        try:
+            return self._new_row(record, now)
+        except (InvalidJson, InvalidRecord) as refused:
+            raise type(refused)(f"$[{place}]{refused.where[1:]}", refused.why) from None
+
     def _record(self, row: Row) -> StoredMemoryRecord[T]:
         content = decode(row.body)
         tags = content.get("tags")
@@ -260,37 +273,40 @@ class Records(Generic[T]):
 
         def apply(body: bytes) -> Edited:
             content = decode(body)
-            content["data"] = self._fitting(id, merged(id, content["data"], encoded))
+            content["data"] = self._fitting(id, merged(id, content["data"], encoded), encoded)
             return Edited(canonical_bytes(content))
 
         return Edit(id, apply, expected_version)
 
-    def _fitting(self, id: str, data: JsonValue) -> JsonValue:
-        """The data after a patch, if it still is a `T`."""
+    def _fitting(self, id: str, data: JsonValue, patch: JsonValue) -> JsonValue:
+        """The data after a patch, if it still is a `T` and nothing of the patch is lost."""
         try:
-            return self._codec.encode(self._codec.decode(data))
+            fitting = self._codec.encode(self._codec.decode(data))
         except InvalidRecord as refused:
             raise InvalidPatch(id, f"{refused.why}, at {refused.where}") from None
+        if isinstance(patch, dict) and isinstance(fitting, dict):
+            lost = sorted(patch.keys() - fitting.keys())
+            if lost:
+                raise InvalidPatch(id, f"its model has no {', '.join(lost)}")
+        return fitting
 
     async def _edit(self, edits: Sequence[Edit], note: Note, key: RetryKey | None) -> None:
         changes = await self._table.edit(edits, note, key)
         if self._hooks.on_updated is not None:
             for change in changes:
                 before, after = self._record(change.before), self._record(change.after)
-                await notify(
-                    self._hooks, self._hooks.on_updated, after.id, after.id, before.data, after.data
-                )
+                await notify(self._hooks, "on_updated", after.id, after.id, before.data, after.data)
 
     async def _tell_created(self, rows: Sequence[NewRow]) -> None:
         if self._hooks.on_created is not None:
             for row in rows:
                 record = self._record(Row(row.id, 0, row.created_at, row.updated_at, row.body))
-                await notify(self._hooks, self._hooks.on_created, row.id, record)
+                await notify(self._hooks, "on_created", row.id, record)
 
     async def _tell_deleted(self, rows: Sequence[Row]) -> None:
         if self._hooks.on_deleted is not None:
             for row in rows:
-                await notify(self._hooks, self._hooks.on_deleted, row.id, row.id, self._record(row))
+                await notify(self._hooks, "on_deleted", row.id, row.id, self._record(row))
 
     def _note(self, actor: ActorRef | str | None, reason: str | None) -> Note:
         if reason is not None:

@@ -99,12 +99,12 @@ async def warn_of_powers(connection: Connection, database: str) -> None:
     """Say so if this role could reach every scope whatever row-level security says."""
     (found,) = await (await connection.execute(_POWERS)).fetchall()
     role, is_superuser, bypasses, is_owner = found
-    powers = {"a superuser": is_superuser, "BYPASSRLS": bypasses, "the owner": is_owner}
+    powers = {"a superuser": is_superuser, "BYPASSRLS": bypasses, "its owner": is_owner}
     held = [power for power, is_held in powers.items() if is_held]
     if held:
         log.warning(
-            "%s is opened as %r, which is %s: row-level security can't keep scopes apart then. "
-            "Use a role that is neither owner nor superuser, as docs/postgres.md shows.",
+            "%s is opened as %r, which is %s and can pass by, or switch off, the row-level security "
+            "between scopes. Use a role that can't, as docs/postgres.md shows.",
             database,
             role,
             " and ".join(held),

@@ -1,0 +1,30 @@
+"""Everything that the schema recollect consists of, as text that can be compared."""
+
+import psycopg
+
+_PARTS = (
+    """SELECT table_name, ordinal_position, column_name, data_type, collation_name, is_nullable,
+              column_default FROM information_schema.columns WHERE table_schema = 'recollect'""",
+    "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'recollect'",
+    """SELECT conrelid::regclass, conname, pg_get_constraintdef(oid) FROM pg_constraint
+       WHERE connamespace = to_regnamespace('recollect')""",
+    """SELECT tablename, policyname, permissive, roles, cmd, qual, with_check FROM pg_policies
+       WHERE schemaname = 'recollect'""",
+    """SELECT relname, relkind, relrowsecurity, relforcerowsecurity, relreplident, relacl
+       FROM pg_class WHERE relnamespace = to_regnamespace('recollect')""",
+    """SELECT pg_get_functiondef(oid), proacl FROM pg_proc
+       WHERE pronamespace = to_regnamespace('recollect')""",
+    "SELECT nspname, nspacl FROM pg_namespace WHERE nspname = 'recollect'",
+)
+
+
+def catalogue(url: str) -> list[str]:
+    """The schema, part by part; empty if there is none."""
+    with psycopg.connect(url) as connection:
+        return sorted(str(row) for part in _PARTS for row in connection.execute(part.encode()))
+
+
+def asked(url: str, query: str, *values: object) -> list[tuple[object, ...]]:
+    """The rows of a query."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        return connection.execute(query.encode(), values).fetchall()
