@@ -96,8 +96,8 @@ async def interleaved(
             done[contender.name] = await run(contender, number)
         # 2.
         cycles.append(Cycle(done, before.others_until(Moment.now())))
-        if cycles[-1].others < BUSY:
-            quiet += 1
+        quiet += cycles[-1].others < BUSY
+        if number < rounds:
             tick()
     # 3.
     counted = quietest(cycles, rounds)

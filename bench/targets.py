@@ -21,7 +21,7 @@ from bench.names import (
 )
 from bench.operations import CREATE, DELETE, GET, MANY, QUERY, TOGETHER, UPDATE
 
-SINGLE: Final = (CREATE, GET, UPDATE, DELETE, QUERY)
+WRITES: Final = (CREATE, UPDATE, DELETE)
 P99_MS: Final = 2.0
 
 
@@ -94,7 +94,9 @@ class Outcome:
 
 def _singles(subject: str, other: str, operations: Iterable[str]) -> list[Target]:
     return [
-        Target(f"{operation}, against {other}", operation, subject, other, 1.0, bound="fsync, hop")
+        Target(
+            f"{operation}, against {other}", operation, subject, other, 1.0, bound="fsync, for both"
+        )
         for operation in operations
     ]
 
@@ -127,8 +129,13 @@ TARGETS: Final[tuple[Target, ...]] = (
         "query, against AsyncSqliteStore WAL", QUERY, RECOLLECT, LANGGRAPH_WAL, 500.0,
         sizes=(100_000,), bound="an index against a scan",
     ),
-    *_singles(RECOLLECT, LANGGRAPH, SINGLE),
-    *_singles(RECOLLECT, LANGGRAPH_WAL, SINGLE),
+    *(
+        Target(f"query of few records, against {other}", QUERY, RECOLLECT, other, 1.0,
+               sizes=(1_000, 10_000), bound="the smaller, the less a scan costs")
+        for other in (LANGGRAPH, LANGGRAPH_WAL)
+    ),
+    *_singles(RECOLLECT, LANGGRAPH, WRITES),
+    *_singles(RECOLLECT, LANGGRAPH_WAL, WRITES),
     *(
         Target(
             f"{operation}, against {other}", operation, RECOLLECT, other, 0.6, 1.0,
@@ -170,8 +177,12 @@ def _judged(target: Target, known: Known, sizes: Sequence[int]) -> Outcome:
     verdict = Verdict.NOT_MEASURED
     if ratios:
         verdict = _verdict(ratios.values(), target.wanted, target.aim, target.is_kept)
-    found = {size: f"{ratio:.3g}x" for size, ratio in ratios.items()}
+    found = {size: _times(ratio) for size, ratio in ratios.items()}
     return Outcome(target.what, target.shown, found, verdict, target.bound, ratios)
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:,.0f}x" if ratio >= 1_000 else f"{ratio:.3g}x"
 
 
 def _verdict(

@@ -1,4 +1,7 @@
-"""Everything that the schema recollect consists of, as text that can be compared."""
+"""Looking into a database from beside: its schema as text that can be compared, its rows."""
+
+import asyncio
+from collections.abc import Callable
 
 import psycopg
 
@@ -28,3 +31,10 @@ def asked(url: str, query: str, *values: object) -> list[tuple[object, ...]]:
     """The rows of a query."""
     with psycopg.connect(url, autocommit=True) as connection:
         return connection.execute(query.encode(), values).fetchall()
+
+
+async def eventually(holds: Callable[[], object]) -> None:
+    """Wait for what a server does in its own time."""
+    async with asyncio.timeout(30):
+        while not holds():  # noqa: ASYNC110 - nobody tells us
+            await asyncio.sleep(0.005)

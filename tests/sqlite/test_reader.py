@@ -49,6 +49,14 @@ async def test_a_short_read_runs_on_the_loops_own_thread(reader: Reader) -> None
     assert found == [(10,)]
 
 
+async def test_a_short_read_stays_on_the_loops_thread_however_often_it_runs(
+    reader: Reader,
+) -> None:
+    threads = {(await reader.run(counting(100)))[0] for _ in range(200)}
+
+    assert threads == {get_ident()}
+
+
 async def test_a_long_read_is_broken_off_and_runs_on_a_thread_of_its_own(reader: Reader) -> None:
     thread, found = await reader.run(counting(200_000))
 

@@ -76,6 +76,33 @@ async def test_units_that_wait_share_one_commit(path: str) -> None:
     assert commits.count == 1
 
 
+async def test_units_of_one_work_that_wait_are_run_in_one_call(writer: Writer, path: str) -> None:
+    calls: list[int] = []
+
+    def insert_all(connection: apsw.Connection, numbers: Sequence[int]) -> list[int]:
+        calls.append(len(numbers))
+        for number in numbers:
+            connection.execute("INSERT INTO t (x) VALUES (?)", (number,))
+        return [number * 10 for number in numbers]
+
+    held, go = Event(), Event()
+
+    def holding(_: apsw.Connection) -> None:
+        held.set()
+        go.wait()
+
+    first = asyncio.ensure_future(writer.run(holding))
+    await asyncio.to_thread(held.wait)
+    joined = [asyncio.ensure_future(writer.join(insert_all, x)) for x in range(20)]
+    await asyncio.sleep(0)
+    go.set()
+    await first
+
+    assert await asyncio.gather(*joined) == [x * 10 for x in range(20)]
+    assert calls == [20]
+    assert rows(path) == list(range(20))
+
+
 async def test_a_unit_that_fails_fails_alone(writer: Writer, path: str) -> None:
     def failing(connection: apsw.Connection) -> None:
         connection.execute("INSERT INTO t (x) VALUES (50)")

@@ -3,10 +3,10 @@
 from typing import Annotated, ClassVar, Self
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    GetPydanticSchema,
     ModelWrapValidatorHandler,
     ValidationError,
     model_validator,
@@ -51,6 +51,10 @@ def place_and_reason(refused: ValidationError) -> tuple[str, str]:
     return "$" + where, reason[0].lower() + reason[1:]
 
 
+def _tuple(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
 def _storable_text(text: object) -> object:
     if isinstance(text, str) and not storable(text):
         raise ValueError("it holds U+0000 or a lone surrogate")
@@ -60,5 +64,12 @@ def _storable_text(text: object) -> object:
 StorableText = Annotated[str, BeforeValidator(_storable_text)]
 """A text that every database can hold."""
 
-AsTuple = AfterValidator(tuple)
-"""A list becomes a tuple: what is frozen holds nothing that could be changed."""
+
+def tuple_of(item: object) -> GetPydanticSchema:
+    """Marks a sequence that is given as a list or a tuple and kept as a tuple.
+
+    What is frozen holds nothing that could be changed. The schema is that of a tuple, which
+    pydantic checks in Rust; a Sequence it would check in Python.
+    """
+    kept = Annotated[tuple[item, ...], BeforeValidator(_tuple)]  # type: ignore[valid-type]
+    return GetPydanticSchema(lambda _source, handler: handler(kept))

@@ -12,13 +12,13 @@ from pydantic import ConfigDict, Field
 
 from recollect.kernel.errors import InvalidFilter, UnknownFilterKey
 from recollect.kernel.json import MAX_INTEGER
-from recollect.kernel.wire import AsTuple, Refusal, WireModel
+from recollect.kernel.wire import Refusal, WireModel, tuple_of
 from recollect.records.model import Milliseconds, StoredMemoryRecord
 
 T = TypeVar("T")
 
 Count = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
-Texts = Annotated[Sequence[str], AsTuple]
+Texts = Annotated[Sequence[str], tuple_of(str)]
 
 
 class MemoryFilter(WireModel):

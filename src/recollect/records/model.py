@@ -11,7 +11,7 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import Field
 
 from recollect.kernel.json import MAX_INTEGER, JsonValue
-from recollect.kernel.wire import AsTuple, StorableText, WireModel
+from recollect.kernel.wire import StorableText, WireModel, tuple_of
 
 T = TypeVar("T")
 
@@ -20,7 +20,7 @@ Milliseconds = Annotated[int, Field(ge=-MAX_INTEGER, le=MAX_INTEGER)]
 
 MemoryId = Annotated[StorableText, Field(min_length=1, max_length=512)]
 Tag = Annotated[StorableText, Field(min_length=1, max_length=256)]
-Tags = Annotated[Sequence[Tag], AsTuple]
+Tags = Annotated[Sequence[str], tuple_of(Tag)]
 
 
 class MemoryRecordInput(WireModel, Generic[T]):

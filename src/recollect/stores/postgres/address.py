@@ -37,18 +37,16 @@ def parse_address(url: str) -> Address:
     A password with a bare @ or / in it shifts what follows, so that a piece of it would be taken
     for a host, a port or a database, and be shown as one: refused.
     """
-    authority, _, path = url.partition("://")[2].partition("?")[0].partition("/")
-    if authority.count("@") > 1 or "@" in path:
-        raise _unreadable()
     try:
         given = conninfo_to_dict(url)
     except psycopg.Error:
         raise _unreadable() from None
-    ports = str(given.get("port") or "")
-    if not all(port.isdecimal() for port in ports.split(",") if port):
+    where = str(given.get("host") or given.get("hostaddr") or "localhost")
+    database = str(given.get("dbname") or "the default database")
+    ports = str(given.get("port") or "").split(",")
+    is_shifted = "@" in where or ("@" in database and "%40" not in url)
+    if is_shifted or not all(port.isdecimal() for port in ports if port):
         raise _unreadable()
-    database = given.get("dbname") or "the default database"
-    where = given.get("host") or given.get("hostaddr") or "localhost"
     conninfo = make_conninfo("", **(_DEFAULTS | given | {"client_encoding": "UTF8"}))
     return Address(conninfo, f"{database} at {where}")
 

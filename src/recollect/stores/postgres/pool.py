@@ -51,8 +51,10 @@ class Pool:
                 with plain_errors(self._database, writes=writes):
                     yield connection
                 in_order = True
-            except (Exception, GeneratorExit):
+            except (Exception, GeneratorExit) as error:
                 in_order = True
+                if self._is_closed and isinstance(error, StoreUnavailable):
+                    raise StoreClosed from None
                 raise
             finally:
                 self._used.discard(connection)

@@ -103,8 +103,8 @@ async def warn_of_powers(connection: Connection, database: str) -> None:
     held = [power for power, is_held in powers.items() if is_held]
     if held:
         log.warning(
-            "%s is opened as %r, which is %s and can pass by, or switch off, the row-level security "
-            "between scopes. Use a role that can't, as docs/postgres.md shows.",
+            "%s is opened as %r, which is %s: it can pass by, or switch off, the row-level "
+            "security between scopes. Use a role that can't, as docs/postgres.md shows.",
             database,
             role,
             " and ".join(held),

@@ -1,9 +1,9 @@
 """A SQLite database: its schema, its writer and its readers."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import apsw
 
@@ -18,6 +18,7 @@ from recollect.stores.sqlite.records import SqliteTable
 from recollect.stores.sqlite.schema import check_identity, migrate
 from recollect.stores.sqlite.writer import Writer
 
+A = TypeVar("A")
 R = TypeVar("R")
 
 
@@ -55,9 +56,15 @@ class SqliteDatabase:
         """Run one unit of work in a transaction."""
         return await self._writer.run(work)
 
-    async def read(self, read: Callable[[apsw.Connection], R]) -> R:
+    async def write_joined(
+        self, work: Callable[[apsw.Connection, Sequence[A]], Sequence[R]], argument: A
+    ) -> R:
+        """Run one unit of work together with others of the same kind."""
+        return await self._writer.join(work, argument)
+
+    def read(self, read: Callable[[apsw.Connection], R]) -> Coroutine[Any, Any, R]:
         """Run one read; in memory there is one connection, so it takes its turn."""
-        return await (self._writer if self._reader is None else self._reader).run(read)
+        return (self._writer if self._reader is None else self._reader).run(read)
 
     @property
     def reader(self) -> Reader | None:

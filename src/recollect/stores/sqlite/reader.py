@@ -23,6 +23,7 @@ Read = Callable[[apsw.Connection], R]
 LOOP_STEPS: Final = 10_000
 """Steps of SQLite's virtual machine: about a millisecond."""
 
+_STEPS_AT_ONCE: Final = 1_000
 THREADS: Final = 4
 CHUNK: Final = 256
 
@@ -34,7 +35,8 @@ class Reader:
         self._connect = connect
         self._database = database
         self._short = connect(busy_ms=0)
-        self._short.set_progress_handler(_break_off, LOOP_STEPS)
+        self._short.set_progress_handler(self._break_off, _STEPS_AT_ONCE)
+        self._steps = 0
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="recollect-reader")
         self._own = local()
         self._connections: list[apsw.Connection] = []
@@ -44,6 +46,7 @@ class Reader:
         """The result of a read, which must be whole and repeatable."""
         if not self._open:
             raise StoreClosed
+        self._steps = 0
         try:
             return read(self._short)
         except (apsw.InterruptError, apsw.BusyError, apsw.LockedError):
@@ -77,6 +80,12 @@ class Reader:
             for connection in [self._short, *self._connections]:
                 connection.close()
 
+    def _break_off(self) -> bool:
+        # SQLite counts the steps of a prepared statement over all of its runs, and asks here at
+        # every thousandth: so the steps of one read are counted by us.
+        self._steps += _STEPS_AT_ONCE
+        return self._steps > LOOP_STEPS
+
     def _long(self, read: "Read[R]") -> R:
         connection = getattr(self._own, "connection", None)
         if connection is None:
@@ -84,10 +93,6 @@ class Reader:
             self._connections.append(connection)
         with plain_errors(self._database):
             return read(connection)
-
-
-def _break_off() -> bool:
-    return True
 
 
 class _Rows:

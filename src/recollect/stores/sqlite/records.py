@@ -7,12 +7,15 @@ from typing import Final, Protocol, TypeVar
 import apsw
 import orjson
 
-from recollect.kernel.errors import RecordExists, RecordNotFound
+from recollect.kernel.errors import RecordNotFound
 from recollect.records.filter import MemoryFilter
 from recollect.stores.selection import Dialect, selection
+from recollect.stores.sqlite.inserts import Create, index_tags, insert_new
+from recollect.stores.sqlite.keys import first_outcome, remember
 from recollect.stores.sqlite.reader import Reader
 from recollect.stores.table import Change, Edit, Inserted, NewRow, Note, RetryKey, Row
 
+A = TypeVar("A")
 R = TypeVar("R")
 
 DIALECT: Final = Dialect(
@@ -21,15 +24,6 @@ DIALECT: Final = Dialect(
     no_limit=-1,
 )
 
-_INSERT: Final = """
-INSERT INTO records (scope, id, version, created_at, updated_at, body, actor, reason)
-VALUES (?, ?, 1, ?, ?, ?, ?, ?)
-ON CONFLICT (scope, id) DO UPDATE SET
-  version = version + 1, created_at = excluded.created_at, updated_at = excluded.updated_at,
-  body = excluded.body, actor = excluded.actor, reason = excluded.reason
-  WHERE body IS NULL
-"""
-_TAG: Final = "INSERT INTO record_tags (scope, tag, created_at, id) VALUES (?, ?, ?, ?)"
 _UNTAG: Final = "DELETE FROM record_tags WHERE scope = ? AND tag = ? AND created_at = ? AND id = ?"
 _GET: Final = """
 SELECT id, version, created_at, updated_at, body FROM records
@@ -48,12 +42,6 @@ UPDATE records SET body = NULL, updated_at = ?, actor = ?, reason = ?
 WHERE scope = ? AND body IS NOT NULL
 """
 _CLEAR_TAGS: Final = "DELETE FROM record_tags WHERE scope = ?"
-_FIRST_OUTCOME: Final = (
-    "SELECT fingerprint, record_id FROM idempotency_keys WHERE scope = ? AND key = ?"
-)
-_REMEMBER: Final = """
-INSERT INTO idempotency_keys (scope, key, fingerprint, record_id, at) VALUES (?, ?, ?, ?, ?)
-"""
 
 
 class Database(Protocol):
@@ -66,6 +54,12 @@ class Database(Protocol):
 
     async def write(self, work: Callable[[apsw.Connection], R]) -> R:
         """Run one unit of work in a transaction."""
+        ...
+
+    async def write_joined(
+        self, work: Callable[[apsw.Connection, Sequence[A]], Sequence[R]], argument: A
+    ) -> R:
+        """Run one unit of work together with others of the same kind."""
         ...
 
     async def read(self, read: Callable[[apsw.Connection], R]) -> R:
@@ -84,17 +78,7 @@ class SqliteTable:
         self, rows: Sequence[NewRow], note: Note, key: RetryKey | None = None
     ) -> Inserted:
         """Store new rows; RecordExists if an id is in use."""
-
-        def work(connection: apsw.Connection) -> Inserted:
-            first = self._first_outcome(connection, key)
-            if first is not None:
-                return Inserted([first], fresh=False)
-            for row in rows:
-                self._insert(connection, row, note)
-            self._remember(connection, key, rows[0].id, note)
-            return Inserted([row.id for row in rows])
-
-        return await self._database.write(work)
+        return await self._database.write_joined(insert_new, Create(self._scope, rows, note, key))
 
     async def edit(
         self, edits: Sequence[Edit], note: Note, key: RetryKey | None = None
@@ -102,10 +86,10 @@ class SqliteTable:
         """Edit rows in the order given."""
 
         def work(connection: apsw.Connection) -> list[Change]:
-            if self._first_outcome(connection, key) is not None:
+            if first_outcome(connection, self._scope, key) is not None:
                 return []
             changes = [self._edit(connection, edit, note) for edit in edits]
-            self._remember(connection, key, edits[0].id, note)
+            remember(connection, self._scope, key, edits[0].id, note.at)
             return changes
 
         return await self._database.write(work)
@@ -121,14 +105,14 @@ class SqliteTable:
         """Remove rows and return what they were."""
 
         def work(connection: apsw.Connection) -> list[Row]:
-            if self._first_outcome(connection, key) is not None:
+            if first_outcome(connection, self._scope, key) is not None:
                 return []
             found = [self._find(connection, id) for id in ids]
             removed = [row for row in found if row is not None]
             for row in removed:
                 row.check_version(expected_version)
                 self._remove(connection, row, note)
-            self._remember(connection, key, ids[0], note)
+            remember(connection, self._scope, key, ids[0], note.at)
             return removed
 
         return await self._database.write(work)
@@ -176,26 +160,8 @@ class SqliteTable:
     # ------------------------------------------------------------- inside a transaction
 
     def _find(self, connection: apsw.Connection, id: str) -> Row | None:
-        found = connection.execute(_GET, (self._scope, id)).fetchone()
-        return None if found is None else Row._make(found)
-
-    def _insert(self, connection: apsw.Connection, row: NewRow, note: Note) -> None:
-        connection.execute(
-            _INSERT,
-            (
-                self._scope,
-                row.id,
-                row.created_at,
-                row.updated_at,
-                row.body,
-                note.actor,
-                note.reason,
-            ),
-        )
-        if connection.changes() == 0:
-            raise RecordExists(row.id)
-        for tag in row.tags:
-            connection.execute(_TAG, (self._scope, tag, row.created_at, row.id))
+        found = connection.execute(_GET, (self._scope, id)).fetchall()
+        return Row._make(found[0]) if found else None
 
     def _edit(self, connection: apsw.Connection, edit: Edit, note: Note) -> Change:
         before = self._find(connection, edit.id)
@@ -219,29 +185,11 @@ class SqliteTable:
         )
         for tag in edited.tags_gone:
             connection.execute(_UNTAG, (self._scope, tag, after.created_at, after.id))
-        for tag in edited.tags_new:
-            connection.execute(_TAG, (self._scope, tag, after.created_at, after.id))
+        new = [(self._scope, tag, after.created_at, after.id) for tag in edited.tags_new]
+        index_tags(connection, new)
         return Change(before, after)
 
     def _remove(self, connection: apsw.Connection, row: Row, note: Note) -> None:
         connection.execute(_REMOVE, (note.at, note.actor, note.reason, self._scope, row.id))
         for tag in row.tags():
             connection.execute(_UNTAG, (self._scope, tag, row.created_at, row.id))
-
-    def _first_outcome(self, connection: apsw.Connection, key: RetryKey | None) -> str | None:
-        """The record of an earlier call with this key, if there was one."""
-        if key is None:
-            return None
-        found = connection.execute(_FIRST_OUTCOME, (self._scope, key.key)).fetchone()
-        if found is None:
-            return None
-        fingerprint, record_id = found
-        key.check_same(fingerprint)
-        return str(record_id)
-
-    def _remember(
-        self, connection: apsw.Connection, key: RetryKey | None, record_id: str, note: Note
-    ) -> None:
-        if key is not None:
-            values = (self._scope, key.key, key.fingerprint, record_id, note.at)
-            connection.execute(_REMEMBER, values)

@@ -2,14 +2,18 @@
 
 A unit of work is a plain function, run whole on this thread between BEGIN IMMEDIATE and
 COMMIT. A caller only awaits its result: when it is cancelled, the unit still lands whole or
-not at all, and no transaction is left open. Units that are waiting share one commit; each has
-a savepoint, so that one that fails, fails alone.
+not at all, and no transaction is left open. Units that are waiting share one commit, and units
+of the same kind may share their statements. When one of a group fails, the group is rolled
+back and run again one by one, each in a savepoint, so that it fails alone: a unit may run
+twice, and must depend on nothing but the database.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, Final, TypeVar
@@ -19,6 +23,7 @@ import apsw
 from recollect.kernel.errors import StoreClosed, StoreFailed
 from recollect.stores.sqlite.connection import explained
 
+A = TypeVar("A")
 R = TypeVar("R")
 
 MAX_GROUP: Final = 256
@@ -28,7 +33,8 @@ log = logging.getLogger("recollect.sqlite")
 
 @dataclass(slots=True, eq=False)
 class _Unit:
-    work: Callable[[apsw.Connection], Any]
+    work: Callable[[apsw.Connection, Sequence[Any]], Sequence[Any]]
+    argument: Any
     loop: asyncio.AbstractEventLoop
     future: "asyncio.Future[Any]"
     result: Any = None
@@ -56,12 +62,18 @@ class Writer:
 
     async def run(self, work: Callable[[apsw.Connection], R]) -> R:
         """Run one unit of work in a transaction; its result once the commit is durable."""
+        return await self.join(_each, work)
+
+    async def join(
+        self, work: Callable[[apsw.Connection, Sequence[A]], Sequence[R]], argument: A
+    ) -> R:
+        """Run a unit that units of the same work may join: one call with all their arguments."""
         if not self._is_open:
             raise StoreClosed
         loop = asyncio.get_running_loop()
         # Cancelling the caller cancels this future, which is a mailbox and nothing more.
         future: asyncio.Future[R] = loop.create_future()
-        self._queue.put(_Unit(work, loop, future))
+        self._queue.put(_Unit(work, argument, loop, future))
         return await future
 
     def close(self) -> None:
@@ -86,34 +98,60 @@ class Writer:
 
     def _transaction(self, group: list[_Unit]) -> None:
         """Wait for a unit, run it and whatever else is waiting, and commit them together."""
-        unit = self._queue.get()
-        if unit is None:
-            self._is_drained = True
+        self._take(group)
+        if not group:
             return
-        group.append(unit)
         connection = self._connected()
         connection.execute("BEGIN IMMEDIATE")
-        self._attempt(connection, unit)
-        while len(group) < MAX_GROUP and not self._queue.empty():
-            unit = self._queue.get()
-            if unit is None:
-                self._is_drained = True
-                break
-            group.append(unit)
-            self._attempt(connection, unit)
-        connection.execute("COMMIT")
-
-    def _attempt(self, connection: apsw.Connection, unit: _Unit) -> None:
-        connection.execute("SAVEPOINT unit")
+        done = 0
         try:
-            unit.result = unit.work(connection)
+            while done < len(group):
+                self._take_waiting(group)
+                taken, done = group[done:], len(group)
+                for work, units in groupby(taken, key=attrgetter("work")):
+                    _run_together(connection, work, list(units))
+                self._take_waiting(group)
         except Exception as error:
             if not connection.in_transaction:
                 raise  # SQLite itself gave up the whole transaction: full disk, I/O error
-            connection.execute("ROLLBACK TO unit")
-            ours = explained(error, self._database) if isinstance(error, apsw.Error) else error
-            unit.error = ours
-        connection.execute("RELEASE unit")
+            connection.execute("ROLLBACK")
+            self._one_by_one(connection, group, error)
+        else:
+            connection.execute("COMMIT")
+
+    def _take(self, group: list[_Unit]) -> None:
+        unit = self._queue.get()
+        if unit is None:
+            self._is_drained = True
+        else:
+            group.append(unit)
+
+    def _take_waiting(self, group: list[_Unit]) -> None:
+        while len(group) < MAX_GROUP and not self._queue.empty():
+            self._take(group)
+
+    def _one_by_one(
+        self, connection: apsw.Connection, group: list[_Unit], error: Exception
+    ) -> None:
+        """Run a group again in which one has failed: that one fails alone."""
+        if len(group) == 1:
+            group[0].error = self._told(error)
+            return
+        connection.execute("BEGIN IMMEDIATE")
+        for unit in group:
+            connection.execute("SAVEPOINT unit")
+            try:
+                _run_together(connection, unit.work, [unit])
+            except Exception as own:
+                if not connection.in_transaction:
+                    raise
+                connection.execute("ROLLBACK TO unit")
+                unit.error = self._told(own)
+            connection.execute("RELEASE unit")
+        connection.execute("COMMIT")
+
+    def _told(self, error: Exception) -> Exception:
+        return explained(error, self._database) if isinstance(error, apsw.Error) else error
 
     def _fail(self, group: list[_Unit], error: apsw.Error) -> None:
         """Nothing of this group has landed, as far as can be known: tell all of them."""
@@ -135,6 +173,17 @@ class Writer:
             assert self._reconnect is not None  # noqa: S101 - only `_fail` lets go of a connection
             self._connection = self._reconnect()
         return self._connection
+
+
+def _each(connection: apsw.Connection, works: Sequence[Callable[[apsw.Connection], R]]) -> list[R]:
+    """Units that have nothing in common, one after the other."""
+    return [work(connection) for work in works]
+
+
+def _run_together(connection: apsw.Connection, work: Any, units: Sequence[_Unit]) -> None:
+    results = work(connection, [unit.argument for unit in units])
+    for unit, result in zip(units, results, strict=True):
+        unit.result = result
 
 
 def _deliver(group: list[_Unit]) -> None:

@@ -17,16 +17,17 @@ CREATE TABLE records (
   UNIQUE (scope, id)
 ) STRICT;
 
-CREATE INDEX records_by_creation ON records (scope, created_at DESC, id) WHERE body IS NOT NULL;
-CREATE INDEX records_by_update   ON records (scope, updated_at DESC, id) WHERE body IS NOT NULL;
+-- Read backwards: newest first, ties by id. New entries land at the end, where inserting is cheap.
+CREATE INDEX records_by_creation ON records (scope, created_at, id DESC) WHERE body IS NOT NULL;
+CREATE INDEX records_by_update   ON records (scope, updated_at, id DESC) WHERE body IS NOT NULL;
 
--- In the order that a query by tag asks for: its first ten are ten neighbours.
+-- Likewise read backwards: the first ten of a tag are ten neighbours.
 CREATE TABLE record_tags (
   scope      TEXT    NOT NULL,
   tag        TEXT    NOT NULL,
   created_at INTEGER NOT NULL,
   id         TEXT    NOT NULL,
-  PRIMARY KEY (scope, tag, created_at DESC, id)
+  PRIMARY KEY (scope, tag, created_at, id DESC)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE idempotency_keys (

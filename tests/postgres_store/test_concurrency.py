@@ -1,0 +1,258 @@
+"""Many callers, in several processes: nothing is lost, written twice or waited for in a ring."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from typing import Any
+
+import orjson
+import pytest
+
+from recollect import MemoryFilter, MemoryRecordInput, MemoryUpdate
+from recollect.kernel.actors import parse_actor
+from recollect.kernel.clock import SystemClock
+from recollect.kernel.errors import IdempotencyConflict, RecordExists, RecordNotFound
+from recollect.kernel.ids import TimeOrderedIds
+from recollect.stores.codec import JsonCodec
+from recollect.stores.postgres.database import PostgresDatabase
+from recollect.stores.records import Records
+from tests.postgres_store.catalogue import asked
+
+CALLERS = 16
+
+
+async def handle(stack: AsyncExitStack, url: str) -> Records[Any]:
+    """A handle with connections of its own, as another process has."""
+    clock = SystemClock()
+    database = await PostgresDatabase.open(url, clock.now_ms(), create=True)
+    stack.push_async_callback(database.close)
+    return Records(
+        await database.records("s", clock.now_ms()),
+        codec=JsonCodec(),
+        actor=parse_actor("system:test"),
+        clock=clock,
+        ids=TimeOrderedIds(clock),
+    )
+
+
+@pytest.fixture
+async def handles(postgres_url: str) -> AsyncIterator[list[Records[Any]]]:
+    async with AsyncExitStack() as stack:
+        yield [await handle(stack, postgres_url) for _ in range(4)]
+
+
+def check_tags(url: str) -> None:
+    """The index of tags says what the bodies say."""
+    stored = asked(url, "SELECT id, created_at, body FROM recollect.records WHERE body IS NOT NULL")
+    expected = {
+        (id, at, tag)
+        for id, at, body in stored
+        for tag in orjson.loads(bytes(body)).get("tags", ())  # type: ignore[call-overload]
+    }
+    assert set(asked(url, "SELECT id, created_at, tag FROM recollect.record_tags")) == expected
+
+
+# ------------------------------------------------------------------------------- one key
+
+
+async def test_one_key_at_once_creates_once(handles: list[Records[Any]]) -> None:
+    given = MemoryRecordInput(data={"n": 1}, tags=("x",))
+
+    ids = await asyncio.gather(
+        *(handles[n % 4].create(given, idempotency_key="k") for n in range(CALLERS))
+    )
+
+    assert len(set(ids)) == 1
+    assert [found.id for found in await handles[0].query(MemoryFilter())] == [ids[0]]
+
+
+async def test_one_key_at_once_updates_and_deletes_once(handles: list[Records[Any]]) -> None:
+    id = await handles[0].create(MemoryRecordInput(data={}))
+
+    await asyncio.gather(
+        *(handles[n % 4].update(id, {"n": 1}, idempotency_key="u") for n in range(CALLERS))
+    )
+    assert await handles[0].version(id) == 2
+
+    await asyncio.gather(*(handles[n % 4].delete(id, idempotency_key="d") for n in range(CALLERS)))
+    await handles[0].create(MemoryRecordInput(id=id, data={}))
+    await handles[0].delete(id, idempotency_key="d")
+    assert await handles[0].version(id) == 3
+
+
+async def test_one_key_at_once_for_different_requests_serves_one_of_them(
+    handles: list[Records[Any]],
+) -> None:
+    async def create(n: int) -> int | None:
+        try:
+            await handles[n % 4].create(MemoryRecordInput(data=n), idempotency_key="k")
+        except IdempotencyConflict:
+            return None
+        return n
+
+    made = await asyncio.gather(*(create(n) for n in range(CALLERS)))
+
+    (winner,) = [n for n in made if n is not None]
+    assert [found.data for found in await handles[0].query(MemoryFilter())] == [winner]
+
+
+async def test_a_key_whose_call_is_refused_goes_to_the_next_who_waits(
+    handles: list[Records[Any]],
+) -> None:
+    await handles[0].create(MemoryRecordInput(id="taken", data=0))
+
+    async def create(n: int) -> str:
+        given = MemoryRecordInput(id="free" if n % 2 else "taken", data=0)
+        try:
+            return await handles[n % 4].create(given, idempotency_key="k")
+        except (RecordExists, IdempotencyConflict):
+            return ""
+
+    made = await asyncio.gather(*(create(n) for n in range(CALLERS)))
+
+    assert set(made) == {"", "free"}
+    assert made.count("free") == CALLERS // 2
+
+
+# -------------------------------------------------------------------------------- one row
+
+
+async def test_edits_of_one_record_by_many_lose_nothing(
+    handles: list[Records[Any]], postgres_url: str
+) -> None:
+    id = await handles[0].create(MemoryRecordInput(data={}, tags=("x",)))
+
+    async def edit(caller: int) -> None:
+        for step in range(4):
+            await handles[caller % 4].update(id, {f"{caller}.{step}": 1})
+            await handles[caller % 4].annotate(id, tags=("x", f"{caller}.{step}"))
+
+    async with asyncio.timeout(60):
+        await asyncio.gather(*(edit(caller) for caller in range(CALLERS)))
+
+    found = await handles[0].get(id)
+    assert found is not None
+    assert found.data == {f"{caller}.{step}": 1 for caller in range(CALLERS) for step in range(4)}
+    assert await handles[0].version(id) == 1 + CALLERS * 4 * 2
+    check_tags(postgres_url)
+
+
+async def test_an_edit_does_not_starve_beside_others_that_never_stop(
+    handles: list[Records[Any]],
+) -> None:
+    id = await handles[0].create(MemoryRecordInput(data={"n": 0}))
+    done = asyncio.Event()
+
+    async def hammer(records: Records[Any]) -> None:
+        while not done.is_set():
+            await records.update(id, {"n": 1})
+
+    hammers = [asyncio.create_task(hammer(handles[n % 3])) for n in range(6)]
+    async with asyncio.timeout(30):
+        for n in range(20):
+            await handles[3].update(id, {f"mine{n}": n})
+        done.set()
+        await asyncio.gather(*hammers)
+
+    found = await handles[0].get(id)
+    assert found is not None
+    assert [found.data[f"mine{n}"] for n in range(20)] == list(range(20))
+
+
+async def test_creates_and_deletes_of_one_id_take_turns(
+    handles: list[Records[Any]], postgres_url: str
+) -> None:
+    created = 0
+
+    async def work(caller: int) -> None:
+        nonlocal created
+        for step in range(8):
+            try:
+                await handles[caller % 4].create(
+                    MemoryRecordInput(id="one", data={}, tags=(f"{caller}", f"{step}"))
+                )
+                created += 1
+                await handles[caller % 4].annotate("one", tags=("again",))
+            except (RecordExists, RecordNotFound):
+                pass
+            await handles[caller % 4].delete("one")
+
+    await asyncio.gather(*(work(caller) for caller in range(8)))
+
+    check_tags(postgres_url)
+    await handles[0].delete("one")
+    await handles[0].create(MemoryRecordInput(id="one", data={}))
+    assert (await handles[0].version("one") or 0) > created
+
+
+# ------------------------------------------------------------------------------- batches
+
+
+async def test_edits_in_opposite_orders_do_not_wait_for_each_other(
+    handles: list[Records[Any]],
+) -> None:
+    ids = [f"{n:03}" for n in range(100)]
+    await handles[0].create_many([MemoryRecordInput(id=id, data={}) for id in ids])
+
+    async def work(caller: int) -> None:
+        order = ids if caller % 2 else ids[::-1]
+        for step in range(5):
+            updates = [MemoryUpdate(id, {f"{caller}.{step}": 1}) for id in order]
+            await handles[caller % 4].update_many(updates)
+
+    async with asyncio.timeout(60):
+        await asyncio.gather(*(work(caller) for caller in range(8)))
+
+    assert {len(found.data) for found in await handles[0].query(MemoryFilter())} == {40}
+
+
+async def test_creates_and_deletes_in_opposite_orders_do_not_wait_for_each_other(
+    handles: list[Records[Any]], postgres_url: str
+) -> None:
+    async def create(caller: int, ids: list[str]) -> bool:
+        order = ids if caller % 2 else ids[::-1]
+        given = [MemoryRecordInput(id=id, data={}, tags=("x", "y")) for id in order]
+        try:
+            await handles[caller].create_many(given)
+        except RecordExists:
+            return False
+        return True
+
+    async def delete(caller: int, ids: list[str]) -> None:
+        await handles[caller].delete_many(ids if caller % 2 else ids[::-1])
+
+    async with asyncio.timeout(60):
+        for n in range(10):
+            ids = [f"{n % 5}.{m:03}" for m in range(200)]
+            created = await asyncio.gather(*(create(caller, ids) for caller in range(4)))
+            assert sum(created) == 1
+            check_tags(postgres_url)
+            await asyncio.gather(*(delete(caller, ids) for caller in range(4)))
+
+    assert await handles[0].query(MemoryFilter()) == []
+    check_tags(postgres_url)
+
+
+async def test_clear_beside_writers_leaves_records_and_tags_in_agreement(
+    handles: list[Records[Any]], postgres_url: str
+) -> None:
+    async def write(caller: int) -> None:
+        for step in range(15):
+            id = f"{caller}.{step % 5}"
+            try:
+                await handles[caller % 3].create(
+                    MemoryRecordInput(id=id, data={}, tags=("x", f"{step}"))
+                )
+                await handles[caller % 3].annotate(id, tags=("x", f"again {step}"))
+            except (RecordExists, RecordNotFound):
+                continue
+
+    async def clear() -> None:
+        for _ in range(15):
+            await handles[3].clear()
+
+    await asyncio.gather(clear(), *(write(caller) for caller in range(8)))
+
+    check_tags(postgres_url)
+    await handles[3].clear()
+    assert asked(postgres_url, "SELECT * FROM recollect.record_tags") == []
