@@ -20,16 +20,11 @@ from recollect.records import MemoryFilter
 from recollect.stores.records import DELETED_BY_CALLER
 from recollect.stores.selection import selection
 from recollect.stores.sqlite.connection import connect
-from recollect.stores.sqlite.records import (
-    _EDIT,
-    _GET,
-    _INSERT,
-    _REMOVE,
-    _TAG,
-    _UNTAG,
-    DIALECT,
-)
+from recollect.stores.sqlite.inserts import _INSERTS, _TAGS
+from recollect.stores.sqlite.records import _EDIT, _GET, _REMOVE, _UNTAG, DIALECT
 
+_INSERT = _INSERTS[1]  # one row to a statement
+_TAG = _TAGS[1]
 _ACTOR = "system:recollect"
 _BODY = 4  # where it stands in a row
 

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import orjson
+import psycopg
 import pytest
 
 from recollect import MemoryFilter, MemoryRecordInput, MemoryUpdate
@@ -16,9 +17,11 @@ from recollect.kernel.ids import TimeOrderedIds
 from recollect.stores.codec import JsonCodec
 from recollect.stores.postgres.database import PostgresDatabase
 from recollect.stores.records import Records
-from tests.postgres_store.catalogue import asked
+from tests.postgres_store.catalogue import asked, eventually
+from tests.postgres_store.roles import run
 
 CALLERS = 16
+WAITING = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 
 
 async def handle(stack: AsyncExitStack, url: str) -> Records[Any]:
@@ -211,7 +214,7 @@ async def test_creates_and_deletes_in_opposite_orders_do_not_wait_for_each_other
 ) -> None:
     async def create(caller: int, ids: list[str]) -> bool:
         order = ids if caller % 2 else ids[::-1]
-        given = [MemoryRecordInput(id=id, data={}, tags=("x", "y")) for id in order]
+        given = [MemoryRecordInput[Any](id=id, data={}, tags=("x", "y")) for id in order]
         try:
             await handles[caller].create_many(given)
         except RecordExists:
@@ -256,3 +259,27 @@ async def test_clear_beside_writers_leaves_records_and_tags_in_agreement(
     check_tags(postgres_url)
     await handles[3].clear()
     assert asked(postgres_url, "SELECT * FROM recollect.record_tags") == []
+
+
+async def test_a_record_that_is_made_while_the_scope_is_cleared_keeps_its_tags(
+    handles: list[Records[Any]], postgres_url: str
+) -> None:
+    await handles[0].create(MemoryRecordInput(id="old", data={}, tags=("x",)))
+    run(
+        postgres_url,
+        """
+        CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS
+          'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END';
+        CREATE TRIGGER pause AFTER UPDATE ON recollect.records
+          FOR EACH ROW EXECUTE FUNCTION public.pause();
+        """,
+    )
+    with psycopg.connect(postgres_url) as another:
+        another.execute("SELECT pg_advisory_xact_lock(1)")
+        clearing = asyncio.create_task(handles[0].clear())
+        await eventually(lambda: asked(postgres_url, WAITING))
+        await handles[1].create(MemoryRecordInput(id="new", data={}, tags=("x",)))
+    await clearing
+
+    assert [found.id for found in await handles[0].query(MemoryFilter(tags=("x",)))] == ["new"]
+    check_tags(postgres_url)

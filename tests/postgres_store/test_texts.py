@@ -6,7 +6,6 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import sql
-from psycopg.errors import FeatureNotSupported
 
 import recollect
 from recollect import MemoryFilter, MemoryRecordInput
@@ -34,7 +33,7 @@ def located_url(request: pytest.FixtureRequest, postgres_server: PostgresServer)
         connection.execute(sql.SQL("DROP DATABASE {}").format(sql.Identifier(name)))
         try:
             connection.execute(sql.SQL(statement).format(sql.Identifier(name)))
-        except FeatureNotSupported:
+        except psycopg.Error:
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
     yield url
     postgres_server.drop_database(url)

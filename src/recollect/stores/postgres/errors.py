@@ -52,7 +52,7 @@ def plain_errors(database: str, *, writes: bool = False) -> Iterator[None]:
 
 def explained(error: psycopg.Error, database: str, *, writes: bool) -> RecollectError:
     """The error of ours for an error of a connection that was open."""
-    said = _in_short(error)
+    said = _lines(error)[0]
     match error.sqlstate or "":
         case "55P03":
             return StoreUnavailable(database, "others have been writing it for too long; retry")
@@ -83,11 +83,10 @@ def refused(error: psycopg.Error, database: str) -> StoreUnavailable:
     for words, advice in _REFUSALS:
         if words in said:
             return StoreUnavailable(database, advice)
-    return StoreUnavailable(database, _in_short(error))
+    return StoreUnavailable(database, _lines(error)[-1])
 
 
-def _in_short(error: psycopg.Error) -> str:
-    """What the server said, without the lines that repeat data or SQL."""
+def _lines(error: psycopg.Error) -> list[str]:
+    """What the server said, or libpq; not the details, which repeat data and SQL."""
     said = error.diag.message_primary or str(error)
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    return lines[-1].rstrip(".") if lines else type(error).__name__
+    return [line.strip().rstrip(".") for line in said.splitlines()] or [type(error).__name__]

@@ -1,8 +1,9 @@
 """Connections to one database, opened when they are needed and used again.
 
-Not psycopg's pool: it hides why a server can't be reached behind a timeout, comes back as late
-as its growing pauses say, and takes 80 µs a call. This one has no background task. A call opens
-the connection that it lacks, and so hears at once what is wrong, or that all is well again.
+Not psycopg's pool: that one hides why a server can't be reached behind a timeout, reconnects as
+late as its growing pauses say, and hands connections out in turn, so that every call meets a cold
+one (80 to 100 µs). This one has no background task: a call opens the connection that it lacks,
+and so hears at once what is wrong, or that all is well again.
 """
 
 import asyncio
