@@ -1,13 +1,27 @@
-"""The PostgreSQL store keeps the contract, in one database that its tests share."""
+"""The PostgreSQL store keeps the contract, as the role that programs should use.
+
+That role is neither owner nor superuser, so that all of it runs under row-level security.
+"""
+
+import asyncio
 
 import pytest
 
 from recollect.testkit.records import *  # noqa: F403
 from tests.contract.opening import at
+from tests.postgres.server import PostgresServer
+from tests.postgres_store.roles import make_roles
 
 pytestmark = pytest.mark.backend("postgres")
 
 
+@pytest.fixture(scope="module")
+def app_url(postgres_server: PostgresServer) -> str:
+    """One database for all of them: they keep apart by scope, and making one costs 0.1 s."""
+    roles = asyncio.run(make_roles(postgres_server, postgres_server.create_database()))
+    return roles.app
+
+
 @pytest.fixture
-def open_store(postgres_shared_url: str) -> OpenStore:  # noqa: F405
-    return at(postgres_shared_url)
+def open_store(app_url: str) -> OpenStore:  # noqa: F405
+    return at(app_url)

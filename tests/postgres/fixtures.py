@@ -17,12 +17,6 @@ def postgres_server() -> Iterator[PostgresServer]:
         yield server
 
 
-@pytest.fixture(scope="session")
-def postgres_shared_url(postgres_server: PostgresServer) -> str:
-    """One database for all tests that keep apart by scope: making one costs a tenth of a second."""
-    return postgres_server.create_database()
-
-
 @pytest.fixture
 def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
     """A fresh database for one test, as the superuser."""

@@ -293,11 +293,8 @@ def test_the_wheels_own_code_is_never_imported(server: OwnServer) -> None:
 
 
 @pytest.mark.parametrize("time", ["first", "second"])
-def test_the_fixture_gives_each_test_a_fresh_database(
-    postgres_url: str, postgres_shared_url: str, time: str
-) -> None:
+def test_the_fixture_gives_each_test_a_fresh_database(postgres_url: str, time: str) -> None:
     with psycopg.connect(postgres_url) as connection:
         connection.execute("CREATE TABLE once AS SELECT %s AS time", [time])
 
     assert _answer(postgres_url, "SELECT time FROM once") == time
-    assert _answer(postgres_shared_url, "SELECT to_regclass('once')") is None
