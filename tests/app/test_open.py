@@ -93,6 +93,18 @@ async def test_an_opening_that_is_cancelled_leaves_nothing_behind(url: str) -> N
     assert not databases._leases[asyncio.get_running_loop()]
 
 
+async def test_looking_at_a_database_never_keeps_another_from_making_it(url: str) -> None:
+    async def opening() -> None:
+        async with recollect.open(url, scope="s"):
+            pass
+
+    looked, opened = await asyncio.gather(recollect.scopes(url), opening(), return_exceptions=True)
+
+    assert opened is None
+    assert looked == ["s"] or isinstance(looked, StoreUnavailable)
+    assert not databases._leases[asyncio.get_running_loop()]
+
+
 async def test_two_databases_in_memory_are_two() -> None:
     for url in ("dict://", "sqlite://:memory:"):
         async with recollect.open(url, scope="s") as one, recollect.open(url, scope="s") as other:

@@ -75,7 +75,7 @@ async def test_a_cancelled_call_is_whole_or_absent_and_leaves_the_pool_usable(
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         if task.cancelled():
-            found = [await table.get(row.id) is not None for row in rows]
+            found = [await table.get(row.id, Row.itself) is not None for row in rows]
             assert len(set(found)) == 1
         else:
             assert task.exception() is None
@@ -106,7 +106,7 @@ async def test_calls_that_wait_for_a_lock_can_be_cancelled(
     await held.close()
 
     await table.edit(edits, NOTE)
-    row = await table.get("one")
+    row = await table.get("one", Row.itself)
     assert row is not None
     assert row.version == 2
 
@@ -202,7 +202,7 @@ async def test_closing_finishes_what_is_under_way(postgres_url: str) -> None:
     await asyncio.gather(*writing)
     assert asked(postgres_url, "SELECT count(*) FROM recollect.records") == [(32,)]
     with pytest.raises(StoreClosed) as caught:
-        await table.get("1")
+        await table.get("1", Row.itself)
     assert caught.value.code == "store.closed"
 
 

@@ -19,6 +19,7 @@ from recollect.kernel.errors import (
     StoreReadOnly,
     StoreUnavailable,
 )
+from recollect.stores.migrations import Migration
 from recollect.stores.sqlite.connection import connect
 from recollect.stores.sqlite.schema import MIGRATIONS, migrate
 
@@ -116,8 +117,12 @@ async def test_a_read_only_place_is_named(database: Path, what: str) -> None:
 async def test_listing_scopes_never_makes_a_database(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable):
         await recollect.scopes(f"sqlite:///{tmp_path}/typo.db")
-
     assert list(tmp_path.iterdir()) == []
+
+    (tmp_path / "empty.db").touch()
+    with pytest.raises(StoreUnavailable):
+        await recollect.scopes(f"sqlite:///{tmp_path}/empty.db")
+    assert (tmp_path / "empty.db").read_bytes() == b""
 
 
 async def test_scopes_are_listed(tmp_path: Path) -> None:
@@ -148,32 +153,39 @@ async def test_the_file_is_durable_strict_and_ours(database: Path) -> None:
 def schema_of(path: Path) -> Sequence[object]:
     connection = apsw.Connection(str(path))
     found = connection.execute(
-        "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
+        "SELECT type, name, tbl_name, sql FROM sqlite_schema"
+        " UNION ALL SELECT 'migration', name, number, checksum FROM migrations ORDER BY 1, 2"
     ).fetchall()
     connection.close()
     return found
 
 
-@pytest.mark.parametrize("start", range(len(MIGRATIONS)))
-def test_a_migrated_schema_equals_a_fresh_one(tmp_path: Path, start: int) -> None:
+FOLLOWING = Migration(
+    MIGRATIONS[-1].number + 1, "following", "CREATE TABLE following (x TEXT) STRICT", "checksum"
+)
+
+
+def test_a_schema_migrated_step_by_step_equals_a_fresh_one(tmp_path: Path) -> None:
+    everything = (*MIGRATIONS, FOLLOWING)
     fresh, migrated = tmp_path / "fresh.db", tmp_path / "migrated.db"
-    for path, steps in ((fresh, [MIGRATIONS]), (migrated, [MIGRATIONS[:start], MIGRATIONS])):
-        connection = connect(str(path))
-        for known in steps:
-            if known:
-                migrate(connection, str(path), 0, known)
-        connection.close()
+    steps = [everything[:count] for count in range(1, len(everything) + 1)]
+    for path, known_at_each_opening in ((fresh, [everything]), (migrated, steps)):
+        for known in known_at_each_opening:
+            connection = connect(str(path))
+            migrate(connection, str(path), 0, known=known)
+            connection.close()
 
     assert schema_of(migrated) == schema_of(fresh)
+    assert "following" in str(schema_of(fresh))
 
 
 async def test_a_migration_that_fails_leaves_nothing(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     connection = connect(str(path))
-    broken = [MIGRATIONS[0], type(MIGRATIONS[0])(2, "broken", "CREATE TABLE a (x); NONSENSE", "c")]
+    broken = [*MIGRATIONS, Migration(9, "broken", "CREATE TABLE a (x); NONSENSE", "checksum")]
 
     with pytest.raises(apsw.SQLError):
-        migrate(connection, str(path), 0, broken)
+        migrate(connection, str(path), 0, known=broken)
 
     assert connection.execute("SELECT count(*) FROM sqlite_schema").fetchall() == [(0,)]
     connection.close()

@@ -1,7 +1,7 @@
 """Short reads run on the loop's thread; long ones must not hold it up."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from threading import get_ident
 
@@ -12,11 +12,11 @@ import recollect
 from recollect import MemoryFilter, MemoryRecordInput
 from recollect.kernel.errors import StoreClosed
 from recollect.stores.sqlite.connection import connect
-from recollect.stores.sqlite.reader import Reader
+from recollect.stores.sqlite.reader import LOOP_BYTES, Reader
 
 COUNT = """
 WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < ?)
-SELECT count(*) FROM n
+SELECT CAST(count(*) AS BLOB) FROM n
 """
 
 
@@ -35,39 +35,49 @@ async def reader(tmp_path: Path) -> AsyncIterator[Reader]:
     await asyncio.to_thread(made.close)
 
 
-def counting(upto: int) -> Callable[[apsw.Connection], tuple[int, object]]:
-    def read(connection: apsw.Connection) -> tuple[int, object]:
-        return get_ident(), connection.execute(COUNT, (upto,)).fetchall()
+async def count(reader: Reader, upto: int) -> tuple[int, object]:
+    """The thread that answered, and the answer."""
 
-    return read
+    def read(connection: apsw.Connection) -> Sequence[object]:
+        return connection.execute(COUNT, (upto,)).fetchall()
+
+    ((thread, answer),) = await reader.run(read, lambda row: (get_ident(), int(row[0])))
+    return thread, answer
 
 
 async def test_a_short_read_runs_on_the_loops_own_thread(reader: Reader) -> None:
-    thread, found = await reader.run(counting(10))
+    thread, found = await count(reader, 10)
 
     assert thread == get_ident()
-    assert found == [(10,)]
+    assert found == 10
 
 
 async def test_a_short_read_stays_on_the_loops_thread_however_often_it_runs(
     reader: Reader,
 ) -> None:
-    threads = {(await reader.run(counting(100)))[0] for _ in range(200)}
+    threads = {(await count(reader, 100))[0] for _ in range(200)}
 
     assert threads == {get_ident()}
 
 
 async def test_a_long_read_is_broken_off_and_runs_on_a_thread_of_its_own(reader: Reader) -> None:
-    thread, found = await reader.run(counting(200_000))
+    thread, found = await count(reader, 200_000)
 
     assert thread != get_ident()
-    assert found == [(200_000,)]
+    assert found == 200_000
+
+
+async def test_what_is_long_to_decode_is_decoded_on_a_thread_of_its_own(reader: Reader) -> None:
+    def read(connection: apsw.Connection) -> Sequence[object]:
+        return connection.execute("SELECT zeroblob(?)", (LOOP_BYTES + 1,)).fetchall()
+
+    assert await reader.run(read, lambda _: get_ident()) != [get_ident()]
 
 
 async def test_many_long_reads_at_once_all_answer(reader: Reader) -> None:
-    answers = await asyncio.gather(*(reader.run(counting(50_000 + n)) for n in range(20)))
+    answers = await asyncio.gather(*(count(reader, 50_000 + n) for n in range(20)))
 
-    assert [found for _, found in answers] == [[(50_000 + n,)] for n in range(20)]
+    assert [found for _, found in answers] == [50_000 + n for n in range(20)]
 
 
 async def test_a_stream_left_early_lets_go_of_the_file(tmp_path: Path) -> None:

@@ -121,6 +121,24 @@ async def test_a_unit_that_fails_fails_alone(writer: Writer, path: str) -> None:
     assert rows(path) == [1, 2, 3]
 
 
+async def test_a_unit_that_would_end_the_program_fails_alone_and_the_thread_lives(
+    writer: Writer, path: str
+) -> None:
+    def leaving(_: apsw.Connection) -> None:
+        raise SystemExit
+
+    done = await asyncio.gather(
+        writer.run(inserting(1)),
+        writer.run(leaving),
+        writer.run(inserting(2)),
+        return_exceptions=True,
+    )
+    await writer.run(inserting(3))
+
+    assert [type(result) for result in done] == [list, StoreFailed, list]
+    assert rows(path) == [1, 2, 3]
+
+
 async def test_a_cancelled_caller_strands_no_transaction(writer: Writer, path: str) -> None:
     held, go = Event(), Event()
 

@@ -41,6 +41,7 @@ class Lease:
 
     key: DatabaseUrl
     opening: "asyncio.Task[Database]"
+    creates: bool
     holders: int = 0
 
 
@@ -59,8 +60,11 @@ async def acquire(url: str, clock: Clock, *, create: bool = True) -> tuple[Datab
     opened = _leases.setdefault(loop, {})
     is_private = named.kind == "dict" or named.place == MEMORY
     lease = None if is_private else opened.get(named)
+    if lease is not None and create and not lease.creates and not lease.opening.done():
+        lease = None  # it may be about to find that there is no database, and this caller makes one
     if lease is None:
-        lease = Lease(named, loop.create_task(_open(named, clock.now_ms(), create=create)))
+        opening = loop.create_task(_open(named, clock.now_ms(), create=create))
+        lease = Lease(named, opening, creates=create)
         if not is_private:
             opened[named] = lease
     lease.holders += 1
@@ -104,5 +108,7 @@ async def _open(named: DatabaseUrl, now: int, *, create: bool) -> Database:
                     PostgresDatabase,
                 )
             except ModuleNotFoundError as missing:
+                if (missing.name or "").partition(".")[0] != "psycopg":
+                    raise
                 raise DependencyMissing(str(missing.name), "postgres") from missing
             return await PostgresDatabase.open(named.place, now, create=create)

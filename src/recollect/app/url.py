@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Literal
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import unquote
 
 from recollect.kernel.errors import InvalidUrl
 
@@ -21,12 +21,13 @@ def parse_url(url: str) -> DatabaseUrl:
     """What a URL names; InvalidUrl, with the forms that are understood, otherwise."""
     scheme, separator, rest = url.partition("://") if isinstance(url, str) else ("", "", "")
     if not separator:
-        raise InvalidUrl(str(url), "it is not a URL")
+        # What it is nobody knows, so it is not repeated: it might hold a password.
+        raise InvalidUrl("…", "it is not a URL")
     match scheme.lower():
         case "dict" if not rest:
             return DatabaseUrl("dict", "")
         case "dict":
-            raise InvalidUrl(url, "dict:// takes no path: it is always in memory")
+            raise InvalidUrl(hidden(url), "dict:// takes no path: it is always in memory")
         case "sqlite":
             return DatabaseUrl("sqlite", _sqlite_path(url, rest))
         case "postgresql" | "postgres":
@@ -36,25 +37,20 @@ def parse_url(url: str) -> DatabaseUrl:
 
 
 def hidden(url: str) -> str:
-    """The URL without its password, for messages."""
-    try:
-        parts = urlsplit(url)
-        if parts.password is None:
-            return url
-    except ValueError:
-        return url.partition("://")[0] + "://…"
-    host = parts.netloc.rpartition("@")[2]
-    return urlunsplit(parts._replace(netloc=f"{parts.username}:***@{host}"))
+    """The URL as far as it can hold no password, for messages: no user, no options."""
+    scheme, _, rest = url.partition("://")
+    place = rest.partition("?")[0].partition("#")[0].rpartition("@")
+    return f"{scheme}://{'…@' if place[1] else ''}{place[2]}"
 
 
 def _sqlite_path(url: str, rest: str) -> str:
     if rest == ":memory:":
         return rest
     if not rest.startswith("/"):
-        raise InvalidUrl(url, f"a file has three slashes; did you mean sqlite:///{rest}?")
+        raise InvalidUrl(hidden(url), "a file has three slashes, as in sqlite:///memory.db")
     if "?" in rest or "#" in rest:
-        raise InvalidUrl(url, "a file takes no options (write ? as %3F and # as %23)")
+        raise InvalidUrl(hidden(url), "a file takes no options (write ? as %3F and # as %23)")
     path = unquote(rest[1:])
     if not path or "\x00" in path:
-        raise InvalidUrl(url, "it names no file")
+        raise InvalidUrl(hidden(url), "it names no file")
     return path

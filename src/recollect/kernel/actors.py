@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from recollect.kernel.errors import InvalidActor
-from recollect.kernel.wire import Refusal, StorableText, WireModel
+from recollect.kernel.wire import STORABLE, Refusal, WireModel
 
 ActorKind = Literal["human", "agent", "system"]
 
@@ -15,7 +15,7 @@ class ActorRef(WireModel):
 
     refusal: ClassVar[Refusal] = InvalidActor
 
-    actor_id: Annotated[StorableText, Field(min_length=1, max_length=256)]
+    actor_id: Annotated[str, Field(min_length=1, max_length=256), STORABLE]
     kind: ActorKind
     name: str | None = None
     meta: dict[str, Any] | None = None

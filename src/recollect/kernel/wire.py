@@ -3,6 +3,7 @@
 from typing import Annotated, ClassVar, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -47,7 +48,7 @@ def place_and_reason(refused: ValidationError) -> tuple[str, str]:
     """Where and why pydantic refused a value, for the first thing that it found wrong."""
     error = refused.errors(include_url=False, include_input=False)[0]
     where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error["loc"])
-    reason = error["msg"].removeprefix("Value error, ")
+    reason = error["msg"].removeprefix("Value error, ").replace("tuple", "list")
     return "$" + where, reason[0].lower() + reason[1:]
 
 
@@ -55,14 +56,14 @@ def _tuple(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _storable_text(text: object) -> object:
-    if isinstance(text, str) and not storable(text):
+def _storable_text(text: str) -> str:
+    if not storable(text):
         raise ValueError("it holds U+0000 or a lone surrogate")
     return text
 
 
-StorableText = Annotated[str, BeforeValidator(_storable_text)]
-"""A text that every database can hold."""
+STORABLE = AfterValidator(_storable_text)
+"""Marks a text that every database must be able to hold."""
 
 
 def tuple_of(item: object) -> GetPydanticSchema:

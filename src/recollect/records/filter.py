@@ -6,6 +6,7 @@
 """
 
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import ConfigDict, Field
@@ -51,9 +52,8 @@ def refuse_unknown_keys(filter: MemoryFilter, known: frozenset[str]) -> None:
     """Refuse a filter with a key that the store does not declare (MEM-FILTER)."""
     unknown = sorted(filter.own_keys.keys() - known)
     if unknown:
-        why = (
-            f"Its own keys are: {', '.join(sorted(known))}." if known else "It has none of its own."
-        )
+        near = get_close_matches(unknown[0], [*MemoryFilter.model_fields, *known], n=1)
+        why = f"Did you mean {near[0]}?" if near else "See the store's capabilities."
         raise UnknownFilterKey(", ".join(unknown), why)
 
 

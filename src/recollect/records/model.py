@@ -11,15 +11,15 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import Field
 
 from recollect.kernel.json import MAX_INTEGER, JsonValue
-from recollect.kernel.wire import StorableText, WireModel, tuple_of
+from recollect.kernel.wire import STORABLE, WireModel, tuple_of
 
 T = TypeVar("T")
 
 Milliseconds = Annotated[int, Field(ge=-MAX_INTEGER, le=MAX_INTEGER)]
 """Milliseconds since 1970, as on the wire (MEM-CRUD-5)."""
 
-MemoryId = Annotated[StorableText, Field(min_length=1, max_length=512)]
-Tag = Annotated[StorableText, Field(min_length=1, max_length=256)]
+MemoryId = Annotated[str, Field(min_length=1, max_length=512), STORABLE]
+Tag = Annotated[str, Field(min_length=1, max_length=256), STORABLE]
 Tags = Annotated[Sequence[str], tuple_of(Tag)]
 
 

@@ -51,12 +51,9 @@ class DictTable:
             before = after.get(edit.id) or self.rows.get(edit.id)
             if before is None:
                 raise RecordNotFound(edit.id)
-            before.check_version(edit.expected_version)
-            body = edit.apply(before.body).body
-            updated_at = max(note.at, before.updated_at)
-            row = Row(before.id, before.version + 1, before.created_at, updated_at, body)
-            after[edit.id] = row
-            changes.append(Change(before, row))
+            change, _ = before.edited(edit, note.at)
+            after[edit.id] = change.after
+            changes.append(change)
         self.rows.update(after)
         self._remember(key, edits[0].id)
         return changes
@@ -86,9 +83,10 @@ class DictTable:
         """Remove every row."""
         return len(await self.remove(list(self.rows), note)) if self.rows else 0
 
-    async def get(self, id: str) -> Row | None:
-        """The row under this id."""
-        return self.rows.get(id)
+    async def get(self, id: str, make: Callable[[Row], R]) -> R | None:
+        """The row under this id, made into a value."""
+        row = self.rows.get(id)
+        return None if row is None else make(row)
 
     async def select(self, filter: MemoryFilter, make: Callable[[Row], R]) -> list[R]:
         """What the filter asks for, by its definition."""

@@ -6,12 +6,14 @@ retries and hooks. What differs is in the table.
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from operator import attrgetter
 from typing import Any, Final, Generic, TypeVar
 
 from recollect.identity import canonical_bytes, decode, sha256
 from recollect.kernel.actors import ActorRef, parse_actor
 from recollect.kernel.clock import Clock
 from recollect.kernel.errors import (
+    InvalidFilter,
     InvalidJson,
     InvalidPatch,
     InvalidRecord,
@@ -19,7 +21,7 @@ from recollect.kernel.errors import (
     StoreClosed,
 )
 from recollect.kernel.ids import IdSource
-from recollect.kernel.json import JsonValue, storable
+from recollect.kernel.json import MAX_INTEGER, JsonValue, storable
 from recollect.records.filter import MemoryFilter, refuse_unknown_keys
 from recollect.records.hooks import MemoryHooks
 from recollect.records.model import MemoryRecordInput, StoredMemoryRecord
@@ -113,13 +115,11 @@ class Records(Generic[T]):
 
     async def get(self, id: str) -> StoredMemoryRecord[T] | None:
         """The record under this id, or None (MEM-CRUD-2)."""
-        row = await self._table.get(id) if _possible_id(id) else None
-        return None if row is None else self._record(row)
+        return await self._table.get(id, self._record) if _possible_id(id) else None
 
     async def version(self, id: str) -> int | None:
         """The version of the record under this id, counted from 1, or None."""
-        row = await self._table.get(id) if _possible_id(id) else None
-        return None if row is None else row.version
+        return await self._table.get(id, attrgetter("version")) if _possible_id(id) else None
 
     async def update(
         self,
@@ -155,6 +155,7 @@ class Records(Generic[T]):
     ) -> None:
         """Replace a record's tags, its meta, or both; what is not named stays; None removes it."""
         _check_findable(id)
+        _check_version(expected_version)
         named: dict[str, Any] = {"tags": tags, "meta": meta}
         named = {name: value for name, value in named.items() if value is not UNCHANGED}
         checked = MemoryRecordInput[Any].model_validate({"data": None, **named})
@@ -173,6 +174,7 @@ class Records(Generic[T]):
     ) -> None:
         """Let get and query no longer return this record; an unknown id is no error."""
         note = self._note(actor, reason or DELETED_BY_CALLER)
+        _check_version(expected_version)
         if not _possible_id(id):
             return
         key = None
@@ -195,12 +197,18 @@ class Records(Generic[T]):
 
     async def update_many(self, updates: Sequence[MemoryUpdate]) -> None:
         """Make all of the updates in their order, or none."""
+        for place, update in enumerate(updates):
+            if not isinstance(update, MemoryUpdate):
+                kind = type(update).__name__
+                raise InvalidRecord(f"$[{place}]", f"an update is a MemoryUpdate, not {kind}")
         if updates:
             edits = [self._patching(update.id, update.patch, None) for update in updates]
             await self._edit(edits, self._note(None, None), None)
 
     async def delete_many(self, ids: Sequence[str]) -> None:
         """Delete all of these records, or none; unknown ids are no error."""
+        if isinstance(ids, str):
+            raise InvalidRecord("$", "ids are a list of strings, not one string")
         possible = [id for id in dict.fromkeys(ids) if _possible_id(id)]
         if possible:
             note = self._note(None, DELETED_BY_CALLER)
@@ -214,7 +222,7 @@ class Records(Generic[T]):
 
     async def query(self, filter: MemoryFilter) -> list[StoredMemoryRecord[T]]:
         """The records that the filter asks for, as `records.filter.select` defines it."""
-        refuse_unknown_keys(filter, CAPABILITIES.filter_keys)
+        _check_filter(filter)
         if self._hooks.on_queried is None:
             return await self._table.select(filter, self._record)
         rows = await self._table.select(filter, Row.itself)
@@ -223,8 +231,11 @@ class Records(Generic[T]):
         return [self._record(row) for row in rows]
 
     async def stream(self, filter: MemoryFilter) -> AsyncGenerator[StoredMemoryRecord[T], None]:
-        """What `query` would return when the stream starts, a few records at a time."""
-        refuse_unknown_keys(filter, CAPABILITIES.filter_keys)
+        """What `query` would return when the stream starts, a few records at a time.
+
+        Hooks are not told of it. Close it with `aclose` when you leave it early.
+        """
+        _check_filter(filter)
         async with aclosing(self._table.stream(filter)) as rows:
             async for row in rows:
                 yield self._record(row)
@@ -232,6 +243,9 @@ class Records(Generic[T]):
     # ------------------------------------------------------------------ rows and values
 
     def _new_row(self, record: MemoryRecordInput[T], now: int) -> NewRow:
+        if not isinstance(record, MemoryRecordInput):
+            kind = type(record).__name__
+            raise InvalidRecord("$", f"a record is a MemoryRecordInput, not of type {kind}")
         created_at = now if record.created_at is None else record.created_at
         updated_at = created_at if record.updated_at is None else record.updated_at
         content: dict[str, JsonValue] = {"data": self._codec.encode(record.data)}
@@ -268,6 +282,7 @@ class Records(Generic[T]):
 
     def _patching(self, id: str, patch: Any, expected_version: int | None) -> Edit:
         _check_findable(id)
+        _check_version(expected_version)
         encoded = self._codec.encode_patch(patch)
         canonical_bytes(encoded)  # refused here, with its own path, before anything is read
 
@@ -331,6 +346,17 @@ def _possible_id(id: str) -> bool:
     if not isinstance(id, str):
         raise InvalidRecord("$.id", f"an id is a string, not {type(id).__name__}")
     return storable(id)
+
+
+def _check_filter(filter: MemoryFilter) -> None:
+    if not isinstance(filter, MemoryFilter):
+        raise InvalidFilter("$", f"a filter is a MemoryFilter, not {type(filter).__name__}")
+    refuse_unknown_keys(filter, CAPABILITIES.filter_keys)
+
+
+def _check_version(expected: int | None) -> None:
+    if expected is not None and (type(expected) is not int or not 0 <= expected <= MAX_INTEGER):
+        raise InvalidRecord("expected_version", "a version is a whole number")
 
 
 def _check_findable(id: str) -> None:

@@ -33,6 +33,14 @@ class Row(NamedTuple):
         if expected is not None and self.version != expected:
             raise VersionConflict(self.id, expected, self.version)
 
+    def edited(self, edit: "Edit", at: int) -> "tuple[Change, Edited]":
+        """The row before and after an edit; time never goes back for a record."""
+        self.check_version(edit.expected_version)
+        edited = edit.apply(self.body)
+        updated_at = max(at, self.updated_at)
+        after = Row(self.id, self.version + 1, self.created_at, updated_at, edited.body)
+        return Change(self, after), edited
+
     def itself(self) -> "Row":
         """The row as it is, for whoever wants rows of `RecordTable.select`."""
         return self
@@ -138,8 +146,8 @@ class RecordTable(Protocol):
         """Remove every row of the scope and return how many there were."""
         ...
 
-    async def get(self, id: str) -> Row | None:
-        """The row under this id."""
+    async def get(self, id: str, make: Callable[[Row], R]) -> R | None:
+        """The row under this id, made into a value where it was read."""
         ...
 
     async def select(self, filter: MemoryFilter, make: Callable[[Row], R]) -> list[R]:

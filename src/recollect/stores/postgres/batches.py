@@ -134,14 +134,11 @@ class _Edited:
     new: set[str] = field(default_factory=set)
 
     def change(self, edit: Edit, at: int) -> Change:
-        before = self.row
-        before.check_version(edit.expected_version)
-        edited = edit.apply(before.body)
-        updated_at = max(at, before.updated_at)
-        self.row = Row(before.id, before.version + 1, before.created_at, updated_at, edited.body)
+        change, edited = self.row.edited(edit, at)
+        self.row = change.after
         gone, new = self.gone | edited.tags_gone, self.new | edited.tags_new
         self.gone, self.new = gone - edited.tags_new, new - edited.tags_gone
-        return Change(before, self.row)
+        return change
 
 
 async def _locked(connection: Connection, scope: str, ids: Sequence[str]) -> list[Row]:

@@ -27,6 +27,7 @@ DIALECT: Final = Dialect(
     tag="recollect.tag_key(?)",
 )
 ROWS_AT_ONCE: Final = 256
+LOOP_BYTES: Final = 64 * 1024
 
 _CREATE: Final = """
 SELECT outcome, first_id
@@ -131,10 +132,10 @@ class PostgresTable:
         ((count,),) = await self._call(_CLEAR, values, writes=True)
         return int(count)
 
-    async def get(self, id: str) -> Row | None:
-        """The row under this id."""
-        found = await self._call(_GET, (self._scope, id))
-        return Row._make(found[0]) if found else None
+    async def get(self, id: str, make: Callable[[Row], R]) -> R | None:
+        """The row under this id, made into a value."""
+        made = await _made(await self._call(_GET, (self._scope, id)), make)
+        return made[0] if made else None
 
     async def select(self, filter: MemoryFilter, make: Callable[[Row], R]) -> list[R]:
         """What the filter asks for; other tasks get their turn while many rows are made."""
@@ -151,7 +152,7 @@ class PostgresTable:
                 found = await connection.execute(*_for_psycopg(chosen), prepare=True, binary=True)
         made: list[R] = []
         while rows := await found.fetchmany(ROWS_AT_ONCE):
-            made += [make(Row._make(row)) for row in rows]
+            made += await _made(rows, make)
             if len(rows) == ROWS_AT_ONCE:
                 await asyncio.sleep(0)
         return made
@@ -194,19 +195,21 @@ class PostgresTable:
         before = Row._make(found)
         if before.body is None:
             raise RecordNotFound(edit.id)
-        before.check_version(edit.expected_version)
-        edited = edit.apply(before.body)
-        updated_at = max(note.at, before.updated_at)
-        after = Row(before.id, before.version + 1, before.created_at, updated_at, edited.body)
+        change, edited = before.edited(edit, note.at)
         values = (
             *(self._scope, edit.id, Int8(before.version), Int8(before.created_at)),
-            *(Int8(updated_at), edited.body, list(edited.tags_gone), list(edited.tags_new)),
+            *(
+                Int8(change.after.updated_at),
+                edited.body,
+                list(edited.tags_gone),
+                list(edited.tags_new),
+            ),
             *(Int8(note.at), note.actor, note.reason, *_pair(key)),
         )
         ((outcome,),) = await self._call(_EDIT, values, writes=True)
         if outcome == "moved":
             return None
-        return [] if _is_repeated(outcome, key) else [Change(before, after)]
+        return [] if _is_repeated(outcome, key) else [change]
 
     async def _remove(
         self, id: str, note: Note, expected_version: int | None, key: RetryKey | None
@@ -237,6 +240,14 @@ class PostgresTable:
         async with self._calls.connection(writes=writes) as connection:
             found = await connection.execute(statement, values, prepare=True, binary=True)
             return await found.fetchall()
+
+
+async def _made(rows: Sequence[tuple[Any, ...]], make: Callable[[Row], R]) -> list[R]:
+    """Each row made into a value; where that takes long, beside the event loop."""
+    found = [Row._make(row) for row in rows]
+    if sum(len(row.body) for row in found) <= LOOP_BYTES:
+        return [make(row) for row in found]
+    return await asyncio.to_thread(lambda: [make(row) for row in found])
 
 
 def _pair(key: RetryKey | None) -> tuple[bytes | None, bytes | None]:

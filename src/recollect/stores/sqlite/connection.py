@@ -30,12 +30,12 @@ _SETTINGS: Final = (
 )
 
 
-def connect(path: str, *, busy_ms: int = BUSY_MS) -> apsw.Connection:
+def connect(path: str, *, busy_ms: int | None = None) -> apsw.Connection:
     """A connection with our settings. Nothing is written to the file."""
     connection = apsw.Connection(
         path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, statementcachesize=256
     )
-    connection.set_busy_timeout(busy_ms)
+    connection.set_busy_timeout(BUSY_MS if busy_ms is None else busy_ms)
     for setting in _SETTINGS:
         connection.execute(setting)
     return connection
@@ -49,7 +49,7 @@ def check_place(path: str, *, create: bool) -> None:
     if not place.parent.is_dir():
         raise StoreUnavailable(path, f"the folder {place.parent} does not exist; make it first")
     if not create and not place.exists():
-        raise StoreUnavailable(path, "there is no such file")
+        raise StoreUnavailable(path, "there is no such file; name another")
 
 
 @contextmanager
@@ -65,7 +65,7 @@ def explained(error: apsw.Error, database: str) -> RecollectError:
     """The error of ours for an error of SQLite's."""
     match error:
         case apsw.BusyError() | apsw.LockedError():
-            why = f"another process has been writing it for more than {BUSY_MS // 1000} s; retry"
+            why = f"another process has been writing it for more than {BUSY_MS} ms; retry"
             return StoreUnavailable(database, why)
         case apsw.NotADBError():
             return ForeignDatabase(database, "it is not a SQLite file")

@@ -1,7 +1,7 @@
 """A SQLite database: its schema, its writer and its readers."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ from recollect.stores.sqlite.connection import (
     connect,
     plain_errors,
 )
-from recollect.stores.sqlite.reader import Reader
+from recollect.stores.sqlite.reader import Read, Reader
 from recollect.stores.sqlite.records import SqliteTable
 from recollect.stores.sqlite.schema import check_identity, migrate
 from recollect.stores.sqlite.writer import Writer
@@ -43,7 +43,7 @@ class SqliteDatabase:
             connection = connect(path)
             try:
                 check_identity(connection, path)
-                migrate(connection, path, now)
+                migrate(connection, path, now, create=create)
             except BaseException:
                 connection.close()
                 raise
@@ -62,9 +62,11 @@ class SqliteDatabase:
         """Run one unit of work together with others of the same kind."""
         return await self._writer.join(work, argument)
 
-    def read(self, read: Callable[[apsw.Connection], R]) -> Coroutine[Any, Any, R]:
-        """Run one read; in memory there is one connection, so it takes its turn."""
-        return (self._writer if self._reader is None else self._reader).run(read)
+    async def read(self, read: Read, make: Callable[[Any], R]) -> list[R]:
+        """The rows of a read; in memory there is one connection, so it takes its turn."""
+        if self._reader is not None:
+            return await self._reader.run(read, make)
+        return await self._writer.run(lambda connection: [make(row) for row in read(connection)])
 
     @property
     def reader(self) -> Reader | None:
@@ -73,16 +75,15 @@ class SqliteDatabase:
 
     async def records(self, scope: str, now: int) -> SqliteTable:
         """The records of one scope, which is noted when it is first opened."""
-        known = "SELECT 1 FROM scopes WHERE scope = ?"
-        if not await self.read(lambda c: c.execute(known, (scope,)).fetchone()):
+        if scope not in await self.scopes():
             note = "INSERT INTO scopes (scope, opened_at) VALUES (?, ?) ON CONFLICT DO NOTHING"
             await self.write(lambda c: c.execute(note, (scope, now)).fetchall())
         return SqliteTable(self, scope)
 
     async def scopes(self) -> list[str]:
         """Every scope that was ever opened here."""
-        rows = await self.read(lambda c: c.execute("SELECT scope FROM scopes").fetchall())
-        return sorted(str(scope) for (scope,) in rows)
+        names = "SELECT scope FROM scopes ORDER BY scope"
+        return await self.read(lambda c: c.execute(names).fetchall(), lambda row: str(row[0]))
 
     async def close(self) -> None:
         """Finish what is under way, then let go of the file."""

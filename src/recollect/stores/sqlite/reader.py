@@ -1,12 +1,13 @@
 """Reading a SQLite file without waiting behind writes.
 
 A short read runs at once, on the event loop's own thread: a point look-up takes microseconds,
-and a hop to another thread ten times that. It has a budget of steps; a read that turns out to
-be long is broken off and started anew on a reader thread, so that the loop is never held up.
+and a hop to another thread ten times that. It has a budget of steps and of bytes; a read that
+turns out to be long is broken off and started anew on a reader thread, which also decodes what
+it found, so that the loop is never held up.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from threading import local
@@ -18,10 +19,14 @@ from recollect.kernel.errors import StoreClosed
 from recollect.stores.sqlite.connection import plain_errors
 
 R = TypeVar("R")
-Read = Callable[[apsw.Connection], R]
+Read = Callable[[apsw.Connection], Sequence[Any]]
+"""Fetches rows whose last column is a body."""
 
 LOOP_STEPS: Final = 10_000
 """Steps of SQLite's virtual machine: about a millisecond."""
+
+LOOP_BYTES: Final = 64 * 1024
+"""Bytes of bodies that may be decoded on the loop's thread: likewise."""
 
 _STEPS_AT_ONCE: Final = 1_000
 THREADS: Final = 4
@@ -42,19 +47,22 @@ class Reader:
         self._connections: list[apsw.Connection] = []
         self._open = True
 
-    async def run(self, read: "Read[R]") -> R:
-        """The result of a read, which must be whole and repeatable."""
+    async def run(self, read: Read, make: Callable[[Any], R]) -> list[R]:
+        """The rows of a read, each made into a value. The read must be repeatable."""
         if not self._open:
             raise StoreClosed
         self._steps = 0
         try:
-            return read(self._short)
+            rows = read(self._short)
+            if sum(len(row[-1]) for row in rows) <= LOOP_BYTES:
+                return [make(row) for row in rows]
         except (apsw.InterruptError, apsw.BusyError, apsw.LockedError):
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._threads, self._long, read)
+            pass  # too long for the loop, or not at once: a thread takes its time
         except apsw.Error:
             with plain_errors(self._database):
                 raise
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, self._long, read, make)
 
     async def stream(self, sql: str, parameters: list[object]) -> AsyncGenerator[Any, None]:
         """Rows of one SELECT as they are now, in chunks; writes go on beside it."""
@@ -86,13 +94,13 @@ class Reader:
         self._steps += _STEPS_AT_ONCE
         return self._steps > LOOP_STEPS
 
-    def _long(self, read: "Read[R]") -> R:
+    def _long(self, read: Read, make: Callable[[Any], R]) -> list[R]:
         connection = getattr(self._own, "connection", None)
         if connection is None:
             connection = self._own.connection = self._connect()
             self._connections.append(connection)
         with plain_errors(self._database):
-            return read(connection)
+            return [make(row) for row in read(connection)]
 
 
 class _Rows:

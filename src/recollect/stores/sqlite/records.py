@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from typing import Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import apsw
 import orjson
@@ -12,7 +12,7 @@ from recollect.records.filter import MemoryFilter
 from recollect.stores.selection import Dialect, selection
 from recollect.stores.sqlite.inserts import Create, index_tags, insert_new
 from recollect.stores.sqlite.keys import first_outcome, remember
-from recollect.stores.sqlite.reader import Reader
+from recollect.stores.sqlite.reader import Read, Reader
 from recollect.stores.table import Change, Edit, Inserted, NewRow, Note, RetryKey, Row
 
 A = TypeVar("A")
@@ -62,8 +62,8 @@ class Database(Protocol):
         """Run one unit of work together with others of the same kind."""
         ...
 
-    async def read(self, read: Callable[[apsw.Connection], R]) -> R:
-        """Run one read."""
+    async def read(self, read: Read, make: Callable[[Any], R]) -> list[R]:
+        """The rows of a read, each made into a value."""
         ...
 
 
@@ -127,9 +127,13 @@ class SqliteTable:
 
         return await self._database.write(work)
 
-    async def get(self, id: str) -> Row | None:
-        """The row under this id."""
-        return await self._database.read(lambda connection: self._find(connection, id))
+    async def get(self, id: str, make: Callable[[Row], R]) -> R | None:
+        """The row under this id, made into a value where it was read."""
+        found = await self._database.read(
+            lambda connection: connection.execute(_GET, (self._scope, id)).fetchall(),
+            lambda row: make(Row._make(row)),
+        )
+        return found[0] if found else None
 
     async def select(self, filter: MemoryFilter, make: Callable[[Row], R]) -> list[R]:
         """What the filter asks for, each row made into a value where it was read."""
@@ -137,11 +141,10 @@ class SqliteTable:
         if chosen is None:
             return []
 
-        def read(connection: apsw.Connection) -> list[R]:
-            rows = connection.execute(chosen.sql, chosen.parameters).fetchall()
-            return [make(Row._make(row)) for row in rows]
-
-        return await self._database.read(read)
+        return await self._database.read(
+            lambda connection: connection.execute(chosen.sql, chosen.parameters).fetchall(),
+            lambda row: make(Row._make(row)),
+        )
 
     async def stream(self, filter: MemoryFilter) -> AsyncGenerator[Row, None]:
         """The same rows, as they are when the stream starts, a few at a time."""
@@ -167,10 +170,8 @@ class SqliteTable:
         before = self._find(connection, edit.id)
         if before is None:
             raise RecordNotFound(edit.id)
-        before.check_version(edit.expected_version)
-        edited = edit.apply(before.body)
-        updated_at = max(note.at, before.updated_at)
-        after = Row(before.id, before.version + 1, before.created_at, updated_at, edited.body)
+        change, edited = before.edited(edit, note.at)
+        after = change.after
         connection.execute(
             _EDIT,
             (
@@ -187,7 +188,7 @@ class SqliteTable:
             connection.execute(_UNTAG, (self._scope, tag, after.created_at, after.id))
         new = [(self._scope, tag, after.created_at, after.id) for tag in edited.tags_new]
         index_tags(connection, new)
-        return Change(before, after)
+        return change
 
     def _remove(self, connection: apsw.Connection, row: Row, note: Note) -> None:
         connection.execute(_REMOVE, (note.at, note.actor, note.reason, self._scope, row.id))

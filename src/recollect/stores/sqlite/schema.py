@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import apsw
 
-from recollect.kernel.errors import ForeignDatabase, StoreReadOnly
+from recollect.kernel.errors import ForeignDatabase, StoreReadOnly, StoreUnavailable
 from recollect.stores.migrations import Migration, known_migrations, pending
 from recollect.stores.sqlite.connection import APPLICATION_ID, MEMORY
 
@@ -32,10 +32,21 @@ def check_identity(connection: apsw.Connection, path: str) -> None:
 
 
 def migrate(
-    connection: apsw.Connection, path: str, now: int, known: Sequence[Migration] = MIGRATIONS
+    connection: apsw.Connection,
+    path: str,
+    now: int,
+    *,
+    create: bool = True,
+    known: Sequence[Migration] = MIGRATIONS,
 ) -> None:
-    """Bring the schema up to date in one transaction; several processes may try at once."""
-    if not pending(known, _applied(connection), path):
+    """Bring the schema up to date in one transaction; several processes may try at once.
+
+    Without `create`, a file that has no schema of ours yet is refused.
+    """
+    applied = _applied(connection)
+    if not applied and not create:
+        raise StoreUnavailable(path, "there is no recollect schema in it; name another")
+    if not pending(known, applied, path):
         return
     if path != MEMORY:
         connection.execute("PRAGMA journal_mode = WAL").fetchall()

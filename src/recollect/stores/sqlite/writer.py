@@ -11,6 +11,7 @@ twice, and must depend on nothing but the database.
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -90,11 +91,10 @@ class Writer:
             group: list[_Unit] = []
             try:
                 self._transaction(group)
-            except apsw.Error as error:
+            except BaseException as error:  # noqa: BLE001 - a thread that dies would hang everyone
                 self._fail(group, error)
             _deliver(group)
-        if self._connection is not None:
-            self._connection.close()
+        self._let_go()
 
     def _transaction(self, group: list[_Unit]) -> None:
         """Wait for a unit, run it and whatever else is waiting, and commit them together."""
@@ -111,7 +111,7 @@ class Writer:
                 for work, units in groupby(taken, key=attrgetter("work")):
                     _run_together(connection, work, list(units))
                 self._take_waiting(group)
-        except Exception as error:
+        except BaseException as error:
             if not connection.in_transaction:
                 raise  # SQLite itself gave up the whole transaction: full disk, I/O error
             connection.execute("ROLLBACK")
@@ -131,7 +131,7 @@ class Writer:
             self._take(group)
 
     def _one_by_one(
-        self, connection: apsw.Connection, group: list[_Unit], error: Exception
+        self, connection: apsw.Connection, group: list[_Unit], error: BaseException
     ) -> None:
         """Run a group again in which one has failed: that one fails alone."""
         if len(group) == 1:
@@ -142,7 +142,7 @@ class Writer:
             connection.execute("SAVEPOINT unit")
             try:
                 _run_together(connection, unit.work, [unit])
-            except Exception as own:
+            except BaseException as own:
                 if not connection.in_transaction:
                     raise
                 connection.execute("ROLLBACK TO unit")
@@ -150,23 +150,33 @@ class Writer:
             connection.execute("RELEASE unit")
         connection.execute("COMMIT")
 
-    def _told(self, error: Exception) -> Exception:
-        return explained(error, self._database) if isinstance(error, apsw.Error) else error
+    def _told(self, error: BaseException) -> Exception:
+        """The error that a caller gets. What would end a program ends at most a unit here."""
+        if isinstance(error, apsw.Error):
+            return explained(error, self._database)
+        if isinstance(error, Exception):
+            return error
+        return StoreFailed(self._database, f"the call raised {error!r} on the writer's thread")
 
-    def _fail(self, group: list[_Unit], error: apsw.Error) -> None:
+    def _fail(self, group: list[_Unit], error: BaseException) -> None:
         """Nothing of this group has landed, as far as can be known: tell all of them."""
-        told = explained(error, self._database)
+        told = self._told(error)
         for unit in group:
             unit.error = unit.error or told
         connection = self._connection
         if connection is not None and connection.in_transaction:
-            connection.execute("ROLLBACK")
+            with suppress(apsw.Error):  # a connection that can't even roll back is let go below
+                connection.execute("ROLLBACK")
         if isinstance(told, StoreFailed) and self._reconnect is not None:
             # After a failed write or fsync this connection's view can't be trusted.
             log.error("will reopen %s after: %s", self._database, error)
-            if connection is not None:
-                connection.close()
-            self._connection = None
+            self._let_go()
+
+    def _let_go(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(apsw.Error):  # nothing is open in it: a commit was done, or refused
+                connection.close(True)
 
     def _connected(self) -> apsw.Connection:
         if self._connection is None:

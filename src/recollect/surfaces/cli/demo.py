@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from recollect.app.memory import Memory, open
@@ -33,7 +32,7 @@ class _Session:
 
     async def tell(self) -> None:
         """The whole story, in order."""
-        self.out.print(Text(f"recollect demo on {self.database}, scope 'support'\n", style="bold"))
+        self.out.print(Text(f"recollect demo on {self.database}, scope 'support'", style="bold"))
         async with open(self.database, scope="support", actor="agent:support") as memory:
             await self.remember_from_last_time(memory)
             id = await self.create(memory)
@@ -43,9 +42,7 @@ class _Session:
             await self.refuse(memory)
             await self.hurry(memory)
         await self.stay_apart(id)
-        self.out.print(
-            "\nEverything above is in one file. What works today and what does not yet: README.md"
-        )
+        self.out.print("\nAll of it is in one file. README.md says what works today.")
 
     async def remember_from_last_time(self, memory: Memory) -> None:
         """Records of earlier runs are still there."""
@@ -132,4 +129,5 @@ class _Session:
 
     def show(self, line: str) -> None:
         """What came of it."""
-        self.out.print(Padding(Text(line, overflow="fold"), (0, 0, 0, 3), expand=False))
+        for part in Text(line).wrap(self.out, self.out.width - 3):
+            self.out.print(f"   {part.plain.rstrip()}", soft_wrap=True)

@@ -126,6 +126,17 @@ def _planned(chosen: Sequence[Rule]) -> Table:
     return table
 
 
+def _by_module(tests: Sequence[str]) -> Iterable[str]:
+    """Each module once, with the names of its tests below it."""
+    shown = None
+    for test in tests:
+        module, _, name = test.rpartition("::")
+        if module != shown:
+            yield module
+            shown = module
+        yield f"  {name}"
+
+
 def _print_in_full(rule: Rule) -> None:
     proof = _proof(rule)
     table = Table(box=None, expand=True, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
@@ -139,6 +150,6 @@ def _print_in_full(rule: Rule) -> None:
     if rule.missing:
         table.add_row("missing", Text(rule.missing))
     table.add_row("code", Text("\n".join(proof.code) or "none yet"))
-    table.add_row("tests", Text("\n".join(proof.tests) or "none yet"))
+    table.add_row("tests", Text("\n".join(_by_module(proof.tests)) or "none yet"))
     table.add_row("stores", Text(", ".join(proof.backends) or "none yet"))
     console().print(table)

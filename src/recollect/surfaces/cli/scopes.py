@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from recollect.app.memory import scopes as scopes_of
-from recollect.surfaces.cli.present import console, print_json
+from recollect.surfaces.cli.present import print_json, print_line
 
 Database = Annotated[
     str | None,
@@ -29,6 +29,6 @@ def scopes(
         print_json(found)
     elif found:
         for scope in found:
-            console().print(scope)
+            print_line(scope)
     else:
-        console().print("No scope was opened in this database yet.")
+        print_line("No scope was opened in this database yet.")
