@@ -151,7 +151,7 @@ def test_an_exponent_is_never_left_to_a_release_of_orjson(
     number: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrote_floats: list[float] = []
-    write = orjson.dumps
+    write = orjson.dumps  # noqa: TID251 - the other side
 
     def watched(value: Any, option: int) -> bytes:
         wrote_floats.extend(item for item in value if type(item) is float)

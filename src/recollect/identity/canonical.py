@@ -75,7 +75,7 @@ def decode(raw: bytes) -> JsonValue:
 def _written_by_orjson(value: JsonValue) -> bytes | None:
     """The bytes of RFC 8785, or None where orjson might write others or where it refuses."""
     try:
-        raw = orjson.dumps(_MEND[type(value)](value, 1), option=_OPTIONS)
+        raw = orjson.dumps(_MEND[type(value)](value, 1), option=_OPTIONS)  # noqa: TID251 - what it would write otherwise is mended
     except (KeyError, TypeError, ValueError):  # not a plain type; refused by orjson; by rfc8785
         return None
     if raw.isascii() or not raw.translate(None, _BYTES_OF_BMP_TEXT) or _sorts_alike(value):

@@ -5,7 +5,7 @@ index. Random ones cost a batch of inserts ten times as much.
 """
 
 import os
-import secrets
+import secrets  # noqa: TID251 - the one place
 from collections.abc import Callable
 from typing import Protocol
 

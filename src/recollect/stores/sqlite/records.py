@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 DIALECT: Final = Dialect(
     id_in_list="r.id IN (SELECT value FROM json_each(?))",
-    list_parameter=lambda ids: orjson.dumps(ids).decode(),
+    list_parameter=lambda ids: orjson.dumps(ids).decode(),  # noqa: TID251 - a parameter
     no_limit=-1,
 )
 

@@ -56,7 +56,7 @@ def wrong_use(message: str) -> Exception:
 
 def _leave(status: int, code: str, message: str, *, as_json: bool) -> NoReturn:
     if as_json:
-        typer.echo(orjson.dumps({"error": {"code": code, "message": message}}), err=True)
+        typer.echo(orjson.dumps({"error": {"code": code, "message": message}}), err=True)  # noqa: TID251 - shown
     else:
         typer.echo(f"error: {' '.join(message.split())}", err=True)
     sys.exit(status)
