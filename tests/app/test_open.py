@@ -1,6 +1,7 @@
 """Opening: defaults, scopes, actors, models, and one database for all handles on it."""
 
 import asyncio
+import threading
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import recollect
 from recollect import MemoryFilter, MemoryRecordInput
 from recollect.app import databases
-from recollect.kernel.errors import InvalidActor, InvalidScope, StoreUnavailable
+from recollect.kernel.errors import InvalidActor, InvalidScope, InvalidUrl, StoreUnavailable
 
 
 @pytest.fixture
@@ -43,6 +44,12 @@ async def test_a_bad_scope_or_actor_is_refused_before_anything_is_made(tmp_path:
     url = f"sqlite:///{tmp_path}/memory.db"
     with pytest.raises(InvalidScope):
         async with recollect.open(url, scope="a\nb"):
+            pass
+    with pytest.raises(InvalidScope):
+        async with recollect.open(url, scope=""):
+            pass
+    with pytest.raises(InvalidUrl):
+        async with recollect.open(""):
             pass
     with pytest.raises(InvalidActor):
         async with recollect.open(url, actor="nobody"):
@@ -103,6 +110,26 @@ async def test_looking_at_a_database_never_keeps_another_from_making_it(url: str
     assert opened is None
     assert looked == ["s"] or isinstance(looked, StoreUnavailable)
     assert not databases._leases[asyncio.get_running_loop()]
+
+
+async def test_a_closing_that_is_cancelled_still_lets_go(url: str) -> None:
+    inside, go = asyncio.Event(), asyncio.Event()
+
+    async def opened() -> None:
+        async with recollect.open(url):
+            inside.set()
+            await go.wait()
+
+    task = asyncio.ensure_future(opened())
+    await inside.wait()
+    go.set()
+    await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    async with recollect.open(url):
+        pass
+
+    assert not [thread for thread in threading.enumerate() if "recollect" in thread.name]
 
 
 async def test_two_databases_in_memory_are_two() -> None:

@@ -1,13 +1,16 @@
 """What is of the wrong type is refused at the door, in our words, and nothing is changed."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 import recollect
-from recollect import MemoryFilter, MemoryRecordInput
+from recollect import HookFailure, MemoryFilter, MemoryHooks, MemoryRecordInput
 from recollect.kernel.errors import InvalidFilter, InvalidRecord, UnknownFilterKey
+from recollect.stores.codec import JsonCodec, ModelCodec
 from recollect.stores.records import Records
 
 
@@ -67,3 +70,36 @@ async def test_one_string_is_not_a_list_of_ids(records: Records[Any]) -> None:
         await records.delete_many("a")
 
     assert await records.get("a") is not None
+
+
+async def test_more_tags_than_a_filter_may_name_are_refused() -> None:
+    MemoryFilter(tags=["a"] * 32)
+    with pytest.raises(InvalidFilter):
+        MemoryFilter(tags=["a"] * 33)
+
+
+@pytest.mark.parametrize("url", ["dict://", "sqlite"])
+async def test_a_record_that_no_longer_fits_the_model_can_be_mended_with_hooks_set(
+    url: str, tmp_path: Path
+) -> None:
+    class New(BaseModel):
+        need: int
+
+    place = f"sqlite:///{tmp_path}/memory.db" if url == "sqlite" else url
+    failures: list[HookFailure] = []
+    hooks = MemoryHooks[Any](
+        on_updated=lambda *_: None, on_deleted=lambda *_: None, on_failure=failures.append
+    )
+    async with recollect.open(place, scope="s", model=New, hooks=hooks) as memory:
+        memory.records._codec = JsonCodec()
+        for id in ("a", "b"):
+            await memory.records.create(MemoryRecordInput(id=id, data={"old": 1}))
+        memory.records._codec = ModelCodec(New)
+        await memory.records.update("a", {"need": 1})
+        await memory.records.delete("b")
+
+        mended = await memory.records.get("a")
+        assert mended is not None
+        assert mended.data == New(need=1)
+        assert await memory.records.version("b") is None
+    assert [failure.hook for failure in failures] == ["on_updated", "on_deleted"]

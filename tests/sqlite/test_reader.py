@@ -92,6 +92,17 @@ async def test_a_stream_left_early_lets_go_of_the_file(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["memory.db"], "no -wal, no -shm is left"
 
 
+async def test_a_stream_that_outlives_its_handle_is_told_so(tmp_path: Path) -> None:
+    async with recollect.open(f"sqlite:///{tmp_path}/memory.db", scope="s") as memory:
+        await memory.records.create_many([MemoryRecordInput(data=n) for n in range(1_000)])
+        stream = memory.records.stream(MemoryFilter())
+        await anext(stream)
+
+    with pytest.raises(StoreClosed):
+        async for _ in stream:
+            pass
+
+
 async def test_a_closed_handle_refuses_everything(tmp_path: Path) -> None:
     for url in ("dict://", "sqlite://:memory:", f"sqlite:///{tmp_path}/memory.db"):
         async with recollect.open(url, scope="s") as memory:

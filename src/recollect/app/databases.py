@@ -50,6 +50,9 @@ _leases: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[DatabaseUrl, Lease]] 
 )
 
 
+_closing: set["asyncio.Task[None]"] = set()
+
+
 async def acquire(url: str, clock: Clock, *, create: bool = True) -> tuple[Database, Lease]:
     """The database behind a URL, opened if this event loop has not opened it yet.
 
@@ -76,17 +79,29 @@ async def acquire(url: str, clock: Clock, *, create: bool = True) -> tuple[Datab
 
 
 async def release(lease: Lease) -> None:
-    """Give a database back; the last one to do so closes it."""
+    """Give a database back; the last one to do so closes it, also when it is cancelled."""
     lease.holders -= 1
     if lease.holders:
         return
-    opened = _leases.get(asyncio.get_running_loop(), {})
+    loop = asyncio.get_running_loop()
+    opened = _leases.get(loop, {})
     if opened.get(lease.key) is lease:
         del opened[lease.key]
+    closing = loop.create_task(_close(lease))
+    _closing.add(closing)  # the loop itself keeps no task alive
+    closing.add_done_callback(_closing.discard)
+    try:
+        await asyncio.shield(closing)
+    except asyncio.CancelledError:
+        await asyncio.wait({closing})
+        raise
+
+
+async def _close(lease: Lease) -> None:
     # An opening that was cancelled or failed has nothing to close, and has told its callers.
-    (database,) = await asyncio.gather(lease.opening, return_exceptions=True)
-    if not isinstance(database, BaseException):
-        await database.close()
+    await asyncio.wait({lease.opening})
+    if not lease.opening.cancelled() and lease.opening.exception() is None:
+        await lease.opening.result().close()
 
 
 def _resolved(named: DatabaseUrl) -> DatabaseUrl:

@@ -38,7 +38,7 @@ class Memory(Generic[T]):
 
 def default_url(url: str | None) -> str:
     """The URL given, or RECOLLECT_DATABASE_URL, or the file recollect.db."""
-    return url or os.environ.get("RECOLLECT_DATABASE_URL") or DEFAULT_URL
+    return os.environ.get("RECOLLECT_DATABASE_URL", DEFAULT_URL) if url is None else url
 
 
 @asynccontextmanager
@@ -58,7 +58,9 @@ async def open(
     ``sqlite:///recollect.db`` and ``default``. With ``model``, data goes in and comes out as that
     type; without it, data is any JSON value.
     """
-    checked = check_scope(scope or os.environ.get("RECOLLECT_SCOPE") or DEFAULT_SCOPE)
+    if scope is None:  # and only then: an empty one is a mistake, not a wish for the default
+        scope = os.environ.get("RECOLLECT_SCOPE", DEFAULT_SCOPE)
+    checked = check_scope(scope)
     who = parse_actor(actor)
     clock = clock or SystemClock()
     codec: DataCodec[Any] = JsonCodec() if model is None else ModelCodec(model)

@@ -18,6 +18,9 @@ from recollect.records.model import Milliseconds, StoredMemoryRecord
 
 T = TypeVar("T")
 
+MAX_TAGS = 32
+"""Tags of one filter: each is a look-up for every record that has the others."""
+
 Count = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
 Texts = Annotated[Sequence[str], tuple_of(str)]
 
@@ -34,7 +37,7 @@ class MemoryFilter(WireModel):
     refusal: ClassVar[Refusal] = InvalidFilter
 
     ids: Texts | None = None
-    tags: Texts | None = None
+    tags: Annotated[Texts | None, Field(max_length=MAX_TAGS)] = None
     created_after: Milliseconds | None = None
     created_before: Milliseconds | None = None
     limit: Count | None = None

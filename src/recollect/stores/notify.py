@@ -3,7 +3,8 @@
 import asyncio
 import inspect
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from recollect.records.hooks import HookFailure, MemoryHooks
@@ -14,26 +15,34 @@ HookName = Literal["on_created", "on_updated", "on_deleted", "on_queried"]
 
 
 async def notify(
-    hooks: MemoryHooks[Any], name: HookName, record_id: str | None, *values: object
+    hooks: MemoryHooks[Any],
+    name: HookName,
+    record_id: str | None,
+    values: Callable[[], Sequence[object]],
 ) -> None:
-    """Call one hook with values of its own; report a failure, never raise it (MEM-HOOK-2)."""
-    error = await _outcome(getattr(hooks, name), hooks.time_limit, *values)
+    """Call one hook with values made for it; report a failure, never raise it (MEM-HOOK-2).
+
+    Making the values may fail as well: what is stored may not fit the handle's model.
+    """
+
+    def told() -> Any:
+        return getattr(hooks, name)(*values())
+
+    error = await _outcome(told, hooks.time_limit)
     if error is None:
         return
     log.error("the hook %s failed for the record %r", name, record_id, exc_info=error)
     if hooks.on_failure is not None:
         failure = HookFailure(name, record_id, error)
-        error = await _outcome(hooks.on_failure, hooks.time_limit, failure)
+        error = await _outcome(partial(hooks.on_failure, failure), hooks.time_limit)
         if error is not None:
             log.error("on_failure itself failed when told of %s", name, exc_info=error)
 
 
-async def _outcome(
-    foreign: Callable[..., Any], time_limit: float, *values: object
-) -> BaseException | None:
+async def _outcome(foreign: Callable[[], Any], time_limit: float) -> BaseException | None:
     """What a user's function, plain or async, failed with; None if it did not."""
     try:
-        result = foreign(*values)
+        result = foreign()
         if inspect.isawaitable(result):
             async with asyncio.timeout(time_limit):
                 await result

@@ -6,6 +6,7 @@ retries and hooks. What differs is in the table.
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from functools import partial
 from operator import attrgetter
 from typing import Any, Final, Generic, TypeVar
 
@@ -29,7 +30,7 @@ from recollect.records.patch import merged
 from recollect.records.store import Capabilities, Capability, MemoryUpdate
 from recollect.stores.codec import DataCodec
 from recollect.stores.notify import notify
-from recollect.stores.table import Edit, Edited, NewRow, Note, RecordTable, RetryKey, Row
+from recollect.stores.table import Change, Edit, Edited, NewRow, Note, RecordTable, RetryKey, Row
 
 T = TypeVar("T")
 
@@ -226,9 +227,11 @@ class Records(Generic[T]):
         if self._hooks.on_queried is None:
             return await self._table.select(filter, self._record)
         rows = await self._table.select(filter, Row.itself)
-        told = [self._record(row) for row in rows]
-        await notify(self._hooks, "on_queried", None, filter, told)
-        return [self._record(row) for row in rows]
+        found = [self._record(row) for row in rows]
+        await notify(
+            self._hooks, "on_queried", None, lambda: (filter, [self._record(row) for row in rows])
+        )
+        return found
 
     async def stream(self, filter: MemoryFilter) -> AsyncGenerator[StoredMemoryRecord[T], None]:
         """What `query` would return when the stream starts, a few records at a time.
@@ -309,19 +312,33 @@ class Records(Generic[T]):
         changes = await self._table.edit(edits, note, key)
         if self._hooks.on_updated is not None:
             for change in changes:
-                before, after = self._record(change.before), self._record(change.after)
-                await notify(self._hooks, "on_updated", after.id, after.id, before.data, after.data)
+                await notify(
+                    self._hooks, "on_updated", change.after.id, partial(self._told_update, change)
+                )
 
     async def _tell_created(self, rows: Sequence[NewRow]) -> None:
         if self._hooks.on_created is not None:
             for row in rows:
-                record = self._record(Row(row.id, 0, row.created_at, row.updated_at, row.body))
-                await notify(self._hooks, "on_created", row.id, record)
+                stored = Row(row.id, 0, row.created_at, row.updated_at, row.body)
+                await notify(self._hooks, "on_created", row.id, partial(self._told_record, stored))
 
     async def _tell_deleted(self, rows: Sequence[Row]) -> None:
         if self._hooks.on_deleted is not None:
             for row in rows:
-                await notify(self._hooks, "on_deleted", row.id, row.id, self._record(row))
+                await notify(self._hooks, "on_deleted", row.id, partial(self._told_deleted, row))
+
+    def _told_update(self, change: Change) -> tuple[str, T, T]:
+        return (
+            change.after.id,
+            self._record(change.before).data,
+            self._record(change.after).data,
+        )
+
+    def _told_record(self, row: Row) -> tuple[StoredMemoryRecord[T]]:
+        return (self._record(row),)
+
+    def _told_deleted(self, row: Row) -> tuple[str, StoredMemoryRecord[T]]:
+        return row.id, self._record(row)
 
     def _note(self, actor: ActorRef | str | None, reason: str | None) -> Note:
         if reason is not None:

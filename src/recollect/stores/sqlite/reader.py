@@ -75,6 +75,8 @@ class Reader:
                 while chunk := await asyncio.wrap_future(chunks):
                     for row in chunk:
                         yield row
+                    if not self._open:
+                        raise StoreClosed
                     chunks = self._threads.submit(rows.next_chunk)
         finally:
             # Left early, a chunk may still be under way: its thread closes when it is done.

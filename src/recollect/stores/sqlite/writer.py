@@ -10,6 +10,7 @@ twice, and must depend on nothing but the database.
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from typing import Any, Final, TypeVar
 
 import apsw
 
-from recollect.kernel.errors import StoreClosed, StoreFailed
+from recollect.kernel.errors import StoreClosed, StoreFailed, StoreUnavailable
 from recollect.stores.sqlite.connection import explained
 
 A = TypeVar("A")
@@ -56,6 +57,7 @@ class Writer:
         self._reconnect = reconnect
         self._database = database
         self._queue: SimpleQueue[_Unit | None] = SimpleQueue()
+        self._process = os.getpid()
         self._is_open = True
         self._is_drained = False
         self._thread = Thread(target=self._run, name="recollect-writer", daemon=True)
@@ -71,6 +73,9 @@ class Writer:
         """Run a unit that units of the same work may join: one call with all their arguments."""
         if not self._is_open:
             raise StoreClosed
+        if self._process != os.getpid():
+            why = "it was opened before a fork; open it anew in the new process"
+            raise StoreUnavailable(self._database, why)
         loop = asyncio.get_running_loop()
         # Cancelling the caller cancels this future, which is a mailbox and nothing more.
         future: asyncio.Future[R] = loop.create_future()
