@@ -38,7 +38,7 @@ async def reader(tmp_path: Path) -> AsyncIterator[Reader]:
 async def count(reader: Reader, upto: int) -> tuple[int, object]:
     """The thread that answered, and the answer."""
 
-    def read(connection: apsw.Connection) -> Sequence[object]:
+    def read(connection: apsw.Connection | apsw.Cursor) -> Sequence[object]:
         return connection.execute(COUNT, (upto,)).fetchall()
 
     ((thread, answer),) = await reader.run(read, lambda row: (get_ident(), int(row[0])))
@@ -68,7 +68,7 @@ async def test_a_long_read_is_broken_off_and_runs_on_a_thread_of_its_own(reader:
 
 
 async def test_what_is_long_to_decode_is_decoded_on_a_thread_of_its_own(reader: Reader) -> None:
-    def read(connection: apsw.Connection) -> Sequence[object]:
+    def read(connection: apsw.Connection | apsw.Cursor) -> Sequence[object]:
         return connection.execute("SELECT zeroblob(?)", (LOOP_BYTES + 1,)).fetchall()
 
     assert await reader.run(read, lambda _: get_ident()) != [get_ident()]

@@ -34,7 +34,7 @@ class MemoryRecordInput(WireModel, Generic[T]):
     meta: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class StoredMemoryRecord(Generic[T]):
     """A record as it is kept: id and both timestamps are always there (MEM-REC-1, MEM-REC-2)."""
 
@@ -44,6 +44,25 @@ class StoredMemoryRecord(Generic[T]):
     updated_at: int
     tags: tuple[str, ...] | None = None
     meta: Mapping[str, JsonValue] | None = None
+
+    def __init__(
+        self,
+        id: str,
+        data: T,
+        created_at: int,
+        updated_at: int,
+        tags: tuple[str, ...] | None = None,
+        meta: Mapping[str, JsonValue] | None = None,
+    ) -> None:
+        # All at once: a frozen dataclass sets each by a call, and every read makes one of these.
+        self.__dict__.update(
+            id=id,
+            data=data,
+            created_at=created_at,
+            updated_at=updated_at,
+            tags=tags,
+            meta=meta,
+        )
 
     def to_wire(self) -> dict[str, object]:
         """The record under the seed's names; what is absent is left out."""

@@ -1,7 +1,7 @@
 """A SQLite database: its schema, its writer and its readers."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -62,11 +62,11 @@ class SqliteDatabase:
         """Run one unit of work together with others of the same kind."""
         return await self._writer.join(work, argument)
 
-    async def read(self, read: Read, make: Callable[[Any], R]) -> list[R]:
+    def read(self, read: Read, make: Callable[[Any], R]) -> Coroutine[Any, Any, list[R]]:
         """The rows of a read; in memory there is one connection, so it takes its turn."""
         if self._reader is not None:
-            return await self._reader.run(read, make)
-        return await self._writer.run(lambda connection: [make(row) for row in read(connection)])
+            return self._reader.run(read, make)
+        return self._writer.run(lambda connection: [make(row) for row in read(connection)])
 
     @property
     def reader(self) -> Reader | None:
