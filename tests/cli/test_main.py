@@ -10,13 +10,6 @@ import pytest
 from recollect.kernel.json import parse
 from recollect.kernel.rules import load_rules
 
-WITHOUT = """
-import sys
-sys.modules["{name}"] = None
-from recollect.__main__ import main
-main()
-"""
-
 
 def start(*arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(  # noqa: S603 - our own interpreter and arguments

@@ -7,6 +7,7 @@ beyond 64, a document beyond the size limit, and whatever is not JSON at all.
 
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Final
@@ -152,8 +153,8 @@ def _object(pairs: list[tuple[str, object]]) -> object:
     members = dict(pairs)
     if len(members) == len(pairs):
         return members
-    seen: set[str] = set()
-    twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+    counts = Counter(key for key, _ in pairs)
+    twice = next(key for key, count in counts.items() if count > 1)
     return _DuplicateKey(twice, members)
 
 
