@@ -76,7 +76,7 @@ pythons:
 lock:
 	$(COMPILE) pyproject.toml requirements/run.in --extra cli --extra postgres -o requirements/run.txt
 	$(COMPILE) pyproject.toml requirements/run.in requirements/test.in \
-	  --extra cli --extra postgres --extra testkit -o requirements/test.txt
+	  --extra cli --extra postgres --extra sign --extra testkit -o requirements/test.txt
 	$(COMPILE) pyproject.toml requirements/run.in requirements/bench.in \
 	  --extra cli --extra postgres -o requirements/bench.txt
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-import orjson
+from recollect.ledger.object import first_version, statement_of
+from recollect.stores.shorthand import BODY, packed
 
 SEED: Final = 20_000
 VOCABULARY: Final = 50_000
@@ -49,7 +50,7 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A record of the workload, and the bytes that a floor writes without encoding anything."""
+    """A record of the workload, and the object that a floor writes without encoding anything."""
 
     number: int
     id: str
@@ -57,21 +58,23 @@ class Item:
     tags: tuple[str, ...]
     data: dict[str, Any]
     body: bytes
+    shorthand: bytes
 
     def patched(self, turn: int) -> "Patch":
         """A change of one member, differing from turn to turn: SQLite skips equal bytes."""
         change = {"importance": turn}
         data = {**self.data, **change}
-        return Patch(change, data, _body(data, self.tags))
+        return Patch(change, data, *_bodies(self.id, self.created_at, data, self.tags, turn + 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """A change, for those who merge; the data after it, and the bytes, for those who replace."""
+    """A change, for those who merge; the data after it, and the object, for those who replace."""
 
     change: dict[str, Any]
     data: dict[str, Any]
     body: bytes
+    shorthand: bytes
 
 
 def item(number: int) -> Item:
@@ -94,7 +97,7 @@ def item(number: int) -> Item:
     }
     created_at = FIRST_CREATED_AT + number * 10
     id = _time_ordered_id(created_at, numbers.below(2**62))
-    return Item(number, id, created_at, tags, data, _body(data, tags))
+    return Item(number, id, created_at, tags, data, *_bodies(id, created_at, data, tags, 1))
 
 
 def items(start: int, count: int) -> list[Item]:
@@ -114,8 +117,25 @@ def _time_ordered_id(milliseconds: int, tail: int) -> str:
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
-def _body(data: dict[str, Any], tags: tuple[str, ...]) -> bytes:
-    return orjson.dumps({"data": data, "tags": tags}, option=orjson.OPT_SORT_KEYS)
+def _bodies(
+    id: str, created_at: int, data: dict[str, Any], tags: tuple[str, ...], version: int
+) -> tuple[bytes, bytes]:
+    """The object that recollect stores for such data, and its shorthand."""
+    statement, format_ = statement_of(data)
+    body = first_version(
+        id=id,
+        statement=statement,
+        statement_type="SystemGeneratedStatement",
+        at=created_at + 1,
+        nonce="x" * 20,
+        trust="unreviewed",
+        scope={"scope": "bench"},
+        format=format_,
+        created_ms=created_at,
+        tags=tags,
+        version=str(version),
+    ).canonical
+    return body, packed(body, BODY)
 
 
 @cache

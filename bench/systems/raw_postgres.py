@@ -1,88 +1,170 @@
-"""A reference on PostgreSQL: psycopg, one table, one statement a call, one connection.
+"""The floor on PostgreSQL: psycopg writes the very rows that recollect writes, and nothing else.
 
-It keeps no tags, no versions and no scopes: it shows what a round trip and a commit cost.
+The tables are made by recollect, the connection has its settings. Each write is one statement and
+one trip: head, entry, body, version, tags. Bodies come encoded, ids come made, nothing is hashed,
+nobody's right is checked (a superuser passes row-level security by). Calls take turns on one
+connection. A read is the same SELECT, and orjson.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 import orjson
-from psycopg import AsyncConnection
 
 from bench.systems.disk import postgres_bytes
+from bench.systems.recollect import SCOPE, recollect_on_postgres
 from bench.workload import Item, Patch
+from recollect.ledger.entry import Entry, entry_bytes
+from recollect.records import MemoryFilter
+from recollect.stores.postgres.address import parse_address
+from recollect.stores.postgres.arrays import Blobs, Integers, Texts
+from recollect.stores.postgres.connection import Connection, connect
+from recollect.stores.postgres.ledger import DIALECT, _for_psycopg
+from recollect.stores.postgres.units import JOINED
+from recollect.stores.selection import COLUMNS, selection
 
-_SCHEMA = """
-CREATE TABLE raw (id text PRIMARY KEY, created_at bigint NOT NULL, tag text, body jsonb NOT NULL)
+_SALT = bytes(16)
+_HASH = bytes(32)
+_ENTRY = entry_bytes(
+    Entry(10_000, "create", 1_763_257_839_123, "system:recollect", "a" * 64, "a" * 64)
+)
+_CREATE = """
+WITH head AS (
+  UPDATE recollect.journals SET size = size + %(count)s, head = %(hash)s, head_at = 0
+  WHERE number = %(journal)s RETURNING size - %(count)s AS seq
+), new AS (
+  SELECT head.seq + n.place - 1 AS seq, n.* FROM head,
+    unnest(%(ids)s, %(times)s, %(bodies)s) WITH ORDINALITY AS n (id, created_at, body, place)
+), entry AS (
+  INSERT INTO recollect.entries (journal, seq, entry)
+  SELECT %(journal)s, seq, %(entry)s FROM new
+), body AS (
+  INSERT INTO recollect.bodies (journal, seq, salt, body)
+  SELECT %(journal)s, seq, %(salt)s, body FROM new
+), version AS (
+  INSERT INTO recollect.versions
+    (journal, id, number, seq, is_newest, status, created_at, updated_at)
+  SELECT %(journal)s, id, 1, seq, true, 'active', created_at, created_at FROM new
+)
+INSERT INTO recollect.tags (journal, tag, created_at, id)
+SELECT %(journal)s, n.tag, n.created_at, n.id
+FROM unnest(%(tags)s, %(tag_times)s, %(tag_ids)s) AS n (tag, created_at, id)
 """
-_INDEX = "CREATE INDEX raw_by_tag ON raw (tag, created_at DESC, id)"
-_INSERT = "INSERT INTO raw (id, created_at, tag, body) VALUES (%s, %s, %s, %s)"
-_QUERY = (
-    "SELECT id, created_at, body::text FROM raw WHERE tag = %s ORDER BY created_at DESC LIMIT 10"
+_REPLACE = """
+WITH head AS (
+  UPDATE recollect.journals SET size = size + 1, head = %(hash)s, head_at = 0
+  WHERE number = %(journal)s RETURNING size - 1 AS seq
+), old AS (
+  SELECT number, created_at, updated_at FROM recollect.versions
+  WHERE journal = %(journal)s AND id = %(id)s ORDER BY number DESC LIMIT 1
+), replaced AS (
+  UPDATE recollect.versions v SET is_newest = false FROM old
+  WHERE v.journal = %(journal)s AND v.id = %(id)s AND v.number = old.number
+), entry AS (
+  INSERT INTO recollect.entries (journal, seq, entry)
+  SELECT %(journal)s, seq, %(entry)s FROM head
+), body AS (
+  INSERT INTO recollect.bodies (journal, seq, salt, body)
+  SELECT %(journal)s, seq, %(salt)s, %(body)s FROM head
+), version AS (
+  INSERT INTO recollect.versions
+    (journal, id, number, seq, is_newest, status, created_at, updated_at)
+  SELECT %(journal)s, %(id)s, number + 1, seq, true, %(status)s, created_at, updated_at + 1
+  FROM old, head
+)
+DELETE FROM recollect.tags t USING old, unnest(%(tags)s) AS n (tag)
+WHERE t.journal = %(journal)s AND t.tag = n.tag AND t.created_at = old.created_at
+  AND t.id = %(id)s
+"""
+_GET = (
+    f"SELECT {COLUMNS} FROM {JOINED} WHERE v.journal = %s AND v.id = %s"  # noqa: S608 - ours
+    " ORDER BY v.number DESC LIMIT 1"
 )
 
 
 class RawPostgres:
-    """One table and one connection; calls take turns."""
+    """Rows of recollect's schema, written by hand."""
 
-    def __init__(self, connection: AsyncConnection[Any], url: str) -> None:
+    def __init__(self, connection: Connection, url: str, journal: int) -> None:
         self._connection = connection
         self._url = url
+        self._journal = journal
+        self._fixed = {"journal": journal, "hash": _HASH, "entry": _ENTRY, "salt": _SALT}
         self._turn = asyncio.Lock()
 
     async def create(self, item: Item) -> str:
-        """One INSERT."""
-        async with self._turn:
-            await self._connection.execute(_INSERT, _row(item))
+        """One entry, its body, its row, its tags and the head, in one statement."""
+        await self._write([item])
         return item.id
 
     async def create_many(self, items: Sequence[Item]) -> list[str]:
-        """One transaction, the INSERTs sent without waiting for each other."""
-        async with self._turn, self._connection.transaction():
-            await self._connection.cursor().executemany(_INSERT, [_row(item) for item in items])
+        """The same for all of them."""
+        await self._write(items)
         return [item.id for item in items]
 
     async def get(self, key: str) -> object:
-        """One SELECT, the body decoded."""
-        select = "SELECT id, created_at, body::text FROM raw WHERE id = %s"
-        async with self._turn:
-            found = await (await self._connection.execute(select, (key,))).fetchone()
-        return None if found is None else (found, orjson.loads(found[2]))
+        """One row, its object and the data in that decoded."""
+        found = await self._rows(_GET, (self._journal, key))
+        return (found[0], _decoded(found[0][-1])) if found else None
 
     async def update(self, key: str, patch: Patch) -> None:
-        """One UPDATE."""
-        async with self._turn:
-            change = "UPDATE raw SET body = %s WHERE id = %s"
-            await self._connection.execute(change, (patch.body.decode(), key))
+        """Write the version that is known to come out."""
+        await self._replace(key, "active", patch.body)
 
     async def delete(self, key: str, item: Item) -> None:
-        """One DELETE."""
-        del item
-        async with self._turn:
-            await self._connection.execute("DELETE FROM raw WHERE id = %s", (key,))
+        """Write the invalidation, and remove the tags."""
+        await self._replace(key, "invalidated", item.body, item.tags)
 
     async def query(self, tag: str) -> Sequence[object]:
-        """One SELECT by an index on a scalar tag."""
-        async with self._turn:
-            rows = await (await self._connection.execute(_QUERY, (tag,))).fetchall()
-        return [(row, orjson.loads(row[2])) for row in rows]
+        """The rows of the same SELECT, their objects decoded."""
+        chosen = selection(MemoryFilter(tags=(tag,), limit=10), self._journal, DIALECT)
+        assert chosen is not None
+        rows = await self._rows(*_for_psycopg(chosen))
+        return [(row, _decoded(row[-1])) for row in rows]
 
     async def bytes_on_disk(self) -> int:
-        """The table and its indexes."""
+        """The tables and their indexes."""
         return await postgres_bytes(self._url)
+
+    async def _write(self, items: Sequence[Item]) -> None:
+        tagged = [(tag, item) for item in items for tag in item.tags]
+        await self._run(_CREATE, {
+            "count": len(items),
+            "ids": Texts(item.id for item in items),
+            "times": Integers(item.created_at for item in items),
+            "bodies": Blobs(item.body for item in items),
+            "tags": Texts(tag for tag, _ in tagged),
+            "tag_times": Integers(item.created_at for _, item in tagged),
+            "tag_ids": Texts(item.id for _, item in tagged),
+        })  # fmt: skip
+
+    async def _replace(self, key: str, status: str, body: bytes, tags: Sequence[str] = ()) -> None:
+        values = {"id": key, "status": status, "body": body, "tags": Texts(tags)}
+        await self._run(_REPLACE, values)
+
+    async def _run(self, statement: str, values: Mapping[str, object]) -> None:
+        async with self._turn:
+            await self._connection.execute(statement, {**self._fixed, **values}, prepare=True)
+
+    async def _rows(self, statement: str, values: Sequence[object]) -> list[Any]:
+        async with self._turn:
+            found = await self._connection.execute(statement, values, prepare=True, binary=True)
+            return await found.fetchall()
 
 
 @asynccontextmanager
 async def raw_postgres(url: str) -> AsyncIterator[RawPostgres]:
-    """The one table, in a database of its own."""
-    connection = await AsyncConnection.connect(url, autocommit=True, prepare_threshold=0)
+    """A database made by recollect, in the hands of psycopg alone."""
+    async with recollect_on_postgres(url):
+        pass
+    connection = await connect(parse_address(url))
     async with connection:
-        await connection.execute(_SCHEMA)
-        await connection.execute(_INDEX)
-        yield RawPostgres(connection, url)
+        find = "SELECT number FROM recollect.journals WHERE scope = %s"
+        ((journal,),) = await (await connection.execute(find, (SCOPE,))).fetchall()
+        yield RawPostgres(connection, url, journal)
 
 
-def _row(item: Item) -> tuple[object, ...]:
-    return (item.id, item.created_at, item.tags[0], item.body.decode())
+def _decoded(body: bytes) -> object:
+    return orjson.loads(orjson.loads(body)["statement"])

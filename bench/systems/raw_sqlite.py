@@ -1,8 +1,8 @@
 """The floor on SQLite: apsw writes the very rows that recollect writes, and nothing else.
 
 The file is made by recollect; settings and SQL are recollect's own. Bodies come encoded, ids
-come made, there is no event loop to return to and no other thread: one BEGIN IMMEDIATE and one
-COMMIT for each write, with the same fsync. A read is the same SELECT, and orjson.
+come made, nothing is hashed, there is no event loop to return to and no other thread: one BEGIN
+IMMEDIATE and one COMMIT for each write, with the same fsync. A read is the same SELECT, and orjson.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -16,17 +16,22 @@ import orjson
 from bench.systems.disk import sqlite_bytes
 from bench.systems.recollect import SCOPE, recollect_on_sqlite
 from bench.workload import Item, Patch
+from recollect.ledger.entry import Entry, entry_bytes
 from recollect.records import MemoryFilter
-from recollect.stores.records import DELETED_BY_CALLER
 from recollect.stores.selection import selection
+from recollect.stores.shorthand import BODY, ENTRY, packed, unpacked
+from recollect.stores.sqlite import appending as sql
 from recollect.stores.sqlite.connection import connect
-from recollect.stores.sqlite.inserts import _INSERTS, _TAGS
-from recollect.stores.sqlite.records import _EDIT, _GET, _REMOVE, _UNTAG, DIALECT
+from recollect.stores.sqlite.ledger import DIALECT
+from recollect.stores.sqlite.places import place
+from recollect.stores.sqlite.units import NEWEST
 
-_INSERT = _INSERTS[1]  # one row to a statement
-_TAG = _TAGS[1]
-_ACTOR = "system:recollect"
-_BODY = 4  # where it stands in a row
+_SALT = bytes(16)
+_HASH = bytes(32)
+_ENTRY = packed(
+    entry_bytes(Entry(10_000, "create", 1_763_257_839_123, "system:recollect", "a" * 64, "a" * 64)),
+    ENTRY,
+)
 
 
 class RawSqlite:
@@ -35,64 +40,90 @@ class RawSqlite:
     def __init__(self, connection: apsw.Connection, path: Path) -> None:
         self._connection = connection
         self._path = path
-        chosen = selection(MemoryFilter(tags=("",), limit=10), SCOPE, DIALECT)
+        self._journal: Any = connection.execute("SELECT number FROM journals").fetchall()[0][0]
+        chosen = selection(MemoryFilter(tags=("",), limit=10), self._journal, DIALECT)
         assert chosen is not None
         self._query, self._parameters = chosen.sql, chosen.parameters
-        self._turn = 1
+        self._seq = 0
+        self._versions: dict[str, int] = {}
 
     async def create(self, item: Item) -> str:
-        """One row and its tags, in one transaction."""
-        execute = self._connection.execute
-        execute("BEGIN IMMEDIATE")
-        execute(_INSERT, _row(item))
-        for tag in item.tags:
-            execute(_TAG, (SCOPE, tag, item.created_at, item.id))
-        execute("COMMIT")
+        """One entry, its body, its row, its tags and the head, in one transaction."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        self._write([item])
+        self._connection.execute("COMMIT")
         return item.id
 
     async def create_many(self, items: Sequence[Item]) -> list[str]:
-        """All rows and all tags, in one transaction."""
-        connection = self._connection
-        connection.execute("BEGIN IMMEDIATE")
-        connection.executemany(_INSERT, [_row(item) for item in items])
-        connection.executemany(
-            _TAG, [(SCOPE, tag, item.created_at, item.id) for item in items for tag in item.tags]
-        )
-        connection.execute("COMMIT")
+        """The same for all of them, in one transaction."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        self._write(items)
+        self._connection.execute("COMMIT")
         return [item.id for item in items]
 
     async def get(self, key: str) -> object:
-        """One row, its body decoded."""
-        found = self._connection.execute(_GET, (SCOPE, key)).fetchone()
-        return None if found is None else (found, orjson.loads(found[_BODY]))
+        """One row, its object and the data in that decoded."""
+        found: Any = self._connection.execute(NEWEST, (self._journal, key)).fetchone()
+        return None if found is None else (found, _decoded(found[-1]))
 
     async def update(self, key: str, patch: Patch) -> None:
-        """Write the body that is known to come out."""
-        execute = self._connection.execute
-        self._turn += 1
-        execute("BEGIN IMMEDIATE")
-        updated_at = 1_700_000_000_000 + self._turn
-        execute(_EDIT, (self._turn, updated_at, patch.body, _ACTOR, None, SCOPE, key))
-        execute("COMMIT")
+        """Write the version that is known to come out."""
+        await self._replace(key, "active", patch.shorthand)
 
     async def delete(self, key: str, item: Item) -> None:
-        """Empty the row, and remove its tags."""
-        execute = self._connection.execute
-        execute("BEGIN IMMEDIATE")
-        execute(_REMOVE, (item.created_at, _ACTOR, DELETED_BY_CALLER, SCOPE, key))
-        for tag in item.tags:
-            execute(_UNTAG, (SCOPE, tag, item.created_at, key))
-        execute("COMMIT")
+        """Write the invalidation, and remove the tags."""
+        await self._replace(key, "invalidated", item.shorthand, item.tags)
 
     async def query(self, tag: str) -> Sequence[object]:
-        """The rows of the same SELECT, their bodies decoded."""
-        scope, _, *page = self._parameters
-        rows: list[Any] = self._connection.execute(self._query, (scope, tag, *page)).fetchall()
-        return [(row, orjson.loads(row[_BODY])) for row in rows]
+        """The rows of the same SELECT, their objects decoded."""
+        journal, _, *page = self._parameters
+        rows: list[Any] = self._connection.execute(self._query, (journal, tag, *page)).fetchall()
+        return [(row, _decoded(row[-1])) for row in rows]
 
     async def bytes_on_disk(self) -> int:
         """The file."""
         return sqlite_bytes(self._path)
+
+    def _write(self, items: Sequence[Item]) -> None:
+        connection, journal = self._connection, self._journal
+        first, self._seq = self._seq, self._seq + len(items)
+        places = [place(journal, seq) for seq in range(first, self._seq)]
+        sql._ENTRIES.run(connection, [(where, _ENTRY) for where in places])
+        sql._BODIES.run(
+            connection,
+            [(where, _SALT, item.shorthand) for where, item in zip(places, items, strict=True)],
+        )
+        sql._VERSIONS.run(
+            connection,
+            [
+                (journal, seq, 1, item.id, 1, "active", item.created_at, item.created_at)
+                + (None,) * 4
+                for seq, item in enumerate(items, first)
+            ],
+        )
+        sql._TAGS.run(
+            connection,
+            sorted((journal, tag, item.created_at, item.id) for item in items for tag in item.tags),
+        )
+        connection.execute(sql._MOVE_HEAD, (self._seq, _HASH, 0, journal))
+
+    async def _replace(self, key: str, status: str, body: bytes, tags: Sequence[str] = ()) -> None:
+        execute, journal = self._connection.execute, self._journal
+        number = self._versions[key] = self._versions.get(key, 1) + 1
+        where = place(journal, self._seq)
+        execute("BEGIN IMMEDIATE")
+        found: Any = execute(NEWEST, (journal, key)).fetchone()
+        created_at = found[3]
+        execute(sql._REPLACE, (journal, key, number - 1))
+        for tag in tags:
+            execute(sql._UNTAG, (journal, tag, created_at, key))
+        sql._ENTRIES.run(self._connection, [(where, _ENTRY)])
+        sql._BODIES.run(self._connection, [(where, _SALT, body)])
+        row = (journal, self._seq, 1, key, number, status, created_at, created_at + number)
+        sql._VERSIONS.run(self._connection, [row + (None,) * 4])
+        self._seq += 1
+        execute(sql._MOVE_HEAD, (self._seq, _HASH, 0, journal))
+        execute("COMMIT")
 
 
 @asynccontextmanager
@@ -107,5 +138,5 @@ async def raw_sqlite(path: Path) -> AsyncIterator[RawSqlite]:
         connection.close()
 
 
-def _row(item: Item) -> tuple[object, ...]:
-    return (SCOPE, item.id, item.created_at, item.created_at, item.body, _ACTOR, None)
+def _decoded(body: bytes) -> object:
+    return orjson.loads(orjson.loads(unpacked(body, BODY))["statement"])

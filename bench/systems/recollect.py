@@ -9,7 +9,7 @@ import recollect
 from bench.systems.disk import postgres_bytes, sqlite_bytes
 from bench.workload import Item, Patch
 from recollect import MemoryFilter, MemoryRecordInput
-from recollect.stores.records import Records
+from recollect.journeys.records.store import Records
 
 SCOPE = "bench"
 

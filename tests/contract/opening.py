@@ -7,12 +7,12 @@ from typing import Any
 import recollect
 from recollect import MemoryHooks
 from recollect.app.databases import acquire, release
+from recollect.app.memory import opened as on_database
+from recollect.journeys.records.codec import JsonCodec
+from recollect.journeys.records.store import Records
 from recollect.kernel.actors import parse_actor
 from recollect.kernel.clock import SystemClock
-from recollect.kernel.ids import TimeOrderedIds
 from recollect.kernel.scopes import check_scope
-from recollect.stores.codec import JsonCodec
-from recollect.stores.records import Records
 from recollect.testkit.records import OpenStore
 
 
@@ -42,14 +42,14 @@ async def in_memory(url: str) -> AsyncIterator[OpenStore]:
     async def opened(
         scope: str, *, hooks: MemoryHooks[Any] | None = None
     ) -> AsyncIterator[Records[Any]]:
-        yield Records(
-            await database.records(check_scope(scope), clock.now_ms()),
-            codec=JsonCodec(),
+        memory = await on_database(
+            database,
+            scope=check_scope(scope),
             actor=parse_actor("system:contract"),
-            clock=clock,
-            ids=TimeOrderedIds(clock),
+            codec=JsonCodec(),
             hooks=hooks,
         )
+        yield memory.records
 
     yield opened
     await release(lease)

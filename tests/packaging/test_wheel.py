@@ -16,6 +16,14 @@ from hatchling.builders.wheel import WheelBuilder
 print(*WheelBuilder(sys.argv[1]).build(directory=sys.argv[2], versions=["standard"]))
 """
 
+# What the script of an installed command does.
+COMMAND = """
+import sys
+from importlib.metadata import entry_points
+(command,) = entry_points(group="console_scripts", name=sys.argv.pop(1))
+sys.exit(command.load()())
+"""
+
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -53,3 +61,23 @@ def test_the_command_works_from_the_wheel_alone(wheel: Path, tmp_path: Path) -> 
 
     assert found.stdout.decode().startswith(str(tmp_path))
     assert len(json.loads(told.stdout)) > 80
+
+
+def test_the_verifier_works_from_the_wheel_alone(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "installed")
+    alone = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
+    where = "import recollect_verify; print(recollect_verify.__file__)"
+    found = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", where], cwd=tmp_path, env=alone, check=True, capture_output=True
+    )
+    told = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", COMMAND, "recollect-verify", "--help"],
+        cwd=tmp_path,
+        env=alone,
+        check=True,
+        capture_output=True,
+    )
+
+    assert found.stdout.decode().startswith(str(tmp_path))
+    assert b"usage: recollect-verify" in told.stdout

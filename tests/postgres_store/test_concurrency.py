@@ -10,13 +10,17 @@ import psycopg
 import pytest
 
 from recollect import MemoryFilter, MemoryRecordInput, MemoryUpdate
+from recollect.journeys.govern.drafts import Drafts
+from recollect.journeys.govern.table import GovernedTable
+from recollect.journeys.records.codec import JsonCodec
+from recollect.journeys.records.store import Records
 from recollect.kernel.actors import parse_actor
 from recollect.kernel.clock import SystemClock
 from recollect.kernel.errors import IdempotencyConflict, RecordExists, RecordNotFound
 from recollect.kernel.ids import TimeOrderedIds
-from recollect.stores.codec import JsonCodec
+from recollect.kernel.randomness import Randomness
+from recollect.ledger.entry import entry_hash, genesis, read_entry
 from recollect.stores.postgres.database import PostgresDatabase
-from recollect.stores.records import Records
 from tests.postgres_store.catalogue import asked, eventually
 from tests.postgres_store.roles import run
 
@@ -29,8 +33,10 @@ async def handle(stack: AsyncExitStack, url: str) -> Records[Any]:
     clock = SystemClock()
     database = await PostgresDatabase.open(url, clock.now_ms(), create=True)
     stack.push_async_callback(database.close)
+    randomness = Randomness()
+    ledger = await database.ledger("s", randomness.take(16).hex(), clock.now_ms())
     return Records(
-        await database.records("s", clock.now_ms()),
+        GovernedTable(ledger, Drafts("s", randomness)),
         codec=JsonCodec(),
         actor=parse_actor("system:test"),
         clock=clock,
@@ -46,13 +52,36 @@ async def handles(postgres_url: str) -> AsyncIterator[list[Records[Any]]]:
 
 def check_tags(url: str) -> None:
     """The index of tags says what the bodies say."""
-    stored = asked(url, "SELECT id, created_at, body FROM recollect.records WHERE body IS NOT NULL")
+    stored = asked(
+        url,
+        """SELECT v.id, v.created_at, b.body FROM recollect.versions v
+           JOIN recollect.bodies b ON b.journal = v.journal AND b.seq = v.seq
+           WHERE v.is_newest AND v.status = 'active'""",
+    )
     expected = {
         (id, at, tag)
         for id, at, body in stored
         for tag in orjson.loads(bytes(body)).get("tags", ())  # type: ignore[call-overload]
     }
-    assert set(asked(url, "SELECT id, created_at, tag FROM recollect.record_tags")) == expected
+    assert set(asked(url, "SELECT id, created_at, tag FROM recollect.tags")) == expected
+
+
+def check_journal(url: str) -> None:
+    """Every entry follows from the one before, up to the head; each object has one newest row."""
+    ((origin, size, head),) = asked(url, "SELECT origin, size, head FROM recollect.journals")
+    before, at = genesis(str(origin)), 0
+    entries: list[Any] = asked(url, "SELECT seq, entry FROM recollect.entries ORDER BY seq")
+    for number, (seq, raw) in enumerate(entries):
+        entry = read_entry(raw)
+        assert (entry.seq, seq, entry.previous_entry_hash) == (number, number, before)
+        assert entry.at >= at
+        before, at = entry_hash(raw).hex(), entry.at
+    assert (size, head) == (len(entries), bytes.fromhex(before))
+    newest = "SELECT id, count(*) FILTER (WHERE is_newest) FROM recollect.versions GROUP BY id"
+    assert {count for _, count in asked(url, newest)} == {1}
+    last = """SELECT 1 FROM recollect.versions v WHERE v.is_newest AND v.number <>
+              (SELECT count(*) FROM recollect.versions o WHERE o.id = v.id)"""
+    assert asked(url, last) == []
 
 
 # ------------------------------------------------------------------------------- one key
@@ -80,7 +109,7 @@ async def test_one_key_at_once_updates_and_deletes_once(handles: list[Records[An
     await asyncio.gather(*(handles[n % 4].delete(id, idempotency_key="d") for n in range(CALLERS)))
     await handles[0].create(MemoryRecordInput(id=id, data={}))
     await handles[0].delete(id, idempotency_key="d")
-    assert await handles[0].version(id) == 3
+    assert await handles[0].version(id) == 4, "a deletion is a version as well"
 
 
 async def test_one_key_at_once_for_different_requests_serves_one_of_them(
@@ -120,6 +149,18 @@ async def test_a_key_whose_call_is_refused_goes_to_the_next_who_waits(
 # -------------------------------------------------------------------------------- one row
 
 
+async def test_creates_of_many_make_one_chain(
+    handles: list[Records[Any]], postgres_url: str
+) -> None:
+    await asyncio.gather(
+        *(handles[n % 4].create(MemoryRecordInput(data=n, tags=("x",))) for n in range(300))
+    )
+
+    assert asked(postgres_url, "SELECT size FROM recollect.journals") == [(300,)]
+    check_journal(postgres_url)
+    check_tags(postgres_url)
+
+
 async def test_edits_of_one_record_by_many_lose_nothing(
     handles: list[Records[Any]], postgres_url: str
 ) -> None:
@@ -138,6 +179,7 @@ async def test_edits_of_one_record_by_many_lose_nothing(
     assert found.data == {f"{caller}.{step}": 1 for caller in range(CALLERS) for step in range(4)}
     assert await handles[0].version(id) == 1 + CALLERS * 4 * 2
     check_tags(postgres_url)
+    check_journal(postgres_url)
 
 
 async def test_an_edit_does_not_starve_beside_others_that_never_stop(
@@ -183,6 +225,7 @@ async def test_creates_and_deletes_of_one_id_take_turns(
     await asyncio.gather(*(work(caller) for caller in range(8)))
 
     check_tags(postgres_url)
+    check_journal(postgres_url)
     await handles[0].delete("one")
     await handles[0].create(MemoryRecordInput(id="one", data={}))
     assert (await handles[0].version("one") or 0) > created
@@ -258,7 +301,8 @@ async def test_clear_beside_writers_leaves_records_and_tags_in_agreement(
 
     check_tags(postgres_url)
     await handles[3].clear()
-    assert asked(postgres_url, "SELECT * FROM recollect.record_tags") == []
+    assert asked(postgres_url, "SELECT * FROM recollect.tags") == []
+    check_journal(postgres_url)
 
 
 async def test_a_record_that_is_made_while_the_scope_is_cleared_keeps_its_tags(
@@ -270,7 +314,7 @@ async def test_a_record_that_is_made_while_the_scope_is_cleared_keeps_its_tags(
         """
         CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS
           'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END';
-        CREATE TRIGGER pause AFTER UPDATE ON recollect.records
+        CREATE TRIGGER pause AFTER UPDATE ON recollect.versions
           FOR EACH ROW EXECUTE FUNCTION public.pause();
         """,
     )
@@ -278,8 +322,10 @@ async def test_a_record_that_is_made_while_the_scope_is_cleared_keeps_its_tags(
         another.execute("SELECT pg_advisory_xact_lock(1)")
         clearing = asyncio.create_task(handles[0].clear())
         await eventually(lambda: asked(postgres_url, WAITING))
-        await handles[1].create(MemoryRecordInput(id="new", data={}, tags=("x",)))
-    await clearing
+        new = MemoryRecordInput[Any](id="new", data={}, tags=("x",))
+        creating = asyncio.create_task(handles[1].create(new))
+        await eventually(lambda: len(asked(postgres_url, WAITING)) == 2)
+    await asyncio.gather(clearing, creating)
 
     assert [found.id for found in await handles[0].query(MemoryFilter(tags=("x",)))] == ["new"]
     check_tags(postgres_url)

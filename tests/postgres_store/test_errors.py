@@ -177,8 +177,9 @@ async def test_whoever_waits_too_long_for_another_is_told_to_retry(
     async with recollect.open(postgres_url, scope="s") as memory:
         await memory.records.create(MemoryRecordInput(id="one", data={}))
         with psycopg.connect(postgres_url) as another:
-            another.execute("SELECT * FROM recollect.records FOR UPDATE")
+            another.execute("SELECT * FROM recollect.journals FOR UPDATE")
             for call in (
+                memory.records.create(MemoryRecordInput(data={})),
                 memory.records.update("one", {"a": 1}),
                 memory.records.delete("one"),
                 memory.records.delete_many(["one", "two"]),

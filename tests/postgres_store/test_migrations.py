@@ -21,7 +21,7 @@ from recollect.stores.postgres.database import PostgresDatabase
 from recollect.stores.postgres.schema import MIGRATIONS, migrate
 from tests.postgres.server import PostgresServer
 from tests.postgres_store.catalogue import asked, catalogue
-from tests.postgres_store.roles import run
+from tests.postgres_store.roles import make_roles, run
 
 
 def following(sql: str) -> Migration:
@@ -29,7 +29,7 @@ def following(sql: str) -> Migration:
     return Migration(MIGRATIONS[-1].number + 1, "following", sql, sha256_hex(sql.encode()))
 
 
-FOLLOWING = following("CREATE TABLE recollect.following (scope text); ANALYZE recollect.records")
+FOLLOWING = following("CREATE TABLE recollect.following (scope text); ANALYZE recollect.entries")
 
 
 async def migrated(url: str, known: Sequence[Migration] = MIGRATIONS, **options: bool) -> None:
@@ -70,6 +70,24 @@ async def test_a_fresh_schema_equals_a_migrated_one(
     history = "SELECT number, name, checksum, applied_at FROM recollect.migrations ORDER BY number"
     expected = [(each.number, each.name, each.checksum, 7) for each in known]
     assert asked(fresh, history) == asked(old, history) == expected
+
+
+async def test_what_was_stored_before_there_was_a_journal_is_kept_behind_its_wall(
+    postgres_server: PostgresServer, postgres_url: str
+) -> None:
+    roles = await make_roles(postgres_server, postgres_url, migrated=False)
+    await migrated(roles.owner, MIGRATIONS[:1])
+    old = "SELECT recollect.create_record('s', 'old', 1, 2, '{}', '{x}', 3, 'a', NULL, NULL, NULL)"
+    run(roles.owner, f"SELECT recollect.open_scope('s', 0); {old}")
+
+    await migrated(roles.owner)
+
+    for scope, expected in (("s", [("old", b"{}")]), ("another", [])):
+        with psycopg.connect(roles.owner) as connection:
+            connection.execute("SELECT set_config('recollect.scope', %s, true)", (scope,))
+            kept = connection.execute("SELECT id, body FROM recollect.plain_records").fetchall()
+            assert kept == expected
+    assert asked(postgres_url, "SELECT scope FROM recollect.plain_scopes") == [("s",)]
 
 
 async def test_a_schema_that_is_up_to_date_is_left_alone(postgres_url: str) -> None:

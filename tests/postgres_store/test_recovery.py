@@ -10,8 +10,8 @@ import pytest
 
 import recollect
 from recollect import MemoryFilter, MemoryRecordInput
+from recollect.journeys.records.store import Records
 from recollect.kernel.errors import StoreFailed, StoreUnavailable
-from recollect.stores.records import Records
 from tests.postgres.server import PostgresServer, running_server
 from tests.postgres_store.catalogue import asked, eventually
 
@@ -100,7 +100,7 @@ async def test_after_a_crash_every_acknowledged_write_is_there_and_retries_land_
 async def cut_off(url: str) -> AsyncIterator[None]:
     """Everyone waits for a lock; whoever waits is cut off."""
     with psycopg.connect(url) as another:
-        another.execute("LOCK TABLE recollect.records IN ACCESS EXCLUSIVE MODE")
+        another.execute("LOCK TABLE recollect.journals IN ACCESS EXCLUSIVE MODE")
         waiting = """
             SELECT pg_terminate_backend(pid) FROM pg_stat_activity
             WHERE datname = current_database() AND wait_event_type = 'Lock'

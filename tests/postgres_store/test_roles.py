@@ -5,7 +5,7 @@ import logging
 
 import psycopg
 import pytest
-from psycopg.errors import InsufficientPrivilege
+from psycopg.errors import InsufficientPrivilege, RestrictViolation
 
 import recollect
 from recollect import MemoryFilter, MemoryRecordInput, MemoryUpdate
@@ -52,14 +52,28 @@ async def test_the_app_role_can_do_all_of_its_work(roles: Roles) -> None:
     "statement",
     [
         "CREATE TABLE recollect.more (x int)",
-        "ALTER TABLE recollect.records DISABLE ROW LEVEL SECURITY",
-        "DROP POLICY one_scope ON recollect.records",
-        "DELETE FROM recollect.records",
-        "TRUNCATE recollect.records",
-        "DELETE FROM recollect.scopes",
-        "UPDATE recollect.scopes SET scope = 'x'",
-        "UPDATE recollect.idempotency_keys SET fingerprint = ''",
-        "INSERT INTO recollect.migrations VALUES (2, 'x', 'x', 0)",
+        "ALTER TABLE recollect.entries DISABLE ROW LEVEL SECURITY",
+        "ALTER TABLE recollect.entries DISABLE TRIGGER ALL",
+        "DROP POLICY one_journal ON recollect.entries",
+        "UPDATE recollect.entries SET entry = ''",
+        "DELETE FROM recollect.entries",
+        "TRUNCATE recollect.entries",
+        "UPDATE recollect.bodies SET body = ''",
+        "TRUNCATE recollect.bodies",
+        "UPDATE recollect.nodes SET hash = ''",
+        "DELETE FROM recollect.nodes",
+        "DELETE FROM recollect.notices",
+        "DELETE FROM recollect.versions",
+        "DELETE FROM recollect.journals",
+        "UPDATE recollect.journals SET scope = 'x'",
+        "UPDATE recollect.journals SET origin = 'x'",
+        "UPDATE recollect.retries SET fingerprint = ''",
+        "UPDATE recollect.tags SET tag = ''",
+        "UPDATE recollect.derivations SET input = ''",
+        "UPDATE recollect.checkpoints SET size = 0",
+        "DELETE FROM recollect.checkpoints",
+        "SELECT * FROM recollect.plain_records",
+        "INSERT INTO recollect.migrations VALUES (9, 'x', 'x', 0)",
     ],
 )
 async def test_the_app_role_can_do_nothing_else(roles: Roles, statement: str) -> None:
@@ -67,6 +81,27 @@ async def test_the_app_role_can_do_nothing_else(roles: Roles, statement: str) ->
         psycopg.connect(roles.app) as connection,
         pytest.raises(InsufficientPrivilege),
     ):
+        connection.execute(statement.encode())
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE recollect.entries SET entry = ''",
+        "UPDATE recollect.entries SET seq = seq + 1",
+        "DELETE FROM recollect.entries",
+        "TRUNCATE recollect.entries",
+        "UPDATE recollect.bodies SET body = ''",
+        "TRUNCATE recollect.bodies",
+    ],
+)
+async def test_what_stands_in_a_journal_is_not_even_changed_by_a_superuser(
+    roles: Roles, statement: str
+) -> None:
+    async with recollect.open(roles.app, scope="s") as memory:
+        await memory.records.create(MemoryRecordInput(data=1))
+
+    with psycopg.connect(roles.superuser) as connection, pytest.raises(RestrictViolation):
         connection.execute(statement.encode())
 
 

@@ -5,12 +5,15 @@ from typing import Any, cast
 
 import psycopg
 import pytest
-from psycopg.errors import InsufficientPrivilege
+from psycopg.errors import InsufficientPrivilege, RaiseException
 
 import recollect
 from recollect import MemoryFilter, MemoryRecordInput
-from recollect.kernel.errors import RecordExists, RecordNotFound
-from recollect.stores.postgres import batches, records
+from recollect.kernel.errors import RecordExists, RecordNotFound, StoreFailed
+from recollect.kernel.retry import RetryKey
+from recollect.ledger.unit import ACTIVE, Draft, Unit, Version
+from recollect.stores.postgres import ledger, snapshot, units
+from recollect.stores.postgres.database import PostgresDatabase
 from recollect.stores.postgres.schema import MIGRATIONS
 from recollect.stores.selection import Selection, selection
 from recollect.testkit.records import isolation
@@ -26,12 +29,19 @@ from recollect.testkit.records.opening import (  # noqa: F401
 )
 from tests.contract.opening import at
 from tests.postgres.server import PostgresServer
+from tests.postgres_store.catalogue import asked
 from tests.postgres_store.roles import Roles, make_roles, run
 
 CONDITIONS_ONLY, SECURITY_ONLY = "conditions only", "row-level security only"
 WALLS = ["both walls", CONDITIONS_ONLY, SECURITY_ONLY]
-TABLES = ["records", "record_tags", "idempotency_keys"]
+BY_JOURNAL = [
+    "entries", "bodies", "notices", "nodes", "checkpoints",
+    "versions", "tags", "derivations", "retries",
+]  # fmt: skip
+TABLES = ["journals", *BY_JOURNAL]
 FUNCTION = re.compile(r"^CREATE FUNCTION.*?^(?:END )?\$\$;", re.MULTILINE | re.DOTALL)
+CONDITION = re.compile(r"\b\w+\.(?:scope = p_scope|journal = p_journal)\b")
+IN_STATEMENT = re.compile(r"\b\w+\.(?:journal|number) = (%s|\?)")
 
 
 @pytest.fixture(scope="module")
@@ -68,15 +78,15 @@ def without_row_level_security(roles: Roles) -> None:
 
 
 def without_conditions(roles: Roles) -> None:
-    """Every function as if someone had forgotten the scope in its WHERE."""
-    found = [text for migration in MIGRATIONS for text in FUNCTION.findall(migration.sql)]
-    assert len(found) == sum(migration.sql.count("CREATE FUNCTION") for migration in MIGRATIONS)
+    """Every function as if someone had forgotten the scope, and the journal, in its WHERE."""
+    found = FUNCTION.findall(MIGRATIONS[-1].sql)
+    assert len(found) == MIGRATIONS[-1].sql.count("CREATE FUNCTION")
     conditions = 0
     for text in found:
-        forgetful, count = re.subn(r"\b\w+\.scope = p_scope\b", "true", text)
+        forgetful, count = CONDITION.subn("true", text)
         conditions += count
         run(roles.owner, forgetful.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION"))
-    assert conditions > 10
+    assert conditions > 20
 
 
 def without_conditions_in_queries(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,18 +94,23 @@ def without_conditions_in_queries(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def forgetful_selection(*asked: Any) -> Selection | None:
         chosen = selection(*asked)
-        if chosen is None:
-            return None
-        sql = re.sub(r"\b[rt]\.scope = \?", "?::text IS NOT NULL", chosen.sql)
-        assert sql != chosen.sql
-        return Selection(sql, chosen.parameters)
+        return chosen and Selection(forgetful(chosen.sql), chosen.parameters)
 
-    monkeypatch.setattr(records, "selection", forgetful_selection)
-    for name in ("_LOCK", "_EDIT", "_REMOVE", "_UNTAG"):
-        statement = getattr(batches, name)
-        forgetful = re.sub(r"\b[rt]\.scope = %s", "%s::text IS NOT NULL", statement)
-        assert forgetful != statement
-        monkeypatch.setattr(batches, name, forgetful)
+    def forgetful(statement: str) -> str:
+        changed = IN_STATEMENT.sub(r"\1::bigint IS NOT NULL", statement)
+        assert changed != statement
+        return changed
+
+    monkeypatch.setattr(ledger, "selection", forgetful_selection)
+    for module, names in (
+        (units, ("_REMEMBER", "_OF_SUBJECT", "_DERIVED", "_BODIES")),
+        (ledger, ("_AS_OF",)),
+        (snapshot, ("_HEAD", "_ENTRIES", "_NODES", "_ROWS", "_TAGS")),
+    ):
+        for name in names:
+            monkeypatch.setattr(module, name, forgetful(getattr(module, name)))
+    portions = {which: forgetful(text) for which, text in units._PORTIONS.items()}
+    monkeypatch.setattr(units, "_PORTIONS", portions)
 
 
 def test_the_whole_isolation_contract_is_run_here() -> None:
@@ -107,29 +122,48 @@ def test_the_whole_isolation_contract_is_run_here() -> None:
 
 
 async def two_scopes(url: str) -> None:
+    """Two scopes with a row in every table."""
+    database = await PostgresDatabase.open(url, 0, create=True)
     for name in ("mine", "theirs"):
-        async with recollect.open(url, scope=name) as memory:
-            await memory.records.create(
-                MemoryRecordInput(id="one", data=name, tags=("x",)), idempotency_key="k"
-            )
+        opened = await database.ledger(name, "origin of " + name, 0)
+        version = Version("one", 1, "active", 0, 0, None, None, None, None)
+        fillers = [Draft("maintenance", b"{}", bytes(16))] * 256
+        drafts = [Draft("create", b"{}", bytes(16), version, ("x",), inputs=("two",)), *fillers]
+        key = RetryKey("k", name.encode())
+        await opened.commit(Unit("system:test", 1, lambda _, d=drafts: d, (), key, "one"))  # type: ignore[misc]
+        await opened.keep_note(257, "note of " + name, 0)
+    await database.close()
 
 
 def rows(url: str, query: str, named: str | None) -> list[Any]:
+    """The first column of a query, inside a transaction that has entered a scope."""
     with psycopg.connect(url) as connection:
         if named is not None:
-            connection.execute("SELECT set_config('recollect.scope', %s, true)", (named,))
+            found = connection.execute("SELECT recollect.journal_of(%s)", (named,)).fetchone()
+            if found and found[0] is not None:
+                connection.execute("SELECT recollect.enter(%s, %s)", (named, found[0]))
         return [row[0] for row in connection.execute(query.encode())]
+
+
+def journals(url: str) -> dict[str, int]:
+    return dict(asked(url, "SELECT scope, number FROM recollect.journals"))  # type: ignore[arg-type]
+
+
+def first_column(table: str) -> str:
+    column = "number" if table == "journals" else "journal"
+    return f"SELECT DISTINCT {column} FROM recollect.{table}"  # noqa: S608 - our own table
 
 
 @pytest.mark.parametrize("table", TABLES)
 async def test_a_query_that_forgets_the_scope_sees_one_scope_only(roles: Roles, table: str) -> None:
     await two_scopes(roles.app)
-    query = f"SELECT scope FROM recollect.{table}"  # noqa: S608 - our own table
+    numbers = journals(roles.superuser)
+    query = first_column(table)
 
-    assert rows(roles.app, query, "mine") == ["mine"]
-    assert rows(roles.app, query, "theirs") == ["theirs"]
+    assert rows(roles.app, query, "mine") == [numbers["mine"]]
+    assert rows(roles.app, query, "theirs") == [numbers["theirs"]]
     assert rows(roles.app, query, "nobody's") == []
-    assert rows(roles.owner, query, "mine") == ["mine"], "forced: the owner is bound as well"
+    assert rows(roles.owner, query, "mine") == [numbers["mine"]], "forced: the owner is bound too"
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -139,47 +173,108 @@ async def test_without_a_scope_there_are_no_rows(
 ) -> None:
     await two_scopes(roles.app)
 
-    query = f"SELECT scope FROM recollect.{table}"  # noqa: S608 - our own table
-    assert rows(roles.app, query, named) == []
+    assert rows(roles.app, first_column(table), named) == []
 
 
 async def test_a_scope_ends_with_its_transaction(roles: Roles) -> None:
     await two_scopes(roles.app)
+    number = journals(roles.superuser)["mine"]
+    current = "SELECT (recollect.current_version('mine', %s, 'one')).id"
 
     with psycopg.connect(roles.app, autocommit=True) as connection:
-        assert connection.execute("SELECT * FROM recollect.get_record('mine', 'one')").fetchall()
-        assert connection.execute("SELECT * FROM recollect.records").fetchall() == []
+        assert connection.execute(current, (number,)).fetchall() == [("one",)]
+        for table in TABLES:
+            assert connection.execute(first_column(table).encode()).fetchall() == []
+
+
+async def test_the_scopes_are_listed_only_when_that_is_said(roles: Roles) -> None:
+    await two_scopes(roles.app)
+
+    assert {"mine", "theirs"} <= set(await recollect.scopes(roles.app))
+    with psycopg.connect(roles.app) as connection:
+        connection.execute("SELECT set_config('recollect.lists_scopes', 'yes', true)")
+        assert len(connection.execute("SELECT * FROM recollect.journals").fetchall()) > 1
+        for table in BY_JOURNAL:
+            assert connection.execute(first_column(table).encode()).fetchall() == []
+        moved = connection.execute("UPDATE recollect.journals SET size = 0")
+        assert moved.rowcount == 0
+
+
+async def test_a_journal_that_is_not_the_scopes_own_is_refused(roles: Roles) -> None:
+    await two_scopes(roles.app)
+    theirs = journals(roles.superuser)["theirs"]
+
+    for call in (
+        "SELECT recollect.enter('mine', {})",
+        "SELECT recollect.lock_journal('mine', {})",
+        "SELECT recollect.current_version('mine', {}, 'one')",
+        "SELECT recollect.head_of('mine', {})",
+    ):
+        with psycopg.connect(roles.app) as connection, pytest.raises(RaiseException):
+            connection.execute(call.format(theirs).encode())
+
+
+async def test_a_handle_whose_database_was_replaced_is_told_so(
+    postgres_server: PostgresServer,
+) -> None:
+    url = postgres_server.create_database()
+    database = await PostgresDatabase.open(url, 0, create=True)
+    mine = await database.ledger("mine", "an origin", 0)
+    run(url, "UPDATE recollect.journals SET scope = 'theirs' WHERE scope = 'mine'")
+    await database.ledger("mine", "another origin", 0)
+    draft = Draft("maintenance", b"{}", bytes(16))
+
+    for call in (
+        mine.commit(Unit("system:test", 1, lambda _: [draft])),
+        mine.commit(Unit("system:test", 1, lambda _: [draft], ACTIVE)),
+        mine.current("one", lambda current: current),
+        mine.select(MemoryFilter(), lambda current: current),
+        mine.head(),
+    ):
+        with pytest.raises(StoreFailed) as caught:
+            await call
+        assert caught.value.code == "store.failed"
+    await database.close()
+    assert asked(url, "SELECT size FROM recollect.journals") == [(0,), (0,)]
+    postgres_server.drop_database(url)
 
 
 @pytest.mark.parametrize(
     "statement",
     [
-        "INSERT INTO recollect.records VALUES ('theirs', 'new', 1, 0, 0, '', 'a', NULL)",
-        "INSERT INTO recollect.record_tags VALUES ('theirs', 'new', 0, 'one')",
-        "INSERT INTO recollect.idempotency_keys VALUES ('theirs', 'new', '', 'one', 0)",
-        "INSERT INTO recollect.scopes VALUES ('new', 0)",
-        "UPDATE recollect.records SET scope = 'theirs' WHERE id = 'one'",
+        "INSERT INTO recollect.entries VALUES ({}, 99, '')",
+        "INSERT INTO recollect.bodies VALUES ({}, 99, '', '')",
+        "INSERT INTO recollect.nodes VALUES ({}, 8, 99, '')",
+        "INSERT INTO recollect.versions VALUES ({}, 'new', 1, 99, true, 'active', 0, 0)",
+        "INSERT INTO recollect.tags VALUES ({}, 'new', 0, 'one')",
+        "INSERT INTO recollect.retries VALUES ({}, 'new', '', 'one', 0, 0, 0)",
+        "INSERT INTO recollect.derivations VALUES ({}, 'one', 'new')",
+        "INSERT INTO recollect.checkpoints VALUES ({}, 99, '', 0)",
+        "INSERT INTO recollect.journals VALUES (DEFAULT, 'new', 'new', 0, 0, '', 0)",
+        "INSERT INTO recollect.notices VALUES ({}, 99)",
+        "UPDATE recollect.versions SET journal = {} WHERE id = 'one'",
     ],
 )
 async def test_a_row_can_not_be_written_into_another_scope(roles: Roles, statement: str) -> None:
     await two_scopes(roles.app)
+    numbers = journals(roles.superuser)
 
     with psycopg.connect(roles.app) as connection:
-        connection.execute("SELECT set_config('recollect.scope', 'mine', true)")
+        connection.execute("SELECT recollect.enter('mine', %s)", (numbers["mine"],))
         with pytest.raises(InsufficientPrivilege):
-            connection.execute(statement.encode())
+            connection.execute(statement.format(numbers["theirs"]).encode())
 
 
-async def test_every_table_with_a_scope_is_bound(roles: Roles) -> None:
+async def test_every_table_is_bound(roles: Roles) -> None:
     query = """
         SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity FROM pg_class c
-        JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'scope'
         WHERE c.relnamespace = 'recollect'::regnamespace AND c.relkind = 'r'
     """
     with psycopg.connect(roles.app) as connection:
-        found = connection.execute(query).fetchall()
+        found: dict[str, bool] = dict(connection.execute(query).fetchall())
 
-    assert sorted(found) == [(table, True) for table in sorted([*TABLES, "scopes"])]
+    assert not found.pop("migrations")
+    assert found == dict.fromkeys([*TABLES, "plain_records", "plain_scopes"], True)
 
 
 # ------------------------------------------------------- what the contract does not reach

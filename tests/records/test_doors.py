@@ -10,8 +10,8 @@ from pydantic import BaseModel
 import recollect
 from recollect import HookFailure, MemoryFilter, MemoryHooks, MemoryRecordInput
 from recollect.kernel.errors import InvalidFilter, InvalidRecord, UnknownFilterKey
-from recollect.stores.codec import JsonCodec, ModelCodec
-from recollect.stores.records import Records
+from recollect.journeys.records.codec import JsonCodec, ModelCodec
+from recollect.journeys.records.store import Records
 
 
 @pytest.fixture(params=["dict://", "sqlite://:memory:"])

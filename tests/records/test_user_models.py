@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 import recollect
 from recollect import MemoryFilter, MemoryHooks, MemoryRecordInput
 from recollect.kernel.errors import InvalidJson, InvalidPatch, InvalidRecord
-from recollect.stores.records import Records
+from recollect.journeys.records.store import Records
 
 
 class Address(BaseModel):

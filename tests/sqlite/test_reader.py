@@ -1,7 +1,7 @@
 """Short reads run on the loop's thread; long ones must not hold it up."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
 from threading import get_ident
 
@@ -37,11 +37,9 @@ async def reader(tmp_path: Path) -> AsyncIterator[Reader]:
 
 async def count(reader: Reader, upto: int) -> tuple[int, object]:
     """The thread that answered, and the answer."""
-
-    def read(connection: apsw.Connection | apsw.Cursor) -> Sequence[object]:
-        return connection.execute(COUNT, (upto,)).fetchall()
-
-    ((thread, answer),) = await reader.run(read, lambda row: (get_ident(), int(row[0])))
+    ((thread, answer),) = await reader.rows(
+        COUNT, (upto,), lambda row: (get_ident(), int(row[0]))
+    )
     return thread, answer
 
 
@@ -68,10 +66,9 @@ async def test_a_long_read_is_broken_off_and_runs_on_a_thread_of_its_own(reader:
 
 
 async def test_what_is_long_to_decode_is_decoded_on_a_thread_of_its_own(reader: Reader) -> None:
-    def read(connection: apsw.Connection | apsw.Cursor) -> Sequence[object]:
-        return connection.execute("SELECT zeroblob(?)", (LOOP_BYTES + 1,)).fetchall()
+    size = (LOOP_BYTES + 1,)
 
-    assert await reader.run(read, lambda _: get_ident()) != [get_ident()]
+    assert await reader.rows("SELECT zeroblob(?)", size, lambda _: get_ident()) != [get_ident()]
 
 
 async def test_many_long_reads_at_once_all_answer(reader: Reader) -> None:

@@ -6,24 +6,34 @@ commits instead of waiting for each other's locks.
 
 import asyncio
 import os
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
 from recollect.app.url import DatabaseUrl, parse_url
+from recollect.journeys.govern.table import FilteredLedger
 from recollect.kernel.clock import Clock
 from recollect.kernel.errors import DependencyMissing
+from recollect.ledger.unit import Adoption
 from recollect.stores.dictionary import DictDatabase
 from recollect.stores.sqlite.connection import MEMORY
 from recollect.stores.sqlite.database import SqliteDatabase
-from recollect.stores.table import RecordTable
 
 
-class Database(Protocol):
-    """What every database of ours can do."""
+class LedgerDatabase(Protocol):
+    """A database that keeps governed memory."""
 
-    async def records(self, scope: str, now: int) -> RecordTable:
-        """The records of one scope, which is noted when it is first opened."""
+    async def ledger(self, scope: str, origin: str, now: int) -> FilteredLedger:
+        """The ledger of one scope; a scope that is new gets a journal of this origin."""
+        ...
+
+    def adoption(self, scope: str, origin: str, now: int) -> AbstractAsyncContextManager[Adoption]:
+        """Takes over the journal of this scope from another database."""
+        ...
+
+    async def journals(self) -> dict[str, str]:
+        """The origin of every journal, by scope; that of the directory is under no name."""
         ...
 
     async def scopes(self) -> list[str]:
@@ -33,6 +43,9 @@ class Database(Protocol):
     async def close(self) -> None:
         """Finish what is under way, then let go."""
         ...
+
+
+Database = LedgerDatabase | DictDatabase
 
 
 @dataclass(eq=False, slots=True)

@@ -4,36 +4,46 @@ A handle is opened for one scope and one actor, and can't reach another scope.
 """
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import Any, Final, Generic
+from functools import partial
+from typing import Any, Final
 
 from typing_extensions import TypeVar
 
-from recollect.app.databases import acquire, release
+from recollect.app.databases import Database, acquire, release
+from recollect.app.seal import seal_from_environment
+from recollect.app.url import file_of, hidden
+from recollect.journeys.audit.checkpoints import Checkpoints, Seal
+from recollect.journeys.audit.watch import Watch
+from recollect.journeys.govern.conformance import Conformance
+from recollect.journeys.govern.drafts import Drafts
+from recollect.journeys.govern.memory import GovernedMemory
+from recollect.journeys.govern.table import GovernedTable
+from recollect.journeys.records.absent import absent
+from recollect.journeys.records.codec import DataCodec, JsonCodec, ModelCodec
+from recollect.journeys.records.store import Records
 from recollect.kernel.actors import ActorRef, parse_actor
 from recollect.kernel.clock import Clock, SystemClock
+from recollect.kernel.errors import CapabilityMissing, StoreUnavailable
 from recollect.kernel.ids import IdSource, TimeOrderedIds
+from recollect.kernel.randomness import Randomness
 from recollect.kernel.scopes import check_scope
+from recollect.ledger.checkpoint import directory_origin, scope_origin
+from recollect.ledger.directory import SCOPE as DIRECTORY
 from recollect.records.hooks import MemoryHooks
-from recollect.stores.codec import DataCodec, JsonCodec, ModelCodec
-from recollect.stores.records import Records
+from recollect.stores.dictionary import DictDatabase
 
 T = TypeVar("T", default=Any)
+
+Memory = GovernedMemory
+"""A handle on one scope. `records` is its memory store; the verbs are those of governed memory."""
 
 DEFAULT_URL: Final = "sqlite:///recollect.db"
 DEFAULT_SCOPE: Final = "default"
 DEFAULT_ACTOR: Final = "system:recollect"
 
-
-@dataclass(frozen=True)
-class Memory(Generic[T]):
-    """A handle on one scope. `records` is its memory store."""
-
-    scope: str
-    actor: ActorRef
-    records: Records[T]
+_JOURNAL_ID_BYTES: Final = 16
 
 
 def default_url(url: str | None) -> str:
@@ -51,12 +61,19 @@ async def open(
     hooks: MemoryHooks[T] | None = None,
     clock: Clock | None = None,
     ids: IdSource | None = None,
+    randomness: Randomness | None = None,
+    seal: Seal | None = None,
+    models: Mapping[str, str] | None = None,
+    create: bool = True,
 ) -> AsyncIterator[Memory[T]]:
     """Open one scope of a database, making the database if it is new.
 
     ``url`` and ``scope`` default to RECOLLECT_DATABASE_URL and RECOLLECT_SCOPE, then to
     ``sqlite:///recollect.db`` and ``default``. With ``model``, data goes in and comes out as that
-    type; without it, data is any JSON value.
+    type; without it, data is any JSON value. ``seal`` says who signs checkpoints and where they are
+    kept; without it, the environment does (docs/checkpoints.md). ``models`` names the identity of
+    each model that memory rests on: one that changes without a re-audit is a conformance break.
+    Without ``create`` nothing is made: StoreUnavailable where database or scope are not there.
     """
     if scope is None:  # and only then: an empty one is a mistake, not a wish for the default
         scope = os.environ.get("RECOLLECT_SCOPE", DEFAULT_SCOPE)
@@ -64,17 +81,78 @@ async def open(
     who = parse_actor(actor)
     clock = clock or SystemClock()
     codec: DataCodec[Any] = JsonCodec() if model is None else ModelCodec(model)
-    database, lease = await acquire(default_url(url), clock)
+    place = default_url(url)
+    if seal is None:
+        seal = seal_from_environment(os.environ, file_of(place))
+    database, lease = await acquire(place, clock, create=create)
     try:
-        table = await database.records(checked, clock.now_ms())
-        ids = ids or TimeOrderedIds(clock)
-        records = Records[T](table, codec=codec, actor=who, clock=clock, ids=ids, hooks=hooks)
+        if not create and checked not in await database.scopes():
+            raise StoreUnavailable(hidden(place), f"there is no scope {checked!r} in it")
+        memory: Memory[T] = await opened(
+            database,
+            scope=checked,
+            actor=who,
+            codec=codec,
+            hooks=hooks,
+            clock=clock,
+            ids=ids,
+            randomness=randomness,
+            seal=seal,
+            models=models,
+        )
         try:
-            yield Memory(checked, who, records)
+            yield memory
         finally:
-            records.close()
+            await memory.close()
     finally:
         await release(lease)
+
+
+async def opened(
+    database: Database,
+    *,
+    scope: str,
+    actor: ActorRef,
+    codec: DataCodec[Any],
+    hooks: MemoryHooks[Any] | None = None,
+    clock: Clock | None = None,
+    ids: IdSource | None = None,
+    randomness: Randomness | None = None,
+    seal: Seal | None = None,
+    models: Mapping[str, str] | None = None,
+) -> Memory[Any]:
+    """A handle on one scope of a database that is open: governed, or plain in a dict."""
+    clock = clock or SystemClock()
+    randomness = randomness or Randomness()
+    ids = ids or TimeOrderedIds(clock, randomness)
+    drafts = Drafts(scope, randomness)
+    ledger = governed = table = absent(partial(CapabilityMissing, "governed memory"))
+    watch, conformance = None, ledger
+    if isinstance(database, DictDatabase):
+        table = database.records(scope)
+    else:
+        new_id, now = randomness.take(_JOURNAL_ID_BYTES).hex(), clock.now_ms()
+        ledger = await database.ledger(scope, scope_origin(new_id, scope), now)
+        directory = await database.ledger(DIRECTORY, directory_origin(new_id), now)
+        seal = seal or Seal()
+        checkpoints = Checkpoints(scope, ledger, directory, seal, clock, randomness)
+        watch = Watch(checkpoints)
+        table = governed = GovernedTable(ledger, drafts, watch.committed)
+        conformance = Conformance(scope, governed, drafts, clock, checkpoints, models)
+        await conformance.on_open()
+    return Memory(
+        scope=scope,
+        actor=actor,
+        records=Records(table, codec=codec, actor=actor, clock=clock, ids=ids, hooks=hooks),
+        ledger=ledger,
+        table=governed,
+        drafts=drafts,
+        codec=codec,
+        clock=clock,
+        ids=ids,
+        conformance=conformance,
+        watch=watch,
+    )
 
 
 async def scopes(url: str | None = None) -> list[str]:

@@ -36,6 +36,12 @@ def parse_url(url: str) -> DatabaseUrl:
             raise InvalidUrl(hidden(url), f"there is no store called {scheme!r}")
 
 
+def file_of(url: str) -> str | None:
+    """The database's own file; None where it has none (PostgreSQL, memory)."""
+    named = parse_url(url)
+    return None if named.kind != "sqlite" or named.place == ":memory:" else named.place
+
+
 def hidden(url: str) -> str:
     """The URL as far as it can hold no password, for messages: no user, no options."""
     scheme, _, rest = url.partition("://")

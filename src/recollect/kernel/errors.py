@@ -12,11 +12,23 @@
     │   ├── InvalidScope
     │   ├── InvalidActor
     │   ├── InvalidUrl
-    │   └── InvalidProof           a Merkle proof, or a chain, that does not hold
+    │   ├── InvalidTime            a time that is not RFC 3339 UTC in milliseconds
+    │   ├── InvalidObject          a MemoryObject that is none              (GOV-OBJECT)
+    │   ├── InvalidEvent           a MemoryLog event that is none           (GOV-LOG)
+    │   ├── InvalidLog             a MemoryLog that can't be read strictly  (GOV-LOG)
+    │   ├── InvalidPolicy          a policy, or a change of one, that is none
+    │   ├── ReasonMissing          forgetting without a reason or a cause   (GOV-FORGET)
+    │   ├── InvalidProof           a Merkle proof, or a chain, that does not hold
+    │   ├── InvalidCheckpoint      a text that is not a checkpoint, with where and why
+    │   ├── InvalidSignature       a signature of a known key that does not hold
+    │   └── InvalidKey             a signing key, or a ring of keys, that can't be used
     ├── RecordError                the record is not in the state that the call needs
     │   ├── RecordNotFound         update of an unknown id                  (MEM-CRUD-3)
     │   ├── RecordExists           create with an id that is in use
     │   ├── VersionConflict        expected_version is not the current one
+    │   ├── IllegalTransition      a verb that the record's status rules out (GOV-FORGET)
+    │   ├── ApprovalRefused        an approval by someone who took part
+    │   ├── ConformanceBroken      factual use while a break stands         (GOV-BREAK)
     │   └── IdempotencyConflict    a key that was used for something else
     └── StoreError                 the database can't do it
         ├── CapabilityMissing      the store does not declare this ability
@@ -25,6 +37,8 @@
         ├── StoreUnavailable       not there, not reachable, or busy for too long
         ├── StoreReadOnly
         ├── StoreFailed            an I/O error: the outcome is unknown
+        ├── AnchorFailed           an anchor can't be read or written
+        ├── IndexStale             the word index is another tokenizer's
         ├── ForeignDatabase        a database of something else
         ├── SchemaTooNew           written by a newer recollect
         └── SchemaDamaged          a migration that is not the one that was applied
@@ -160,6 +174,76 @@ class InvalidUrl(InvalidInput):
 
 
 @dataclass(eq=False)
+class InvalidTime(InvalidInput):
+    """A time that can't stand in a memory object."""
+
+    time: object
+    why: str
+
+    code = "input.time"
+    text = "{time!r} is not a time: {why}. Write it as 2026-02-15T10:22:31.000Z."
+
+
+@dataclass(eq=False)
+class InvalidObject(InvalidInput):
+    """A document that is no MemoryObject of ours (GOV-OBJECT)."""
+
+    where: str
+    why: str
+
+    code, rule = "input.object", "GOV-OBJECT"
+    text = "Not a memory object: {why}, at {where}."
+
+
+@dataclass(eq=False)
+class InvalidEvent(InvalidInput):
+    """A document that is no MemoryLog event of ours (GOV-LOG)."""
+
+    where: str
+    why: str
+
+    code, rule = "input.event", "GOV-LOG"
+    text = "Not a memory log event: {why}, at {where}."
+
+
+@dataclass(eq=False)
+class InvalidLog(InvalidInput):
+    """A MemoryLog with violations; `validate_log` lists all of them (GOV-LOG)."""
+
+    violations: int
+    line: int
+    why: str
+
+    code, rule = "input.log", "GOV-LOG"
+    text = (
+        "The memory log has {violations} violations, the first in line {line}: {why}. "
+        "Read it with lenient=True to keep what can be kept."
+    )
+
+
+@dataclass(eq=False)
+class InvalidPolicy(InvalidInput):
+    """A policy that can't be, or a change of one that would leave no trail (GOV-BREAK)."""
+
+    policy: str
+    why: str
+
+    code, rule = "input.policy", "GOV-BREAK"
+    text = "The {policy} policy was not changed: {why}."
+
+
+@dataclass(eq=False)
+class ReasonMissing(InvalidInput):
+    """Forgetting needs a reason in words and one of the named causes (GOV-FORGET)."""
+
+    verb: str
+    why: str
+
+    code, rule = "input.reason", "GOV-FORGET"
+    text = "Can't {verb}: {why}."
+
+
+@dataclass(eq=False)
 class InvalidProof(InvalidInput):
     """A proof, or a chain, that does not hold."""
 
@@ -167,6 +251,39 @@ class InvalidProof(InvalidInput):
 
     code = "input.proof"
     text = "The proof does not hold: {why}."
+
+
+@dataclass(eq=False)
+class InvalidCheckpoint(InvalidInput):
+    """A text that is not a checkpoint, or not a signed note."""
+
+    where: str
+    why: str
+
+    code = "input.checkpoint"
+    text = "Not a checkpoint: {why}, at {where}."
+
+
+@dataclass(eq=False)
+class InvalidSignature(InvalidInput):
+    """A checkpoint that no known key signed, or whose known key's signature does not hold."""
+
+    signer: str
+    why: str
+
+    code = "input.signature"
+    text = "The signature of {signer} does not hold: {why}. Don't believe what it signs."
+
+
+@dataclass(eq=False)
+class InvalidKey(InvalidInput):
+    """A signing key, or a ring of public keys, that can't be used; never shows a private key."""
+
+    where: str
+    why: str
+
+    code = "input.key"
+    text = "The key in {where} can't be used: {why}."
 
 
 # ------------------------------------------------------------------------- records
@@ -208,6 +325,43 @@ class VersionConflict(RecordError):
 
     code = "record.version_conflict"
     text = "The record {id!r} is at version {current}, not {expected}: read it again, then decide."
+
+
+@dataclass(eq=False)
+class IllegalTransition(RecordError):
+    """The record's status rules out what was asked (GOV-FORGET)."""
+
+    id: str
+    status: str
+    verb: str
+
+    code, rule = "record.illegal_transition", "GOV-FORGET"
+    text = "The record {id!r} is {status}: it can't be {verb}."
+
+
+@dataclass(eq=False)
+class ApprovalRefused(RecordError):
+    """Only somebody who contributed nothing to a record may approve it."""
+
+    id: str
+    why: str
+
+    code = "record.approval_refused"
+    text = "The record {id!r} was not approved: {why}."
+
+
+@dataclass(eq=False)
+class ConformanceBroken(RecordError):
+    """While a conformance break stands, nothing is returned for factual use (GOV-BREAK)."""
+
+    scope: str
+    why: str
+
+    code, rule = "record.conformance_broken", "GOV-BREAK"
+    text = (
+        "In the scope {scope!r} a conformance break stands: {why}. Nothing is returned for factual "
+        "use until a re-audit is recorded: recollect audit record."
+    )
 
 
 @dataclass(eq=False)
@@ -294,6 +448,31 @@ class StoreFailed(StoreError):
     text = (
         "The database {database} broke off: {why}. Whether the last write landed is unknown; "
         "retry it with the same idempotency key."
+    )
+
+
+@dataclass(eq=False)
+class AnchorFailed(StoreError):
+    """An anchor can't be read or written; the database itself is as it was."""
+
+    anchor: str
+    why: str
+
+    code = "store.anchor_failed"
+    text = "Can't use the anchor {anchor}: {why}. The database is as it was."
+
+
+@dataclass(eq=False)
+class IndexStale(StoreError):
+    """The word index was made by another tokenizer, or is being made anew."""
+
+    tokenizer: str
+    needed: str
+
+    code = "store.index_stale"
+    text = (
+        "Can't search the words of this scope: its index is of the tokenizer {tokenizer}, and"
+        " this is {needed}. Run `recollect reindex`."
     )
 
 

@@ -1,4 +1,8 @@
-"""What crosses an edge: frozen, strict, closed, camelCase outside and snake_case inside."""
+"""What crosses an edge: frozen, strict, closed.
+
+Python attributes are snake_case. So are the wire's names in seed 003 (`ClosedModel`); the other
+seeds have camelCase (`WireModel`).
+"""
 
 from typing import Annotated, ClassVar, Self
 
@@ -14,24 +18,32 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from recollect.kernel.errors import InvalidActor, InvalidFilter, InvalidRecord
+from recollect.kernel.errors import (
+    InvalidActor,
+    InvalidEvent,
+    InvalidFilter,
+    InvalidObject,
+    InvalidRecord,
+)
 from recollect.kernel.json import storable
 
-Refusal = type[InvalidActor] | type[InvalidFilter] | type[InvalidRecord]
+Refusal = (
+    type[InvalidActor]
+    | type[InvalidEvent]
+    | type[InvalidFilter]
+    | type[InvalidObject]
+    | type[InvalidRecord]
+)
 
 
-class WireModel(BaseModel):
+class ClosedPart(BaseModel):
+    """A part of a value of the wire; the whole refuses one that does not fit, with its place."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+
+class ClosedModel(ClosedPart):
     """A value of the wire. One that does not fit is refused in our words: where, and why."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        strict=True,
-        extra="forbid",
-        alias_generator=to_camel,
-        validate_by_name=True,
-        validate_by_alias=True,
-        serialize_by_alias=True,
-    )
 
     refusal: ClassVar[Refusal] = InvalidRecord
 
@@ -42,6 +54,17 @@ class WireModel(BaseModel):
             return validate(given)
         except ValidationError as refused:
             raise cls.refusal(*place_and_reason(refused)) from None
+
+
+class WireModel(ClosedModel):
+    """The same, with camelCase names on the wire."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+    )
 
 
 def place_and_reason(refused: ValidationError) -> tuple[str, str]:

@@ -2,21 +2,52 @@
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from recollect.kernel.errors import RecordExists, RecordNotFound
+from recollect.kernel.retry import RetryKey
 from recollect.records.filter import MemoryFilter, select
 from recollect.records.model import StoredMemoryRecord
-from recollect.stores.table import Change, Edit, Inserted, NewRow, Note, RetryKey, Row
+from recollect.records.table import (
+    Change,
+    Edit,
+    Encoded,
+    Inserted,
+    NewRow,
+    Note,
+    Row,
+    check_version,
+)
 
 R = TypeVar("R")
+
+
+class _Kept(NamedTuple):
+    """A record as it lies in the dict: nothing in it can be changed."""
+
+    id: str
+    version: int
+    created_at: int
+    updated_at: int
+    content: Encoded
+
+    def row(self) -> Row:
+        """The row, made of values of its own."""
+        return Row(*self[:4], self.content.thaw())
+
+    def edited(self, edit: Edit, at: int) -> "_Kept":
+        """The record after an edit; time never goes back for a record."""
+        check_version(self.id, self.version, edit.expected_version)
+        updated_at = max(at, self.updated_at)
+        content = edit.apply(self.content.thaw())
+        return _Kept(self.id, self.version + 1, self.created_at, updated_at, content)
 
 
 @dataclass(slots=True)
 class DictTable:
     """Rows of one scope in a dict. No call awaits, so each one is a transaction by itself."""
 
-    rows: dict[str, Row] = field(default_factory=dict)
+    rows: dict[str, _Kept] = field(default_factory=dict)
     deleted: dict[str, int] = field(default_factory=dict)
     keys: dict[str, tuple[bytes, str]] = field(default_factory=dict)
 
@@ -33,9 +64,9 @@ class DictTable:
             if row.id in self.rows or row.id in seen:
                 raise RecordExists(row.id)
             seen.add(row.id)
-        for row in rows:
-            version = self.deleted.pop(row.id, 0) + 1
-            self.rows[row.id] = Row(row.id, version, row.created_at, row.updated_at, row.body)
+        for id, created_at, updated_at, content, _ in rows:
+            version = self.deleted.pop(id, 0) + 1
+            self.rows[id] = _Kept(id, version, created_at, updated_at, content)
         self._remember(key, rows[0].id)
         return Inserted([row.id for row in rows])
 
@@ -45,15 +76,14 @@ class DictTable:
         """Edit rows in the order given."""
         if self._first_outcome(key) is not None:
             return []
-        after: dict[str, Row] = {}
+        after: dict[str, _Kept] = {}
         changes: list[Change] = []
         for edit in edits:
             before = after.get(edit.id) or self.rows.get(edit.id)
             if before is None:
                 raise RecordNotFound(edit.id)
-            change, _ = before.edited(edit, note.at)
-            after[edit.id] = change.after
-            changes.append(change)
+            after[edit.id] = before.edited(edit, note.at)
+            changes.append(Change(before.row(), after[edit.id].content))
         self.rows.update(after)
         self._remember(key, edits[0].id)
         return changes
@@ -71,32 +101,33 @@ class DictTable:
         if self._first_outcome(key) is not None:
             return []
         removed = [self.rows[id] for id in ids if id in self.rows]
-        for row in removed:
-            row.check_version(expected_version)
-        for row in removed:
-            self.deleted[row.id] = row.version
-            del self.rows[row.id]
+        for kept in removed:
+            check_version(kept.id, kept.version, expected_version)
+        for kept in removed:
+            self.deleted[kept.id] = kept.version
+            del self.rows[kept.id]
         self._remember(key, ids[0])
-        return removed
+        return [kept.row() for kept in removed]
 
-    async def clear(self, note: Note) -> int:
+    async def clear(self, note: Note) -> None:
         """Remove every row."""
-        return len(await self.remove(list(self.rows), note)) if self.rows else 0
+        if self.rows:
+            await self.remove(list(self.rows), note)
 
     async def get(self, id: str, make: Callable[[Row], R]) -> R | None:
         """The row under this id, made into a value."""
-        row = self.rows.get(id)
-        return None if row is None else make(row)
+        kept = self.rows.get(id)
+        return None if kept is None else make(kept.row())
 
     async def select(self, filter: MemoryFilter, make: Callable[[Row], R]) -> list[R]:
         """What the filter asks for, by its definition."""
-        found = select(filter, (_judged(row) for row in self.rows.values()))
-        return [make(record.data) for record in found]
+        found = select(filter, (_judged(kept) for kept in self.rows.values()))
+        return [make(record.data.row()) for record in found]
 
     async def stream(self, filter: MemoryFilter) -> AsyncGenerator[Row, None]:
-        """The same rows; they are values, so later changes don't reach them."""
-        for row in await self.select(filter, Row.itself):
-            yield row
+        """The same rows; what lies in the dict is never changed, so later changes don't show."""
+        for record in select(filter, [_judged(kept) for kept in self.rows.values()]):
+            yield record.data.row()
 
     def _first_outcome(self, key: RetryKey | None) -> str | None:
         if key is None or key.key not in self.keys:
@@ -116,9 +147,8 @@ class DictDatabase:
     def __init__(self) -> None:
         self._tables: dict[str, DictTable] = {}
 
-    async def records(self, scope: str, now: int) -> DictTable:
+    def records(self, scope: str) -> DictTable:
         """The table of one scope, made when it is first asked for."""
-        del now
         return self._tables.setdefault(scope, DictTable())
 
     async def scopes(self) -> list[str]:
@@ -130,6 +160,8 @@ class DictDatabase:
         self._tables.clear()
 
 
-def _judged(row: Row) -> StoredMemoryRecord[Row]:
+def _judged(kept: _Kept) -> StoredMemoryRecord[_Kept]:
     """The row dressed as a record, so that the filter's own definition can judge it."""
-    return StoredMemoryRecord(row.id, row, row.created_at, row.updated_at, tuple(row.tags()))
+    return StoredMemoryRecord(
+        kept.id, kept, kept.created_at, kept.updated_at, kept.content.tags or ()
+    )

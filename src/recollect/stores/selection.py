@@ -15,32 +15,36 @@ from recollect.records.filter import MemoryFilter
 class Dialect:
     """Where the two engines differ.
 
-    A list of ids as one parameter, 'no limit', what stands before a table's name, and a tag as
-    it stands in the index of tags.
+    A list of ids as one parameter, 'no limit', what stands before a table's name, how a body is
+    joined to its version, and a tag as it stands in the index of tags.
     """
 
     id_in_list: str
     list_parameter: Callable[[Sequence[str]], object]
     no_limit: int | None
+    joined: str
     schema: str = ""
     tag: str = "?"
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A SELECT of the columns of a `Row`, and its parameters in their order."""
+    """A SELECT of the columns of a `Current`, and its parameters in their order."""
 
     sql: str
     parameters: list[object]
 
 
-_COLUMNS: Final = "SELECT r.id, r.version, r.created_at, r.updated_at, r.body FROM "
+COLUMNS: Final = (
+    "v.id, v.number, v.status, v.created_at, v.updated_at, v.valid_from, v.valid_to,"
+    " v.expires_at, v.subject, b.body"
+)
 _DIRECTION: Final = {"asc": " ASC, ", "desc": " DESC, "}
 _TIME: Final = {"createdAt": "created_at", "updatedAt": "updated_at"}
 
 
-def selection(filter: MemoryFilter, scope: str, dialect: Dialect) -> Selection | None:
-    """The SQL for a filter, or None when nothing can match.
+def selection(filter: MemoryFilter, journal: int, dialect: Dialect) -> Selection | None:
+    """The SQL for a filter on the active objects of a journal, or None when nothing can match.
 
     A filter by tag walks the tag's own index, which lies in order of creation; others walk the
     index of the time that they order by. Either stops at the limit.
@@ -49,20 +53,20 @@ def selection(filter: MemoryFilter, scope: str, dialect: Dialect) -> Selection |
     if filter.limit == 0 or not all(storable(tag) for tag in tags):
         return None
     by_tag = bool(tags) and ids is None
-    walked = "t" if by_tag else "r"
-    records, record_tags = dialect.schema + "records", dialect.schema + "record_tags"
-    where = [walked + ".scope = ?"]
-    parameters: list[object] = [scope]
+    walked = "t" if by_tag else "v"
+    tag_table = dialect.schema + "tags"
+    where = [walked + ".journal = ?"]
+    parameters: list[object] = [journal]
 
     def demand(condition: str, parameter: object) -> None:
         where.append(condition)
         parameters.append(parameter)
 
     if by_tag:
-        where.append("r.scope = t.scope AND r.id = t.id")
+        where.append("v.journal = t.journal AND v.id = t.id AND v.is_newest")
         demand("t.tag = " + dialect.tag, tags.pop(0))
     else:
-        where.append("r.body IS NOT NULL")
+        where.append("v.is_newest AND v.status = 'active'")
     if ids is not None:
         possible = [id for id in ids if storable(id)]
         demand(dialect.id_in_list, dialect.list_parameter(possible))
@@ -71,17 +75,17 @@ def selection(filter: MemoryFilter, scope: str, dialect: Dialect) -> Selection |
     if filter.created_before is not None:
         demand(walked + ".created_at <= ?", filter.created_before)
     has_tag = (
-        f"EXISTS (SELECT 1 FROM {record_tags} x WHERE x.scope = r.scope AND x.tag = {dialect.tag}"  # noqa: S608 - both are ours
-        " AND x.created_at = r.created_at AND x.id = r.id)"
+        f"EXISTS (SELECT 1 FROM {tag_table} x WHERE x.journal = v.journal AND x.tag = {dialect.tag}"  # noqa: S608 - both are ours
+        " AND x.created_at = v.created_at AND x.id = v.id)"
     )
     for tag in tags:
         demand(has_tag, tag)
 
-    time = ("r." if filter.order_by == "updatedAt" else walked + ".") + _TIME[filter.order_by]
+    time = ("v." if filter.order_by == "updatedAt" else walked + ".") + _TIME[filter.order_by]
     parameters += [dialect.no_limit if filter.limit is None else filter.limit, filter.offset]
     sql = "".join([
-        _COLUMNS,
-        record_tags + " t CROSS JOIN " if by_tag else "", records, " r",
+        "SELECT ", COLUMNS, " FROM ",
+        tag_table + " t CROSS JOIN " if by_tag else "", dialect.joined,
         " WHERE ", " AND ".join(where),
         " ORDER BY ", time, _DIRECTION[filter.order], walked, ".id ASC",
         " LIMIT ? OFFSET ?",

@@ -1,1 +1,28 @@
-"""Room 2: words, folding, bigrams and stems: the one tokenizer of every store and language."""
+"""Room 2: words, folding, bigrams and stems: the one tokenizer of every store and language.
+
+`terms` says what a document is indexed by, `query` what a query asks for, and `matches` when the
+one finds the other.
+"""
+
+from recollect.text.breaks import MAX_WORD, words
+from recollect.text.folding import fold
+from recollect.text.queries import MAX_QUERY_WORDS, Query, QueryWord, matches, query
+from recollect.text.tokens import Terms, terms, terms_of
+from recollect.text.values import texts
+from recollect.text.version import TOKENIZER
+
+__all__ = [
+    "MAX_QUERY_WORDS",
+    "MAX_WORD",
+    "TOKENIZER",
+    "Query",
+    "QueryWord",
+    "Terms",
+    "fold",
+    "matches",
+    "query",
+    "terms",
+    "terms_of",
+    "texts",
+    "words",
+]

@@ -1,7 +1,7 @@
 """Opening a SQLite file, and what its errors mean."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +27,7 @@ _SETTINGS: Final = (
     "PRAGMA cell_size_check = ON",
     "PRAGMA mmap_size = 0",
     "PRAGMA temp_store = MEMORY",
+    "PRAGMA secure_delete = ON",
 )
 
 
@@ -36,9 +37,19 @@ def connect(path: str, *, busy_ms: int | None = None) -> apsw.Connection:
         path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, statementcachesize=256
     )
     connection.set_busy_timeout(BUSY_MS if busy_ms is None else busy_ms)
-    for setting in _SETTINGS:
-        connection.execute(setting)
+    try:
+        for setting in _SETTINGS:
+            connection.execute(setting)
+    except BaseException:
+        let_go(connection)
+        raise
     return connection
+
+
+def let_go(connection: apsw.Connection) -> None:
+    """Close a connection in which nothing is open, so that nothing can be lost by it."""
+    with suppress(apsw.Error):
+        connection.close(True)
 
 
 def check_place(path: str, *, create: bool) -> None:

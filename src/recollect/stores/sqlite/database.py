@@ -3,18 +3,23 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import apsw
 
+from recollect.kernel.errors import CapabilityMissing
+from recollect.ledger.entry import genesis
+from recollect.stores.sqlite.adoption import SqliteAdoption
 from recollect.stores.sqlite.connection import (
     MEMORY,
     check_place,
     connect,
+    let_go,
     plain_errors,
 )
-from recollect.stores.sqlite.reader import Read, Reader
-from recollect.stores.sqlite.records import SqliteTable
+from recollect.stores.sqlite.ledger import SqliteLedger
+from recollect.stores.sqlite.merging import Merger
+from recollect.stores.sqlite.reader import Parameters, Reader
 from recollect.stores.sqlite.schema import check_identity, migrate
 from recollect.stores.sqlite.writer import Writer
 
@@ -22,11 +27,30 @@ A = TypeVar("A")
 R = TypeVar("R")
 
 
+# The last column stands where a reader expects a body: how long it is decides who decodes it.
+_JOURNAL: Final = "SELECT number, '' FROM journals WHERE scope = ?"
+_SCOPES: Final = "SELECT scope, '' FROM journals WHERE scope <> '' ORDER BY scope"
+_ORIGINS: Final = "SELECT scope, origin FROM journals ORDER BY scope"
+_OPEN_JOURNAL: Final = """
+INSERT INTO journals (scope, origin, opened_at, size, head, head_at) VALUES (?, ?, ?, 0, ?, ?)
+ON CONFLICT (scope) DO NOTHING
+"""
+
+
 class SqliteDatabase:
     """One file, or one database in memory, opened for this process."""
 
-    def __init__(self, path: str, writer: Writer, reader: Reader | None) -> None:
+    def __init__(
+        self,
+        path: str,
+        writer: Writer,
+        reader: Reader | None = None,
+        connect: Callable[[], apsw.Connection] | None = None,
+        merger: Merger | None = None,
+    ) -> None:
         self.path = path
+        self.merger = merger or Merger()
+        self.connect = connect
         self._writer = writer
         self._reader = reader
 
@@ -44,13 +68,22 @@ class SqliteDatabase:
             try:
                 check_identity(connection, path)
                 migrate(connection, path, now, create=create)
+                again = partial(connect, path)
+                reader = None if path == MEMORY else Reader(again, path)
             except BaseException:
-                connection.close()
+                let_go(connection)
                 raise
-            if path == MEMORY:
-                return cls(path, Writer(connection, path), None)
-            again = partial(connect, path)
-            return cls(path, Writer(connection, path, reconnect=again), Reader(again, path))
+            merger = Merger()
+            if reader is None:
+                return cls(path, Writer(connection, path, spare_time=merger), merger=merger)
+            writer = Writer(connection, path, reconnect=again, spare_time=merger)
+            return cls(path, writer, reader, again, merger)
+
+    async def read(self, work: Callable[[apsw.Connection], R]) -> R:
+        """Several reads that all see the same moment; in memory they take their turn."""
+        if self._reader is not None:
+            return await self._reader.run(work)
+        return await self._writer.run(work)
 
     async def write(self, work: Callable[[apsw.Connection], R]) -> R:
         """Run one unit of work in a transaction."""
@@ -62,28 +95,41 @@ class SqliteDatabase:
         """Run one unit of work together with others of the same kind."""
         return await self._writer.join(work, argument)
 
-    def read(self, read: Read, make: Callable[[Any], R]) -> Coroutine[Any, Any, list[R]]:
-        """The rows of a read; in memory there is one connection, so it takes its turn."""
+    def rows(
+        self, sql: str, parameters: Parameters, make: Callable[[Any], R]
+    ) -> Coroutine[Any, Any, list[R]]:
+        """The rows of a SELECT; in memory there is one connection, so it takes its turn."""
         if self._reader is not None:
-            return self._reader.run(read, make)
-        return self._writer.run(lambda connection: [make(row) for row in read(connection)])
+            return self._reader.rows(sql, parameters, make)
+        return self._writer.run(lambda c: [make(row) for row in c.execute(sql, parameters)])
 
     @property
     def reader(self) -> Reader | None:
         """The readers; None in memory."""
         return self._reader
 
-    async def records(self, scope: str, now: int) -> SqliteTable:
-        """The records of one scope, which is noted when it is first opened."""
-        if scope not in await self.scopes():
-            note = "INSERT INTO scopes (scope, opened_at) VALUES (?, ?) ON CONFLICT DO NOTHING"
-            await self.write(lambda c: c.execute(note, (scope, now)).fetchall())
-        return SqliteTable(self, scope)
+    async def ledger(self, scope: str, origin: str, now: int) -> SqliteLedger:
+        """The ledger of one scope; a scope that is new gets a journal of this origin."""
+        found = await self.rows(_JOURNAL, (scope,), _first)
+        if not found:
+            opened = (scope, origin, now, bytes.fromhex(genesis(origin)), now)
+            await self.write(lambda c: c.execute(_OPEN_JOURNAL, opened).fetchall())
+            found = await self.rows(_JOURNAL, (scope,), _first)
+        return SqliteLedger(self, found[0])
+
+    def adoption(self, scope: str, origin: str, now: int) -> SqliteAdoption:
+        """Takes over the journal of this scope from another database, which has it alone."""
+        if self.connect is None:
+            raise CapabilityMissing("copying into memory")
+        return SqliteAdoption(self.connect, self.path, (scope, origin, now))
+
+    async def journals(self) -> dict[str, str]:
+        """The origin of every journal, by scope; that of the directory is under no name."""
+        return dict(await self.rows(_ORIGINS, (), tuple))
 
     async def scopes(self) -> list[str]:
-        """Every scope that was ever opened here."""
-        names = "SELECT scope FROM scopes ORDER BY scope"
-        return await self.read(lambda c: c.execute(names).fetchall(), lambda row: str(row[0]))
+        """Every scope that was ever opened here, sorted."""
+        return await self.rows(_SCOPES, (), _first)
 
     async def close(self) -> None:
         """Finish what is under way, then let go of the file."""
@@ -93,3 +139,7 @@ class SqliteDatabase:
         self._writer.close()
         if self._reader is not None:
             self._reader.close()
+
+
+def _first(row: Any) -> Any:
+    return row[0]

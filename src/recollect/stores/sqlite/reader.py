@@ -16,11 +16,10 @@ from typing import Any, Final, TypeVar
 import apsw
 
 from recollect.kernel.errors import StoreClosed
-from recollect.stores.sqlite.connection import plain_errors
+from recollect.stores.sqlite.connection import let_go, plain_errors
 
 R = TypeVar("R")
-Read = Callable[[apsw.Connection | apsw.Cursor], Sequence[Any]]
-"""Executes a SELECT whose last column is a body, and fetches all of its rows."""
+Parameters = Sequence[Any]
 
 LOOP_STEPS: Final = 10_000
 """Steps of SQLite's virtual machine: about a millisecond."""
@@ -48,24 +47,36 @@ class Reader:
         self._connections: list[apsw.Connection] = []
         self._open = True
 
-    async def run(self, read: Read, make: Callable[[Any], R]) -> list[R]:
-        """The rows of a read, each made into a value. The read must be repeatable."""
+    def at_once(self, sql: str, parameters: Parameters) -> list[Any] | None:
+        """The rows of a SELECT whose last column is a body; None if it takes more than a moment."""
         if not self._open:
             raise StoreClosed
         self._steps = 0
         try:
-            rows = read(self._cursor)
-            if _is_short(rows):
-                return [make(row) for row in rows]
+            rows = self._cursor.execute(sql, parameters).fetchall()
         except (apsw.InterruptError, apsw.BusyError, apsw.LockedError):
-            pass  # too long for the loop, or not at once: a thread takes its time
+            return None  # too long for the loop, or not at once
         except apsw.Error:
             with plain_errors(self._database):
                 raise
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, self._long, read, make)
+        return rows if _is_short(rows) else None
 
-    async def stream(self, sql: str, parameters: list[object]) -> AsyncGenerator[Any, None]:
+    async def rows(self, sql: str, parameters: Parameters, make: Callable[[Any], R]) -> list[R]:
+        """The rows of such a SELECT, each made into a value."""
+        rows = self.at_once(sql, parameters)
+        if rows is not None:
+            return [make(row) for row in rows]
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, self._long, sql, parameters, make)
+
+    async def run(self, work: Callable[[apsw.Connection], R]) -> R:
+        """Several reads that all see the same moment, on a reader thread."""
+        if not self._open:
+            raise StoreClosed
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, self._at_one_moment, work)
+
+    async def stream(self, sql: str, parameters: Parameters) -> AsyncGenerator[Any, None]:
         """Rows of one SELECT as they are now, in chunks; writes go on beside it."""
         if not self._open:
             raise StoreClosed
@@ -89,7 +100,7 @@ class Reader:
             self._open = False
             self._threads.shutdown()
             for connection in [self._short, *self._connections]:
-                connection.close()
+                let_go(connection)
 
     def _break_off(self) -> bool:
         # SQLite counts the steps of a prepared statement over all of its runs, and asks here at
@@ -97,19 +108,31 @@ class Reader:
         self._steps += _STEPS_AT_ONCE
         return self._steps > LOOP_STEPS
 
-    def _long(self, read: Read, make: Callable[[Any], R]) -> list[R]:
-        connection = getattr(self._own, "connection", None)
+    def _long(self, sql: str, parameters: Parameters, make: Callable[[Any], R]) -> list[R]:
+        with plain_errors(self._database):
+            return [make(row) for row in self._of_thread().execute(sql, parameters)]
+
+    def _at_one_moment(self, work: Callable[[apsw.Connection], R]) -> R:
+        with plain_errors(self._database):
+            connection = self._of_thread()
+            connection.execute("BEGIN")
+            try:
+                return work(connection)
+            finally:
+                connection.execute("ROLLBACK")
+
+    def _of_thread(self) -> apsw.Connection:
+        connection: apsw.Connection | None = getattr(self._own, "connection", None)
         if connection is None:
             connection = self._own.connection = self._connect()
             self._connections.append(connection)
-        with plain_errors(self._database):
-            return [make(row) for row in read(connection)]
+        return connection
 
 
 def _is_short(rows: Sequence[Any]) -> bool:
     size = 0
     for row in rows:
-        size += len(row[-1])
+        size += len(row[-1] or b"")
     return size <= LOOP_BYTES
 
 
@@ -117,7 +140,7 @@ class _Rows:
     """The rows of one SELECT in chunks, on a connection of its own: one snapshot for all."""
 
     def __init__(
-        self, connect: Callable[[], apsw.Connection], sql: str, parameters: list[object]
+        self, connect: Callable[[], apsw.Connection], sql: str, parameters: Parameters
     ) -> None:
         self._connect = connect
         self._select = (sql, parameters)
@@ -134,4 +157,4 @@ class _Rows:
     def close(self, _done: object) -> None:
         """Let go of the snapshot."""
         if self._connection is not None:
-            self._connection.close(True)
+            let_go(self._connection)

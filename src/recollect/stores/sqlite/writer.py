@@ -6,6 +6,9 @@ not at all, and no transaction is left open. Units that are waiting share one co
 of the same kind may share their statements. When one of a group fails, the group is rolled
 back and run again one by one, each in a savepoint, so that it fails alone: a unit may run
 twice, and must depend on nothing but the database.
+
+When nobody waits, the thread does what is left to it as spare time. If that becomes too much, it
+is done between commits as well, for up to half as long as they take.
 """
 
 import asyncio
@@ -16,19 +19,25 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Any, Final, TypeVar
+from time import perf_counter
+from typing import Any, Final, Protocol, TypeVar
 
 import apsw
 
 from recollect.kernel.errors import StoreClosed, StoreFailed, StoreUnavailable
-from recollect.stores.sqlite.connection import explained
+from recollect.stores.sqlite.connection import explained, let_go
 
 A = TypeVar("A")
 R = TypeVar("R")
 
 MAX_GROUP: Final = 256
+
+IDLE_S: Final = 0.05
+"""How long nobody must have come until time is spare."""
+
+_SHARE: Final = 0.5
 
 log = logging.getLogger("recollect.sqlite")
 
@@ -43,6 +52,32 @@ class _Unit:
     error: BaseException | None = None
 
 
+class SpareTime(Protocol):
+    """What is left for when nobody waits."""
+
+    @property
+    def is_due(self) -> bool:
+        """Whether there is something to do once nobody waits."""
+        ...
+
+    @property
+    def is_pressing(self) -> bool:
+        """Whether there is so much to do that it is done although somebody may wait."""
+        ...
+
+    def use(self, connection: apsw.Connection, is_wanted: Callable[[], bool]) -> None:
+        """Do some of it, in transactions of its own; give up at once when the writer is wanted."""
+        ...
+
+    def finish(self, connection: apsw.Connection) -> None:
+        """Do all of it, before the connection is closed."""
+        ...
+
+    def give_up(self) -> None:
+        """It could not be done now."""
+        ...
+
+
 class Writer:
     """Runs units of work one after the other, several to a commit."""
 
@@ -52,8 +87,11 @@ class Writer:
         database: str,
         *,
         reconnect: Callable[[], apsw.Connection] | None = None,
+        spare_time: SpareTime | None = None,
     ) -> None:
         self._connection: apsw.Connection | None = connection
+        self._spare_time = spare_time
+        self._owed_s = 0.0
         self._reconnect = reconnect
         self._database = database
         self._queue: SimpleQueue[_Unit | None] = SimpleQueue()
@@ -99,13 +137,18 @@ class Writer:
             except BaseException as error:  # noqa: BLE001 - a thread that dies would hang everyone
                 self._fail(group, error)
             _deliver(group)
+            if self._spare_time is not None and self._spare_time.is_pressing and self._owed_s > 0:
+                self._use_spare_time(_never)
+        if self._spare_time is not None and self._connection is not None:
+            self._try(self._spare_time.finish)
         self._let_go()
 
     def _transaction(self, group: list[_Unit]) -> None:
         """Wait for a unit, run it and whatever else is waiting, and commit them together."""
-        self._take(group)
+        self._take_first(group)
         if not group:
             return
+        started = perf_counter()
         connection = self._connected()
         connection.execute("BEGIN IMMEDIATE")
         done = 0
@@ -123,9 +166,45 @@ class Writer:
             self._one_by_one(connection, group, error)
         else:
             connection.execute("COMMIT")
+        self._owed_s += _SHARE * (perf_counter() - started)
+
+    def _take_first(self, group: list[_Unit]) -> None:
+        """Wait for a unit, and use the time if it is long."""
+        while self._spare_time is not None and self._spare_time.is_due:
+            try:
+                unit = self._queue.get(timeout=IDLE_S)
+            except Empty:
+                while self._spare_time.is_due and self._queue.empty():
+                    self._use_spare_time(self._is_wanted)
+            else:
+                self._add(group, unit)
+                return
+        self._take(group)
+
+    def _is_wanted(self) -> bool:
+        return not self._queue.empty()
+
+    def _use_spare_time(self, is_wanted: Callable[[], bool]) -> None:
+        assert self._spare_time is not None  # noqa: S101 - it is due, so it is there
+        started = perf_counter()
+        use = self._spare_time.use
+        self._try(lambda connection: use(connection, is_wanted))
+        self._owed_s = min(self._owed_s - (perf_counter() - started), 0.0)
+
+    def _try(self, work: Callable[[apsw.Connection], None]) -> None:
+        """Do what nobody waits for; if it fails, that is a line in the log."""
+        try:
+            work(self._connected())
+        except BaseException as error:  # noqa: BLE001 - a thread that dies would hang everyone
+            log.warning("could not use spare time for %s: %r", self._database, error)
+            self._fail([], error)
+            if self._spare_time is not None:
+                self._spare_time.give_up()
 
     def _take(self, group: list[_Unit]) -> None:
-        unit = self._queue.get()
+        self._add(group, self._queue.get())
+
+    def _add(self, group: list[_Unit], unit: _Unit | None) -> None:
         if unit is None:
             self._is_drained = True
         else:
@@ -180,14 +259,17 @@ class Writer:
     def _let_go(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
-            with suppress(apsw.Error):  # nothing is open in it: a commit was done, or refused
-                connection.close(True)
+            let_go(connection)  # a commit was done, or refused
 
     def _connected(self) -> apsw.Connection:
         if self._connection is None:
             assert self._reconnect is not None  # noqa: S101 - only `_fail` lets go of a connection
             self._connection = self._reconnect()
         return self._connection
+
+
+def _never() -> bool:
+    return False
 
 
 def _each(connection: apsw.Connection, works: Sequence[Callable[[apsw.Connection], R]]) -> list[R]:

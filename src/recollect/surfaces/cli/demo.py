@@ -1,133 +1,145 @@
-"""``recollect demo``: a short session on a SQLite file, told as it happens."""
+"""``recollect demo``: a first session with governed memory, told as it happens."""
 
 import asyncio
-from typing import Annotated
+import os
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
+from recollect.app.audit import verify_database
 from recollect.app.memory import Memory, open
+from recollect.app.seal import seal_from_environment
+from recollect.app.url import file_of
+from recollect.journeys.govern.receipts import Receipt
 from recollect.kernel.errors import RecollectError
-from recollect.records import MemoryFilter, MemoryRecordInput
-from recollect.surfaces.cli.present import console
+from recollect.records import MemoryFilter
+from recollect.surfaces.cli.demo_tamper import tamper
+from recollect.surfaces.cli.memories import history_of
+from recollect.surfaces.cli.present import console, statement
+from recollect.surfaces.cli.report import show
+from recollect.surfaces.cli.story import Story
 
 FILE = "sqlite:///recollect-demo.db"
 AT_ONCE = 64
 
+demo = typer.Typer()
+demo.command("tamper")(tamper)
 
-def demo(
+
+@demo.callback(invoke_without_command=True)
+def tell(
+    context: typer.Context,
     database: Annotated[
         str, typer.Option("--database", "-d", metavar="URL", help="Where the session is kept.")
     ] = FILE,
 ) -> None:
     """Show recollect at work on a SQLite file."""
-    asyncio.run(_Session(console(), database).tell())
+    if context.invoked_subcommand is None:
+        asyncio.run(_Session(Story(console()), database).tell())
 
 
 class _Session:
-    def __init__(self, out: Console, database: str) -> None:
-        self.out = out
+    def __init__(self, story: Story, database: str) -> None:
+        self.story = story
         self.database = database
 
     async def tell(self) -> None:
         """The whole story, in order."""
-        self.out.print(Text(f"recollect demo on {self.database}, scope 'support'", style="bold"))
+        self.story.title(f"recollect demo on {self.database}, scope 'support'")
         async with open(self.database, scope="support", actor="agent:support") as memory:
-            await self.remember_from_last_time(memory)
-            id = await self.create(memory)
-            await self.find(memory)
-            await self.change(memory, id)
+            await self.greet(memory)
+            id = await self.remember(memory)
+            await self.update(memory, id)
+            await self.forget(memory, id)
+            await self.history(memory, id)
             await self.retry(memory)
-            await self.refuse(memory)
             await self.hurry(memory)
         await self.stay_apart(id)
-        self.out.print("\nAll of it is in one file. README.md says what works today.")
-
-    async def remember_from_last_time(self, memory: Memory) -> None:
-        """Records of earlier runs are still there."""
-        before = await memory.records.query(MemoryFilter())
-        if before:
-            self.say("0", f"{len(before)} records are still here from the last run.")
-
-    async def create(self, memory: Memory) -> str:
-        """Three records, in two scripts."""
-        self.say("1", "Three things are remembered, each in one durable transaction.")
-        ids = [
-            await memory.records.create(MemoryRecordInput(data=data, tags=tags))
-            for data, tags in (
-                ({"text": "The customer prefers email", "ticket": 812}, ["customer"]),
-                (
-                    {"text": "고객은 서울에 살고 한국어로 답을 받고 싶어 한다"},
-                    ["customer", "language"],
-                ),
-                ({"text": "Refunds need a manager above 500 EUR"}, ["policy"]),
-            )
-        ]
-        for id in ids:
-            self.show(f"stored {id}")
-        return ids[0]
-
-    async def find(self, memory: Memory) -> None:
-        """A query by tag, newest first."""
-        self.say("2", "What is known of the customer, newest first:")
-        for record in await memory.records.query(MemoryFilter(tags=["customer"], limit=2)):
-            self.show(record.data["text"])
-
-    async def change(self, memory: Memory, id: str) -> None:
-        """A patch, and a writer who was too late."""
-        self.say("3", "A patch changes what it names; a writer who saw an older version is told.")
-        await memory.records.update(id, {"verified": True}, expected_version=1)
-        record = await memory.records.get(id)
-        if record is not None:
-            self.show(f"version {await memory.records.version(id)}: {record.data}")
-        try:
-            await memory.records.update(id, {"verified": False}, expected_version=1)
-        except RecollectError as refused:
-            self.show(f"refused: {refused}")
-
-    async def retry(self, memory: Memory) -> None:
-        """The same request twice lands once."""
-        self.say("4", "A retry with the same idempotency key lands once.")
-        record = MemoryRecordInput(data={"text": "The parcel arrived"}, created_at=1)
-        key = "demo: the parcel"
-        first = await memory.records.create(record, idempotency_key=key)
-        again = await memory.records.create(record, idempotency_key=key)
-        self.show(f"{first} and {again} are {'one record' if first == again else 'two records'}")
-
-    async def refuse(self, memory: Memory) -> None:
-        """Bad input is named, and nothing is stored."""
-        self.say("5", "Bad input is refused with the place and the reason; nothing is stored.")
-        try:
-            data = {"scores": [0.5, float("nan")]}
-            await memory.records.create(MemoryRecordInput(data=data))
-        except RecollectError as refused:
-            self.show(f"refused: {refused}")
-
-    async def hurry(self, memory: Memory) -> None:
-        """Many writers share commits."""
-        self.say("6", f"{AT_ONCE} tasks write at once; they share commits, and each is durable.")
-        ids = await asyncio.gather(
-            *(
-                memory.records.create(MemoryRecordInput(data={"step": n}, tags=["log"]))
-                for n in range(AT_ONCE)
-            )
+        await self.verify()
+        self.story.out.print(
+            "\nNext: recollect demo tamper, and README.md for what works today.", soft_wrap=True
         )
-        found = await memory.records.query(MemoryFilter(ids=ids))
-        self.show(f"{len(found)} of {AT_ONCE} are stored")
-        await memory.records.delete_many(ids)
+
+    async def greet(self, memory: Memory[Any]) -> None:
+        """What earlier runs left is still there."""
+        before = await memory.list(MemoryFilter())
+        if before:
+            self.story.show(f"{len(before)} things are still remembered from the last run.")
+
+    async def remember(self, memory: Memory[Any]) -> str:
+        """Three statements, in two scripts."""
+        story = self.story
+        story.say("Three things are remembered, each in one durable transaction.")
+        receipt = await memory.remember(
+            "The customer prefers email", source="ticket/812", tags=["customer"]
+        )
+        await memory.remember("고객은 서울에 살고 한국어로 답을 받고 싶어 한다", tags=["customer"])
+        await memory.remember({"rule": "Refunds above 500 EUR need a manager"}, tags=["policy"])
+        self.receipt("The receipt of the first", receipt)
+        story.show("What is known of the customer, newest first:")
+        for found in await memory.list(MemoryFilter(tags=["customer"], limit=2)):
+            story.show(f"  {statement(found.data)} ({found.statement_type}, {found.verdict})")
+        return receipt.id
+
+    async def update(self, memory: Memory[Any], id: str) -> None:
+        """The next version, and a writer who was too late."""
+        self.story.say("An update is the next version; a writer who saw an older one is told.")
+        text = "The customer prefers a call, after 14:00"
+        receipt = await memory.update(id, text, expected_version=1, reason="said so on the phone")
+        self.receipt("The receipt", receipt)
+        await self.refused(memory.update(id, "The customer prefers fax", expected_version=1))
+
+    async def forget(self, memory: Memory[Any], id: str) -> None:
+        """Forgetting is an act, with a reason."""
+        self.story.say("Forgetting needs a reason. Nothing is deleted; it is no longer returned.")
+        await self.refused(memory.forget(id, reason=" "))
+        await memory.forget(id, reason="the customer left", cause="obsolescence")
+        self.story.show(f"get returns {await memory.get(id)}")
+
+    async def history(self, memory: Memory[Any], id: str) -> None:
+        """Everything that happened to one object."""
+        self.story.say("Its history has every version, who made it, when and why.")
+        self.story.out.print(history_of(await memory.history(id)))
+
+    async def retry(self, memory: Memory[Any]) -> None:
+        """The same request twice lands once."""
+        self.story.say("A retry with the same idempotency key lands once.")
+        first, again = [
+            await memory.remember("The parcel arrived", idempotency_key="demo: the parcel")
+            for _ in range(2)
+        ]
+        same = "one entry" if first == again else "two entries"
+        self.story.show(f"{first.id} and {again.id} are {same}")
+
+    async def hurry(self, memory: Memory[Any]) -> None:
+        """Many writers share commits."""
+        self.story.say(f"{AT_ONCE} tasks write at once; they share commits, each is durable.")
+        receipts = await asyncio.gather(
+            *(memory.remember({"step": n}, tags=["log"]) for n in range(AT_ONCE))
+        )
+        stored = len({receipt.entry_hash for receipt in receipts})
+        self.story.show(f"{stored} of {AT_ONCE} are in the journal")
 
     async def stay_apart(self, id: str) -> None:
         """Another scope sees nothing."""
-        self.say("7", "A handle on another scope can't see any of it.")
+        self.story.say("A handle on another scope can't see any of it.")
         async with open(self.database, scope="billing", actor="agent:billing") as other:
-            self.show(f"billing asks for {id}: {await other.records.get(id)}")
+            self.story.show(f"billing gets {await other.get(id, include=['invalidated'])}")
 
-    def say(self, number: str, sentence: str) -> None:
-        """A step of the story."""
-        self.out.print(Text(f"\n{number}. {sentence}", style="bold"))
+    async def verify(self) -> None:
+        """All of it is walked, and nothing is claimed that can't be known."""
+        self.story.say("Verify walks everything, and says what it can't know.")
+        seal = seal_from_environment(os.environ, file_of(self.database))
+        show(self.story.out, await verify_database(self.database, seal=seal), seal)
 
-    def show(self, line: str) -> None:
-        """What came of it."""
-        for part in Text(line).wrap(self.out, self.out.width - 3):
-            self.out.print(f"   {part.plain.rstrip()}", soft_wrap=True)
+    def receipt(self, whose: str, receipt: Receipt) -> None:
+        """A receipt, told."""
+        self.story.show(f"{whose}: version {receipt.version} of {receipt.id}, entry {receipt.seq}")
+        self.story.show(receipt.entry_hash)
+
+    async def refused(self, act: Any) -> None:
+        """An act that is refused, and in which words."""
+        try:
+            await act
+        except RecollectError as refused:
+            self.story.show(f"refused: {refused}")

@@ -1,7 +1,10 @@
 """Errors on the command line: one plain line on stderr and an exit code, never a traceback."""
 
+import logging
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NoReturn
 
@@ -10,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from recollect.kernel.errors import RecollectError
+from recollect.surfaces.cli.present import plain
 from recollect.surfaces.errors import WRONG_USE, exit_code
 
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
@@ -38,7 +42,10 @@ class PlainErrors(TyperGroup):
             return run(**extra)
         as_json = "--json" in arguments
         try:
-            status = run(**extra)
+            with _plain_warnings():
+                status = run(**extra)
+            if sys.stdout is not None:
+                sys.stdout.flush()
         except RecollectError as refused:
             _leave(exit_code(refused), refused.code, str(refused), as_json=as_json)
         except _UsageError as refused:
@@ -46,6 +53,13 @@ class PlainErrors(TyperGroup):
             _leave(WRONG_USE, "usage", message, as_json=as_json)
         except typer.Abort:
             _leave(1, "aborted", "Aborted.", as_json=as_json)
+        except BrokenPipeError:  # whoever reads has left, and wants no words
+            _drop_output()
+            sys.exit(1)
+        except OSError as failed:
+            _drop_output()
+            why = f"{failed.filename}: {failed.strerror}" if failed.filename else failed.strerror
+            _leave(1, "output", f"It could not be written: {why or failed}.", as_json=as_json)
         sys.exit(status if isinstance(status, int) else 0)
 
 
@@ -58,5 +72,35 @@ def _leave(status: int, code: str, message: str, *, as_json: bool) -> NoReturn:
     if as_json:
         typer.echo(orjson.dumps({"error": {"code": code, "message": message}}), err=True)  # noqa: TID251 - shown
     else:
-        typer.echo(f"error: {' '.join(message.split())}", err=True)
+        typer.echo(f"error: {plain(message)}", err=True)
     sys.exit(status)
+
+
+class _Warnings(logging.Handler):
+    """What the library logs, as a plain line each."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show one."""
+        why = "" if record.exc_info is None else f": {record.exc_info[1]}"
+        typer.echo(f"warning: {plain(record.getMessage() + why)}", err=True)
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    log, handler = logging.getLogger("recollect"), _Warnings(logging.WARNING)
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+
+
+def _drop_output() -> None:
+    """Let the interpreter not try again, at its end, what just failed."""
+    try:
+        number = sys.stdout.fileno()
+    except (AttributeError, OSError, ValueError):
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, number)
+    os.close(nowhere)

@@ -10,9 +10,19 @@ from typing import Annotated
 import typer
 
 from recollect.surfaces.cli.demo import demo
+from recollect.surfaces.cli.erase import erase
 from recollect.surfaces.cli.errors import PlainErrors
+from recollect.surfaces.cli.export import export
+from recollect.surfaces.cli.forget import archive, forget, reinstate
+from recollect.surfaces.cli.govern import audit, policy
+from recollect.surfaces.cli.keys import keys
+from recollect.surfaces.cli.read import get, history, list_
+from recollect.surfaces.cli.remember import remember, update
 from recollect.surfaces.cli.rules import rules
 from recollect.surfaces.cli.scopes import scopes
+from recollect.surfaces.cli.status import status
+from recollect.surfaces.cli.validate import validate
+from recollect.surfaces.cli.verify import verify
 
 app = typer.Typer(
     name="recollect",
@@ -44,6 +54,27 @@ def recollect(
         typer.echo(context.get_help())
 
 
-app.command()(rules)
-app.command()(scopes)
-app.command()(demo)
+_REMEMBERING = "Remembering"
+_FORGETTING = "Forgetting"
+_AUDITING = "Auditing"
+_LEARNING = "Getting to know it"
+
+app.command(rich_help_panel=_REMEMBERING)(remember)
+app.command(rich_help_panel=_REMEMBERING)(update)
+app.command("list", rich_help_panel=_REMEMBERING)(list_)
+app.command(rich_help_panel=_REMEMBERING)(get)
+app.command(rich_help_panel=_REMEMBERING)(history)
+app.command(rich_help_panel=_FORGETTING)(forget)
+app.command(rich_help_panel=_FORGETTING)(archive)
+app.command(rich_help_panel=_FORGETTING)(reinstate)
+app.command(rich_help_panel=_FORGETTING)(erase)
+app.command(rich_help_panel=_AUDITING)(status)
+app.command(rich_help_panel=_AUDITING)(verify)
+app.command(rich_help_panel=_AUDITING)(export)
+app.add_typer(validate, name="validate", rich_help_panel=_AUDITING)
+app.add_typer(audit, name="audit", rich_help_panel=_AUDITING)
+app.add_typer(policy, name="policy", rich_help_panel=_AUDITING)
+app.add_typer(keys, name="keys", rich_help_panel=_AUDITING)
+app.command(rich_help_panel=_AUDITING)(scopes)
+app.add_typer(demo, name="demo", rich_help_panel=_LEARNING)
+app.command(rich_help_panel=_LEARNING)(rules)

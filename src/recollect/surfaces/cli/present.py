@@ -2,10 +2,17 @@
 
 import io
 import sys
+from collections.abc import Iterable
+from typing import Any
 
 import orjson
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from recollect.identity import canonical_bytes
+from recollect.ledger.time import format_time
 
 
 def console() -> Console:
@@ -26,3 +33,44 @@ def print_line(line: str) -> None:
 def print_json(value: object) -> None:
     """One JSON document on standard output, in UTF-8 whatever the locale, indented."""
     typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2))  # noqa: TID251 - shown, never hashed
+
+
+# ------------------------------------------------------------------------------- texts
+
+
+def plain(text: str) -> str:
+    """A text on one line, without a character that would steer a terminal or hide what is there."""
+    return "".join(one if one.isprintable() else "\ufffd" for one in " ".join(text.split()))
+
+
+def statement(data: Any) -> str:
+    """What is remembered, as a text: itself, or its canonical JSON."""
+    return plain(data if isinstance(data, str) else canonical_bytes(data).decode())
+
+
+def when(ms: int | None) -> str:
+    """A time in UTC, to the second; a dash for none."""
+    return "-" if ms is None else f"{format_time(ms).partition('.')[0]}Z"
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """A number with its noun: ``1 entry``, ``2,000 entries``."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+# ------------------------------------------------------------------------------ tables
+
+
+def listing() -> Table:
+    """A table without lines that takes the width there is."""
+    return Table(box=None, expand=True, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+
+
+def details(rows: Iterable[tuple[str, RenderableType]]) -> Table:
+    """Names and values, a line each; long values go on below."""
+    table = Table(box=None, expand=True, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(ratio=1, overflow="fold")
+    for name, value in rows:
+        table.add_row(name, Text(value) if isinstance(value, str) else value)
+    return table

@@ -33,7 +33,8 @@ async def test_an_unknown_and_a_deleted_id_have_no_version(store: Store) -> None
 
 
 @contract()
-async def test_a_deleted_id_created_anew_is_its_next_version(store: Store) -> None:
+async def test_a_deleted_id_created_anew_is_a_later_version(store: Store) -> None:
+    """A store that keeps the deletion as a version of its own counts that one too."""
     require(store, Capability.VERSIONED)
     await store.create(record({}, id="one"))
     await store.update("one", {"n": 1})
@@ -41,7 +42,7 @@ async def test_a_deleted_id_created_anew_is_its_next_version(store: Store) -> No
 
     await store.create(record({}, id="one"))
 
-    assert await store.version("one") == 3
+    assert await store.version("one") in (3, 4)
 
 
 @contract()

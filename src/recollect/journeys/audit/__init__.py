@@ -1,0 +1,1 @@
+"""Auditing: reading only, and believing nothing that can be derived anew."""

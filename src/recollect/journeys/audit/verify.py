@@ -1,0 +1,128 @@
+"""Verifying a ledger: everything that is stored is walked, hashed and derived anew.
+
+1. the journal: chain, tree and bodies, in one pass          (`ledger.walk`)
+2. its head, and the nodes of the tree that are stored
+3. the rows and tags that follow from it, in a second pass   (`ledger.rows`)
+
+It reads one snapshot: writing goes on meanwhile, and a ledger that is being written to is no
+more suspicious for it.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Final
+
+from recollect.ledger.damage import Damages
+from recollect.ledger.rows import RowWalk, TagSums, in_buckets, tags_of_newest
+from recollect.ledger.tree import STRIDE
+from recollect.ledger.unit import Head, Ledger, Snapshot, StoredTag
+from recollect.ledger.walk import Walk
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being walked, how far it is, and how far it goes."""
+
+NAMED_TAGS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a verification found. `roots` are those at the sizes that were asked for."""
+
+    origin: str
+    size: int
+    root: bytes
+    last_hash: str
+    erased: int
+    rows: int
+    damages: Damages
+    roots: dict[int, bytes] = field(default_factory=dict)
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.damages
+
+
+async def verify(
+    ledger: Ledger, *, roots_at: Collection[int] = (), progress: Progress | None = None
+) -> Report:
+    """Verify a ledger; damage is reported, all of it, never raised."""
+    tell = progress or nobody
+    damages = Damages()
+    async with ledger.snapshot() as snapshot:
+        head = await snapshot.head()
+        walk = Walk(head.origin, damages, roots_at)
+        async for entries in snapshot.entries():  # 1.
+            walk.feed(entries)
+            tell("entries", walk.size, head.size)
+        await _check_head(snapshot, head, walk)  # 2.
+        rows = RowWalk(walk.objects, damages)
+        async for chunk in snapshot.rows():  # 3.
+            rows.feed(chunk)
+            tell("rows", rows.count, head.size)
+        rows.finish()
+        await _check_tags(snapshot, rows.tags, damages)
+        return Report(
+            head.origin,
+            walk.size,
+            walk.root(),
+            walk.last_hash,
+            walk.erased,
+            rows.count,
+            damages,
+            walk.roots,
+        )
+
+
+async def _check_head(snapshot: Snapshot, head: Head, walk: Walk) -> None:
+    report = walk.damages.add
+    if head.size != walk.size:
+        report("head", None, f"it says {head.size:,} entries, and there are {walk.size:,}")
+    elif head.entry_hash.hex() != walk.last_hash:
+        report("head", None, "it does not name the hash of the last entry")
+    stored: dict[int, list[bytes]] = {}
+    async for nodes in snapshot.nodes():
+        for level, number, node in nodes:
+            at_level = stored.setdefault(level, [])
+            if number != len(at_level):
+                report("tree", None, f"of level {level}, node {len(at_level)} is not there")
+            at_level.append(node)
+    level = STRIDE
+    while (derived := walk.level(level)) or level in stored:
+        found = stored.pop(level, [])
+        if len(found) != len(derived):
+            report("tree", None, f"level {level} has {len(found)} nodes, not {len(derived)}")
+        for number, (one, other) in enumerate(zip(found, derived, strict=False)):
+            if one != other:
+                report("tree", None, f"node {number} of level {level} is not that of its entries")
+        level += STRIDE
+    for level in sorted(stored):
+        report("tree", None, f"level {level} is stored, and there is no such level")
+
+
+async def _check_tags(snapshot: Snapshot, derived: TagSums, damages: Damages) -> None:
+    stored = TagSums()
+    async for tags in snapshot.tags():
+        for tag in tags:
+            stored.add(tag)
+    buckets = derived.differing(stored)
+    if not buckets:
+        return
+    # Which ones differ: only what falls into the buckets that do is held in memory.
+    wanted: set[StoredTag] = set()
+    async for rows in snapshot.rows():
+        wanted.update(in_buckets(tags_of_newest(rows), buckets))
+    async for tags in snapshot.tags():
+        for tag in in_buckets(tags, buckets):
+            if tag in wanted:
+                wanted.discard(tag)
+            else:
+                why = f"the index has the tag {tag.tag!r} for {tag.id!r}, and the object has not"
+                damages.add("tag", None, why)
+    for tag in sorted(wanted):
+        why = f"the object {tag.id!r} has the tag {tag.tag!r}, and the index has not"
+        damages.add("tag", None, why)
+
+
+def nobody(_what: str, _done: int, _total: int) -> None:
+    """Nobody watches."""

@@ -1,0 +1,105 @@
+"""Auditing a scope against everything that was ever said of it, and a database as a whole.
+
+1. the ledger itself                                     (`verify`)
+2. the checkpoints that are kept with it                 root
+3. those that anchors kept elsewhere                     anchor, signature
+4. what the directory says of it                         directory
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from recollect.journeys.audit.checkpoints import Checkpoints
+from recollect.journeys.audit.verify import Progress, Report, nobody, verify
+from recollect.kernel.errors import AnchorFailed, InvalidCheckpoint
+from recollect.ledger.anchor import Claim, Finding, KeptNote, examine, settle
+from recollect.ledger.damage import Check, Damages
+from recollect.ledger.directory import ScopeHead, newest_heads
+from recollect.ledger.unit import Ledger
+
+IN_DATABASE: Final = "the database"
+"""Where a finding says that its checkpoint was kept, if that is with the journal itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What an audit of one scope found: the report, and what each kept checkpoint says."""
+
+    scope: str
+    report: Report
+    findings: Sequence[Finding] = ()
+    unreachable: Mapping[str, str] = field(default_factory=dict)
+    outside: Sequence[Finding] = ()
+    """Those of the findings that come from outside: from an anchor, or from an auditor."""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return self.report.is_sound
+
+    @property
+    def signed_by(self) -> Sequence[str]:
+        """The known keys under whose signature the journal was found to agree, each once."""
+        agreeing = (one.claim for one in self.findings if one.verdict == "agrees")
+        return sorted({name for claim in agreeing if claim for name in claim.signed_by})
+
+
+async def audit(
+    checkpoints: Checkpoints,
+    *,
+    heads: Iterable[ScopeHead] = (),
+    kept: Iterable[KeptNote] = (),
+    progress: Progress = nobody,
+) -> Audit:
+    """Audit one scope. `heads` are what the directory says of it, `kept` what an auditor kept."""
+    ledger, known = checkpoints.ledger, checkpoints.seal.known
+    origin = (await ledger.head()).origin
+    asked: list[tuple[Check, Claim | Finding]] = [  # 2.
+        ("root", examine(KeptNote(IN_DATABASE, note), known)) for note in await ledger.notes()
+    ]
+    for anchor in checkpoints.seal.anchors:  # 3.
+        try:
+            asked += [("anchor", examine(one, known)) async for one in anchor.read(origin)]
+        except AnchorFailed as failed:
+            checkpoints.failures[anchor.name] = failed.why
+    asked += [("anchor", examine(one, known)) for one in kept]
+    asked += [("directory", head.claim) for head in heads if head.origin == origin]  # 4.
+    sizes = {claim.checkpoint.size for _, claim in asked if isinstance(claim, Claim)}
+    report = await verify(ledger, roots_at=sizes, progress=progress)  # 1.
+    findings = []
+    for check, claim in asked:
+        finding = claim if isinstance(claim, Finding) else _settled(claim, report)
+        findings.append(finding)
+        if finding.is_alarm:
+            name: Check = "signature" if finding.verdict == "bad_signature" else check
+            report.damages.add(name, None, str(finding))
+    outside = [one for (check, _), one in zip(asked, findings, strict=True) if check == "anchor"]
+    return Audit(checkpoints.scope, report, findings, dict(checkpoints.failures), outside)
+
+
+async def directory_heads(directory: Ledger, damages: Damages) -> list[ScopeHead]:
+    """The last head that the directory names for each journal; damage where it can't be read."""
+    bodies = []
+    async with directory.snapshot() as snapshot:
+        async for chunk in snapshot.entries():
+            bodies += [stored.body for stored in chunk if stored.body is not None]
+    try:
+        return list(newest_heads(bodies).values())
+    except InvalidCheckpoint as refused:
+        damages.add("directory", None, str(refused))
+        return []
+
+
+def vanished(heads: Iterable[ScopeHead], origins: Iterable[str], damages: Damages) -> None:
+    """Report every journal that the directory names and that is not there."""
+    there = set(origins)
+    for head in heads:
+        if head.origin not in there:
+            finding = settle(head.claim, head.origin, None, None)
+            damages.add("directory", None, f"the scope {head.scope!r}: {finding.why}")
+
+
+def _settled(claim: Claim, report: Report) -> Finding:
+    root = report.roots.get(claim.checkpoint.size)
+    return settle(claim, report.origin, report.size, root)

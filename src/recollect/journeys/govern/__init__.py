@@ -1,0 +1,1 @@
+"""Governed memory: records whose every change is an entry of the scope's journal."""

@@ -1,0 +1,176 @@
+"""How a governed change becomes an entry: the object's next version, and its place in the index.
+
+Every draft carries a salt, and every object a nonce, both drawn at random: what is left in a
+journal after an erasure can't be guessed.
+"""
+
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from typing import Any, Final
+
+from recollect.identity import Frozen, canonical_bytes, decode
+from recollect.journeys.govern.facts import NO_FACTS, Facts
+from recollect.kernel.randomness import Randomness
+from recollect.ledger.derive import row_of, tags_of
+from recollect.ledger.entry import SALT_BYTES, Kind
+from recollect.ledger.forget import invalidate
+from recollect.ledger.object import (
+    NONCE_BYTES,
+    Cause,
+    StatementType,
+    first_version,
+    hash_name,
+    next_version,
+)
+from recollect.ledger.ordinary import ordinary_version
+from recollect.ledger.unit import Current, Draft, Version
+from recollect.records.table import Content, Encoded, NewRow, Note
+
+_HUMAN: Final = "human:"
+_EMPTY_TEXT: Final = b'""'
+
+DERIVED: Final = frozenset({"DerivedStatement", "ConsolidatedStatement"})
+"""What was derived stays marked so, whoever changes it (GOV-TYPE)."""
+
+
+class Drafts:
+    """Makes the drafts of one scope."""
+
+    def __init__(self, scope: str, randomness: Randomness) -> None:
+        self._scope = {"scope": scope}
+        self._scope_json = canonical_bytes(self._scope)
+        self._randomness = randomness
+
+    def created(
+        self, row: NewRow, note: Note, facts: Facts, replaced: Current | None = None
+    ) -> Draft:
+        """A new object; in the place of a deleted one it is that one's next version."""
+        id, created_at, updated_at, content, _ = row
+        tags = tuple(dict.fromkeys(content.tags)) if content.tags else ()
+        if facts is NO_FACTS and replaced is None and content.meta is None and note.reason is None:
+            body = ordinary_version(
+                scope=self._scope_json,
+                id=id,
+                data=content.data,
+                tags=content.tags,
+                statement_type=_statement_type(note.actor),
+                at=note.at,
+                created_ms=created_at,
+                updated_ms=updated_at,
+                nonce=urlsafe_b64encode(self._randomness.take(NONCE_BYTES)),
+            )
+            version = Version(id, 1, "active", created_at, updated_at, None, None, None, None)
+            return Draft("create", body, self.salt(), version, tags)
+        statement, format_ = _statement(content.data)
+        again: dict[str, Any] = {}
+        number = 1
+        if replaced is not None:
+            number = replaced.number + 1
+            again["version"] = str(number)
+            again["supersedes"] = hash_name(Frozen(replaced.body).digest)
+        object_ = first_version(
+            id=row.id,
+            statement=statement,
+            statement_type=_statement_type(note.actor),
+            at=note.at,
+            nonce=self.nonce(),
+            trust="unreviewed",
+            scope=self._scope,
+            verdict_type=facts.verdict,
+            source_refs=facts.source_refs,
+            validity=facts.validity,
+            expires=facts.expires,
+            subject=facts.subject,
+            jurisdiction=facts.jurisdiction,
+            format=format_,
+            created_ms=row.created_at,
+            updated_ms=row.updated_at,
+            tags=content.tags,
+            meta=None if content.meta is None else decode(content.meta),
+            reason=note.reason,
+            **again,
+        )
+        version = Version(
+            row.id,
+            number,
+            "active",
+            row.created_at,
+            row.updated_at,
+            facts.validity.valid_from,
+            facts.validity.valid_to,
+            facts.expires,
+            facts.subject,
+        )
+        return Draft("create", object_.canonical, self.salt(), version, tags, replaced)
+
+    def edited(self, current: Current, content: Encoded, note: Note) -> Draft:
+        """The object with other content; time never goes back for a record."""
+        statement, format_ = _statement(content.data)
+        before = decode(current.body)["statement_type"]
+        object_ = next_version(
+            Frozen(current.body),
+            statement_type=before if before in DERIVED else _statement_type(note.actor),
+            at=note.at,
+            nonce=self.nonce(),
+            updated_ms=max(note.at, current.updated_at),
+            statement=statement,
+            format=None if format_ == "text" else format_,
+            tags=content.tags,
+            meta=None if content.meta is None else decode(content.meta),
+            reason=note.reason,
+        )
+        return self.following(current, "create", object_)
+
+    def invalidated(self, current: Current, note: Note, cause: Cause) -> Draft:
+        """The object as one that is not to be used any more (GOV-FORGET)."""
+        change = invalidate(
+            Frozen(current.body),
+            reason=note.reason or "",
+            cause=cause,
+            at=note.at,
+            nonce=self.nonce(),
+        )
+        return self.following(current, change.event_type, change.object)
+
+    def following(self, current: Current, kind: Kind, object_: Frozen) -> Draft:
+        """The next version of an object, whatever led to it."""
+        document = object_.thaw()
+        return Draft(
+            kind,
+            object_.canonical,
+            self.salt(),
+            row_of(document),
+            tags_of(document),
+            current,
+            tags_of(decode(current.body)),
+        )
+
+    def nonce(self) -> str:
+        """A nonce for an object."""
+        return urlsafe_b64encode(self._randomness.take(NONCE_BYTES)).decode()
+
+    def salt(self) -> bytes:
+        """A salt for a body."""
+        return self._randomness.take(SALT_BYTES)
+
+
+def content_of(document: Mapping[str, Any]) -> Content:
+    """What a record says, from the object that it is."""
+    statement, tags = document["statement"], document.get("tags")
+    return Content(
+        decode(statement.encode()) if document.get("format") == "json" else statement,
+        None if tags is None else tuple(tags),
+        document.get("meta"),
+    )
+
+
+def _statement(data: bytes) -> tuple[str, Any]:
+    """The statement that says some data, and its format: a text itself, else canonical JSON."""
+    if data.startswith(b'"') and data != _EMPTY_TEXT:
+        return decode(data), "text"
+    return data.decode(), "json"
+
+
+def _statement_type(actor: str) -> StatementType:
+    is_human = actor.startswith(_HUMAN)
+    return "UserProvidedStatement" if is_human else "SystemGeneratedStatement"

@@ -1,0 +1,44 @@
+"""Governed memory: a handle on one scope, with all of its verbs.
+
+Each write is one transaction, and returns a receipt or raises.
+"""
+
+from typing import TypeVar
+
+from recollect.journeys.audit.verify import Progress, nobody
+from recollect.journeys.audit.whole import Audit
+from recollect.journeys.govern.conformance import Status
+from recollect.journeys.govern.consolidating import Consolidating
+from recollect.journeys.govern.forgetting import Forgetting
+from recollect.journeys.govern.reading import Reading
+from recollect.journeys.govern.receipts import Receipt
+from recollect.journeys.govern.remembering import Remembering
+from recollect.ledger.policy import Policy
+
+T = TypeVar("T")
+
+
+class GovernedMemory(Remembering[T], Forgetting[T], Reading[T], Consolidating[T]):
+    """A handle on one scope: its records, and the verbs of governed memory."""
+
+    async def verify(self, *, progress: Progress = nobody) -> Audit:
+        """Walk everything that is stored, and report all that is wrong.
+
+        It is compared with every checkpoint that is within reach: the database's own and those
+        of the anchors.
+        """
+        return await self._conformance.audit(progress=progress)
+
+    async def status(self) -> Status:
+        """How the scope stands: its policies, the breaks that stand, checkpoints and anchors."""
+        return await self._conformance.status()
+
+    async def change_policy(self, policy: Policy, *, reason: str) -> Receipt:
+        """Put a policy's next version into force; there is no other way to change one."""
+        actor = str(self.actor)
+        return await self._conformance.change_policy(policy, reason=reason, actor=actor)
+
+    async def record_audit(self, audit_ref: str, *, reason: str) -> Receipt:
+        """Record a re-audit of the memory as it is; it lifts the breaks that stand (GOV-BREAK)."""
+        actor = str(self.actor)
+        return await self._conformance.record_audit(audit_ref, reason=reason, actor=actor)

@@ -1,0 +1,175 @@
+"""Reading what is remembered: what is current, what was known then, what held then."""
+
+from collections.abc import AsyncGenerator, Collection, Sequence
+from contextlib import aclosing
+from typing import Final, Literal, TypeVar
+
+from recollect.journeys.govern.handle import Handle
+from recollect.journeys.govern.moments import Moment, milliseconds
+from recollect.journeys.govern.remembered import Event, Remembered, event, sealed_object
+from recollect.journeys.records.contents import check_findable, is_possible_id
+from recollect.kernel.errors import RecordNotFound
+from recollect.kernel.json import JsonValue
+from recollect.ledger.entry import read_entry
+from recollect.ledger.unit import Current, Past
+from recollect.records.filter import MemoryFilter, select
+from recollect.records.model import StoredMemoryRecord
+
+T = TypeVar("T")
+
+Include = Literal["expired", "false", "invalidated", "archived", "superseded"]
+"""What is not current and may be asked for all the same."""
+
+DEFAULT_LIMIT: Final = 100
+
+# Inside the class, `list` is the verb.
+Found = list[Remembered[T]]
+
+
+class Reading(Handle[T]):
+    """The verbs get, list and history."""
+
+    async def get(
+        self,
+        id: str,
+        *,
+        as_of: Moment | None = None,
+        at_size: int | None = None,
+        valid_at: Moment | None = None,
+        include: Collection[Include] = (),
+        factual: bool = False,
+    ) -> Remembered[T] | None:
+        """What is remembered under this id, if it is current; `include` widens it.
+
+        `as_of` asks what we knew then, by a time, or by the journal's size; `valid_at` asks for
+        what held then: both times, always. `factual` asks for what may be used as a fact: judged
+        Factual, and ConformanceBroken while a break stands.
+        """
+        if factual:
+            await self._conformance.check_factual()
+        if not is_possible_id(id):
+            return None
+        if as_of is None and at_size is None and not include:
+            found = await self._ledger.current(id, self._shown)
+        else:
+            versions = await self._ledger.versions(id)
+            found = self._newest(versions, as_of, at_size)
+        if found is None or (factual and found.verdict != "Factual"):
+            return None
+        return found if self._is_wanted(found, valid_at, include) else None
+
+    async def list(
+        self,
+        filter: MemoryFilter | None = None,
+        *,
+        as_of: Moment | None = None,
+        at_size: int | None = None,
+        valid_at: Moment | None = None,
+        include: Collection[Include] = (),
+        factual: bool = False,
+    ) -> Sequence[Remembered[T]]:
+        """What is current, newest first, as the filter asks; the rest as in `get`."""
+        if factual:
+            await self._conformance.check_factual()
+        wanted = filter or MemoryFilter(limit=DEFAULT_LIMIT)
+        everything = wanted.model_copy(update={"limit": None, "offset": 0})
+        found: Found[T] = []
+        async with aclosing(self._candidates(everything, as_of, at_size, include)) as candidates:
+            skipped = 0
+            async for candidate in candidates:
+                if wanted.limit is not None and len(found) >= wanted.limit:
+                    break
+                if factual and candidate.verdict != "Factual":
+                    continue
+                if self._is_wanted(candidate, valid_at, include):
+                    skipped += 1
+                    if skipped > wanted.offset:
+                        found.append(candidate)
+        return found
+
+    async def history(self, id: str) -> Sequence[Event[T]]:
+        """Everything that happened to it, the first step first; RecordNotFound if nothing did."""
+        check_findable(id)
+        versions = await self._ledger.versions(id)
+        if not versions:
+            raise RecordNotFound(id)
+        return [event(past, self._codec) for past in versions]
+
+    async def memory_object(self, id: str, *, version: int | None = None) -> dict[str, JsonValue]:
+        """A version as seed 003 has it, with its integrity hash; the newest, if none is named."""
+        check_findable(id)
+        for past in reversed(await self._ledger.versions(id)):
+            if past.body is not None and version in {None, past.version.number}:
+                return sealed_object(past.body)
+        raise RecordNotFound(id)
+
+    async def _candidates(
+        self,
+        filter: MemoryFilter,
+        as_of: Moment | None,
+        at_size: int | None,
+        include: Collection[Include],
+    ) -> AsyncGenerator[Remembered[T], None]:
+        """In the filter's order, whatever their status where more than what is active is asked."""
+        if as_of is None and at_size is None and not _STATUSES & set(include):
+            async with aclosing(self._ledger.stream(filter)) as stream:
+                async for current in stream:
+                    yield self._shown(current)
+            return
+        size = (await self._ledger.head()).size if at_size is None else at_size
+        if as_of is not None:
+            size = await self._size_at(milliseconds(as_of), size)
+        async with aclosing(self._ledger.as_of(size)) as then:
+            judged = [_judged(self._shown(current)) async for current in then]
+        for record in select(filter, judged):
+            yield record.data
+
+    def _newest(
+        self, versions: Sequence[Past], as_of: Moment | None, at_size: int | None
+    ) -> Remembered[T] | None:
+        then = None if as_of is None else milliseconds(as_of)
+        known = [
+            past
+            for past in versions
+            if (at_size is None or past.seq < at_size)
+            and (then is None or read_entry(past.entry).at <= then)
+        ]
+        if not known or known[-1].body is None or known[-1].version.status == "erased":
+            return None
+        return self._shown(Current(*known[-1].version, known[-1].body))
+
+    async def _size_at(self, ms: int, size: int) -> int:
+        """How many entries the journal had at a time: they lie in its order."""
+        low, high = 0, size
+        while low < high:
+            middle = (low + high) // 2
+            stored = await self._ledger.entry(middle)
+            if stored is None:
+                raise RecordNotFound(f"entry {middle}")
+            if read_entry(stored.entry).at <= ms:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def _is_wanted(
+        self, found: Remembered[T], valid_at: Moment | None, include: Collection[Include]
+    ) -> bool:
+        if found.status != "active" and found.status not in include:
+            return False
+        if found.verdict == "False" and "false" not in include:
+            return False
+        if valid_at is not None:
+            at = milliseconds(valid_at)
+            return (found.valid_from is None or found.valid_from <= at) and (
+                found.valid_to is None or at <= found.valid_to
+            )
+        return "expired" in include or not found.is_expired(self._clock.now_ms())
+
+
+_STATUSES: Final = frozenset({"invalidated", "archived", "superseded"})
+
+
+def _judged(found: Remembered[T]) -> StoredMemoryRecord[Remembered[T]]:
+    """What is remembered dressed as a record, so that the filter's definition can judge it."""
+    return StoredMemoryRecord(found.id, found, found.created_at, found.updated_at, found.tags)

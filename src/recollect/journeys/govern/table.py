@@ -1,0 +1,235 @@
+"""Records on a ledger: the default MemoryStore.
+
+Create, update and delete become version 1, version n+1, and an invalidation with a reason, each
+an entry of the journal. Nothing is deleted: what was deleted is no longer returned, and history
+has it (GOV-FORGET).
+"""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from typing import NamedTuple, Protocol, TypeVar
+
+from recollect.identity import decode
+from recollect.journeys.govern.drafts import Drafts, content_of
+from recollect.journeys.govern.facts import NO_FACTS, Facts
+from recollect.kernel.errors import RecordExists, RecordNotFound
+from recollect.kernel.retry import RetryKey
+from recollect.ledger.unit import (
+    ACTIVE,
+    Committed,
+    Current,
+    Draft,
+    Everything,
+    Ledger,
+    Unit,
+)
+from recollect.records.filter import MemoryFilter
+from recollect.records.table import Change, Edit, Inserted, NewRow, Note, Row, check_version
+
+R = TypeVar("R")
+
+
+class FilteredLedger(Ledger, Protocol):
+    """A ledger whose active objects are found by the filters of records."""
+
+    async def select(self, filter: MemoryFilter, make: Callable[[Current], R]) -> list[R]:
+        """What the filter asks for, each made into a value where it was read."""
+        ...
+
+    def stream(self, filter: MemoryFilter) -> AsyncGenerator[Current, None]:
+        """The same, as it is when the stream starts, a few at a time."""
+        ...
+
+
+class Written(NamedTuple):
+    """What a unit wrote; nothing new on a retry."""
+
+    committed: Committed
+    drafts: list[Draft]
+
+
+Decide = Callable[[Sequence[Current | None]], list[Draft]]
+
+
+class GovernedTable:
+    """The records of one scope, each an object of its ledger."""
+
+    def __init__(
+        self, ledger: FilteredLedger, drafts: Drafts, on_commit: Callable[[int], None] | None = None
+    ) -> None:
+        self.ledger = ledger
+        self._drafts = drafts
+        self._on_commit = on_commit
+
+    # ------------------------------------------------------------------ units of work
+
+    async def create(
+        self,
+        rows: Sequence[NewRow],
+        note: Note,
+        key: RetryKey | None = None,
+        facts: Facts = NO_FACTS,
+    ) -> Written:
+        """Store new objects; RecordExists if an id is in use."""
+        fresh = [self._drafts.created(row, note, facts) for row in rows]
+        given = [row.id for row in rows if not row.is_minted]
+
+        def decide(found: Sequence[Current | None]) -> list[Draft]:
+            if not given:
+                return fresh
+            known = dict(zip(given, found, strict=True))
+            drafts, seen = [], set[str]()
+            for row, draft in zip(rows, fresh, strict=True):
+                current = known.get(row.id)
+                if row.id in seen or (current is not None and current.status == "active"):
+                    raise RecordExists(row.id)
+                seen.add(row.id)
+                again = current and self._drafts.created(row, note, facts, current)
+                drafts.append(again or draft)
+            return drafts
+
+        return await self.change(given, note, decide, key, rows[0].id)
+
+    async def change(
+        self,
+        ids: Sequence[str] | Everything,
+        note: Note,
+        decide: Decide,
+        key: RetryKey | None = None,
+        about: str = "",
+    ) -> Written:
+        """Run a unit of work on the newest versions of some objects."""
+        drafts: list[Draft] = []
+
+        def decided(found: Sequence[Current | None]) -> list[Draft]:
+            drafts[:] = decide(found)  # it may run a second time
+            return drafts
+
+        unit = Unit(note.actor, note.at, decided, ids, key, about)
+        return Written(await self.commit(unit), drafts)
+
+    async def commit(self, unit: Unit) -> Committed:
+        """Run any unit on the ledger; whoever watches is told of new entries."""
+        committed = await self.ledger.commit(unit)
+        if self._on_commit is not None and committed.fresh and committed.places:
+            self._on_commit(len(committed.places))
+        return committed
+
+    # ------------------------------------------------------------- the port of records
+
+    async def insert(
+        self, rows: Sequence[NewRow], note: Note, key: RetryKey | None = None
+    ) -> Inserted:
+        """Store new objects; RecordExists if an id is in use."""
+        committed, _ = await self.create(rows, note, key)
+        if not committed.fresh:
+            return Inserted([committed.about], fresh=False)
+        return Inserted([row.id for row in rows])
+
+    async def edit(
+        self, edits: Sequence[Edit], note: Note, key: RetryKey | None = None
+    ) -> list[Change]:
+        """Make the next versions of objects, in the order given."""
+        changes: list[Change] = []
+        written = await self.edited(edits, note, key, changes)
+        return changes if written.committed.fresh else []
+
+    async def edited(
+        self,
+        edits: Sequence[Edit],
+        note: Note,
+        key: RetryKey | None = None,
+        changes: list[Change] | None = None,
+    ) -> Written:
+        """The same, with what was written; what was there before goes into `changes`."""
+        ids = list(dict.fromkeys(edit.id for edit in edits))
+        before_and_after = [] if changes is None else changes
+
+        def decide(found: Sequence[Current | None]) -> list[Draft]:
+            before_and_after.clear()
+            newest = dict(zip(ids, found, strict=True))
+            drafts = []
+            for edit in edits:
+                current = active(edit.id, newest[edit.id])
+                check_version(edit.id, current.number, edit.expected_version)
+                before = _row(current)
+                content = edit.apply(before.content)
+                draft = self._drafts.edited(current, content, note)
+                newest[edit.id] = _after(draft)
+                drafts.append(draft)
+                before_and_after.append(Change(before, content))
+            return drafts
+
+        return await self.change(ids, note, decide, key, ids[0])
+
+    async def remove(
+        self,
+        ids: Sequence[str],
+        note: Note,
+        *,
+        expected_version: int | None = None,
+        key: RetryKey | None = None,
+    ) -> list[Row]:
+        """Invalidate objects and return what they were; unknown ids are passed over."""
+        removed: list[Row] = []
+
+        def decide(found: Sequence[Current | None]) -> list[Draft]:
+            removed.clear()
+            drafts = []
+            for current in found:
+                if current is not None and current.status == "active":
+                    check_version(current.id, current.number, expected_version)
+                    drafts.append(self._drafts.invalidated(current, note, "user_request"))
+                    removed.append(_row(current))
+            return drafts
+
+        written = await self.change(ids, note, decide, key, ids[0])
+        return removed if written.committed.fresh else []
+
+    async def clear(self, note: Note) -> None:
+        """Invalidate every active object of the scope."""
+
+        def decide(found: Sequence[Current | None]) -> list[Draft]:
+            return [
+                self._drafts.invalidated(current, note, "user_request")
+                for current in found
+                if current is not None
+            ]
+
+        await self.change(ACTIVE, note, decide)
+
+    async def get(self, id: str, make: Callable[[Row], R]) -> R | None:
+        """The record under this id, made into a value where it was read."""
+        return await self.ledger.current(id, lambda current: make(_row(current)))
+
+    async def select(self, filter: MemoryFilter, make: Callable[[Row], R]) -> list[R]:
+        """What the filter asks for, each row made into a value where it was read."""
+        return await self.ledger.select(filter, lambda current: make(_row(current)))
+
+    async def stream(self, filter: MemoryFilter) -> AsyncGenerator[Row, None]:
+        """The same rows, as they are when the stream starts, a few at a time."""
+        async with aclosing(self.ledger.stream(filter)) as found:
+            async for current in found:
+                yield _row(current)
+
+
+def active(id: str, current: Current | None) -> Current:
+    """The object, if it is there and active; else RecordNotFound."""
+    if current is None or current.status != "active":
+        raise RecordNotFound(id)
+    return current
+
+
+def _row(current: Current) -> Row:
+    return Row(
+        current.id,
+        current.number,
+        current.created_at,
+        current.updated_at,
+        content_of(decode(current.body)),
+    )
+
+
+def _after(draft: Draft) -> Current | None:
+    """What a draft leaves, for the next edit of the same batch."""
+    return None if draft.version is None else Current(*draft.version, draft.body)

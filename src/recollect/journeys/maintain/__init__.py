@@ -1,0 +1,1 @@
+"""Maintenance: copies and backups, each verified before it is believed."""

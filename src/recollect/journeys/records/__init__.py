@@ -1,0 +1,1 @@
+"""The contract of a memory store, kept once over any table of records."""

@@ -1,0 +1,212 @@
+"""The second pass of a verification: rows are derived from the journal anew, and compared.
+
+1. a row stands for an entry about an object, and no other row stands for the same
+2. it says what the object's document says; of an erased one, that it is erased
+3. the versions of an object are 1, 2, 3 …, each naming the hash of the one before
+4. what was invalidated or archived has a reason, and the status that its entry's kind leads to
+5. the newest version is marked as such, and no other
+6. from every entry about an object a row follows
+7. the index of tags has the tags of what is active, and nothing else
+8. the word index has the words of what was active when it was last brought forward, likewise
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from recollect.identity import decode, sha256
+from recollect.kernel.errors import InvalidInput, InvalidProof
+from recollect.ledger.damage import Damages
+from recollect.ledger.derive import row_of, tags_of, words_of
+from recollect.ledger.entry import Entry, read_entry
+from recollect.ledger.object import hash_name, integrity_digest, status_of
+from recollect.ledger.unit import StoredRow, StoredTag, Version
+from recollect.ledger.words import WordSums
+
+BUCKETS: Final = 256
+_MODULUS: Final = 1 << 256
+
+STATUSES: Final[Mapping[str, frozenset[str]]] = {
+    "create": frozenset({"active"}),
+    "consolidate": frozenset({"active"}),
+    "invalidate": frozenset({"invalidated", "superseded"}),
+    "archive": frozenset({"archived", "erased"}),
+}
+"""To which status an event leads."""
+
+
+def erased_row(id: str, number: int) -> Version:
+    """The row of a version whose content was erased: nothing of it but that it was."""
+    return Version(id, number, "erased", 0, 0, None, None, None, None)
+
+
+class RowWalk:
+    """Feed it the rows by id and number, then `finish`."""
+
+    def __init__(
+        self, objects: bytes | bytearray, damages: Damages, words: WordSums | None = None
+    ) -> None:
+        self._objects = objects
+        self._words = words
+        self._seen = bytearray(len(objects))
+        self._damages = damages
+        self.tags = TagSums()
+        self.count = 0
+        self._last: StoredRow | None = None
+        self._document: Any = None
+        self._digest: str | None = None
+        self._indexed: tuple[StoredRow, Any] | None = None
+
+    def feed(self, rows: Iterable[StoredRow]) -> None:
+        """Walk on over these rows."""
+        for row in rows:
+            self.count += 1
+            self._check(row)
+
+    def finish(self) -> None:
+        """The last row was fed."""
+        self._end_of_object()
+        # 6.
+        for seq, (wanted, seen) in enumerate(zip(self._objects, self._seen, strict=True)):
+            if wanted and not seen:
+                self._damages.add("row", seq, "it is about an object, and no row stands for it")
+        if self._words is not None:
+            self._words.finish(self._damages)
+
+    # ------------------------------------------------------------------------- checks
+
+    def _check(self, row: StoredRow) -> None:
+        last, version = self._last, row.version
+        if last is None or last.version.id != version.id:
+            self._end_of_object()
+            last, self._digest, self._indexed = None, None, None
+        elif last.is_newest:
+            # 5.
+            self._report(last, "it is marked as the newest version and is not")
+        before = 0 if last is None else last.version.number
+        # 3.
+        if version.number != before + 1:
+            self._report(row, f"version {version.number} follows version {before}")
+        entry = self._entry(row)
+        self._last, self._document = row, None
+        if entry is not None:
+            if row.body is None:
+                self._digest = None
+                # 2.
+                if version != erased_row(version.id, version.number):
+                    self._report(row, "its content is gone, and its row does not say so")
+            else:
+                self._check_object(row, entry, row.body)
+        if self._words is not None and 0 <= row.seq < self._words.indexed:
+            self._indexed = (row, self._document)
+
+    def _entry(self, row: StoredRow) -> Entry | None:
+        # 1.
+        seq = row.seq
+        if row.entry is None or not 0 <= seq < len(self._objects):
+            self._report(row, "the entry that it stands for is not there")
+            return None
+        if not self._objects[seq]:
+            self._report(row, "the entry that it stands for is not about an object")
+        if self._seen[seq]:
+            self._report(row, "another row stands for the same entry")
+        self._seen[seq] = 1
+        try:
+            return read_entry(row.entry)
+        except InvalidProof:
+            return None  # the first pass has said so
+
+    def _check_object(self, row: StoredRow, entry: Entry, body: bytes) -> None:
+        # 2.
+        try:
+            document = decode(body)
+            derived = row_of(document)
+        except (InvalidInput, KeyError, TypeError, AttributeError):
+            self._damages.add("object", row.seq, "its body is not an object of ours")
+            return
+        if derived != row.version:
+            self._report(row, _difference(derived, row.version))
+        # 3.
+        stated, digest = document.get("supersedes"), self._digest
+        if digest is not None and stated != hash_name(digest):
+            self._damages.add("object", row.seq, "it does not name the hash of the version before")
+        # 4.
+        if status_of(document) not in STATUSES.get(entry.kind, ()):
+            why = f"it is {status_of(document)} after an event of the kind {entry.kind}"
+            self._damages.add("object", row.seq, why)
+        if entry.kind in ("invalidate", "archive") and not str(document.get("reason", "")).strip():
+            self._damages.add("object", row.seq, "it has no reason")
+        self._document, self._digest = document, integrity_digest(body)
+
+    def _end_of_object(self) -> None:
+        last, document = self._last, self._document
+        if last is None:
+            return
+        # 5.
+        if not last.is_newest:
+            self._report(last, "it is the newest version and is not marked as such")
+        # 7.
+        if document is not None and last.is_newest:
+            for tag in tags_of(document):
+                self.tags.add(StoredTag(tag, last.version.created_at, last.version.id))
+        # 8.
+        if self._words is not None and self._indexed is not None:
+            row, indexed = self._indexed
+            if indexed is not None and not self._words.is_as(row.seq, words_of(indexed)):
+                why = f"it has not the words of {row.version.id!r}, version {row.version.number}"
+                self._damages.add("index", row.seq, why)
+
+    def _report(self, row: StoredRow, why: str) -> None:
+        id, number = row.version.id, row.version.number
+        self._damages.add("row", row.seq, f"the row of {id!r}, version {number}: {why}")
+
+
+def _difference(derived: Version, stored: Version) -> str:
+    names = [
+        name
+        for name, one, other in zip(Version._fields, derived, stored, strict=True)
+        if one != other
+    ]
+    return f"it differs from the object in {', '.join(names)}"
+
+
+# --------------------------------------------------------------------------------- tags
+
+
+class TagSums:
+    """Rows of the index of tags, summed up in buckets: equal sums are equal rows.
+
+    So two lists are compared that come in different orders and need not fit into memory.
+    """
+
+    def __init__(self) -> None:
+        self.sums = [0] * BUCKETS
+
+    def add(self, row: StoredTag) -> None:
+        """Add a row."""
+        digest = _digest(row)
+        bucket = digest[0]
+        self.sums[bucket] = (self.sums[bucket] + int.from_bytes(digest)) % _MODULUS
+
+    def differing(self, other: "TagSums") -> frozenset[int]:
+        """The buckets in which two lists differ."""
+        pairs = enumerate(zip(self.sums, other.sums, strict=True))
+        return frozenset(bucket for bucket, (one, two) in pairs if one != two)
+
+
+def in_buckets(rows: Iterable[StoredTag], buckets: frozenset[int]) -> Iterator[StoredTag]:
+    """Those of some rows that fall into these buckets."""
+    return (row for row in rows if _digest(row)[0] in buckets)
+
+
+def tags_of_newest(rows: Sequence[StoredRow]) -> Iterator[StoredTag]:
+    """The rows that the index of tags should have for these objects."""
+    for row in rows:
+        if row.is_newest and row.body is not None and row.version.status == "active":
+            for tag in tags_of(decode(row.body)):
+                yield StoredTag(tag, row.version.created_at, row.version.id)
+
+
+def _digest(row: StoredTag) -> bytes:
+    tag, created_at, id = row
+    parts = (tag.encode(), id.encode())
+    return sha256(b"".join(b"%d:%b" % (len(part), part) for part in parts) + b"%d" % created_at)

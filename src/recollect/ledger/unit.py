@@ -1,0 +1,332 @@
+"""The port to a scope's ledger: units of work that land whole, and reads.
+
+A unit names what it reads and a pure function that decides, from what was read, which entries to
+append. A store runs all of it in one transaction: rows, entries, bodies and the head, or nothing.
+The function may run more than once and must depend on nothing but its argument.
+"""
+
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, NamedTuple, Protocol, TypeVar
+
+from recollect.kernel.retry import RetryKey
+from recollect.ledger.entry import Kind
+from recollect.ledger.tree import Block, Blocks
+from recollect.text import TOKENIZER, Query
+
+R = TypeVar("R")
+
+
+class Everything(Enum):
+    """Stands for the objects of a whole scope, which are handed over in portions."""
+
+    ACTIVE = "active"
+    KEPT = "kept"
+    """Whatever their status, but for what is erased already."""
+
+
+ACTIVE: Final = Everything.ACTIVE
+KEPT: Final = Everything.KEPT
+
+
+class OfSubject(NamedTuple):
+    """Stands for the objects that name a data subject, and are not erased."""
+
+    subject: str
+
+
+Reads = Sequence[str] | Everything | OfSubject
+
+
+class Version(NamedTuple):
+    """The row of one version of an object: what it is found by, all of it said by its document."""
+
+    id: str
+    number: int
+    status: str
+    created_at: int
+    updated_at: int
+    valid_from: int | None
+    valid_to: int | None
+    expires_at: int | None
+    subject: str | None
+
+
+class Current(NamedTuple):
+    """A version with its document: the fields of `Version`, and the body.
+
+    `digests` are those of all versions that have content, by number, for a unit that erases.
+    """
+
+    id: str
+    number: int
+    status: str
+    created_at: int
+    updated_at: int
+    valid_from: int | None
+    valid_to: int | None
+    expires_at: int | None
+    subject: str | None
+    body: bytes
+    digests: Sequence[tuple[int, str]] = ()
+
+
+class Past(NamedTuple):
+    """A version that is or was, with the entry that led to it; its body is None once erased."""
+
+    version: Version
+    seq: int
+    entry: bytes
+    body: bytes | None
+
+
+class Draft(NamedTuple):
+    """An entry to be appended.
+
+    When it is about an object, with the version that becomes the newest, the one that it
+    replaces, and the tags of either: an object is found by its tags while it is active.
+    """
+
+    kind: Kind
+    body: bytes
+    salt: bytes
+    version: Version | None = None
+    tags: Sequence[str] = ()
+    replaces: Current | None = None
+    replaced_tags: Sequence[str] = ()
+    inputs: Sequence[str] = ()
+    """The ids of what it was made from: what is derived goes when they are erased."""
+    erases: bool = False
+    """Whether the content of every version before it goes, from rows, bodies and retries."""
+
+
+class Place(NamedTuple):
+    """Where an entry stands: its number, and its hash."""
+
+    seq: int
+    entry_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit of work: what it reads, and what follows from it."""
+
+    actor: str
+    at: int
+    decide: Callable[[Sequence[Current | None]], Sequence[Draft]]
+    reads: Reads = ()
+    key: RetryKey | None = None
+    about: str = ""
+    """The id that a retry with the same key is told."""
+    is_erasing: bool = False
+    """Whether what was made from the objects that it reads, however indirectly, is read too, and
+    for each the digests of its versions."""
+    tokenizer: str | None = None
+    """Whose the word index is once this has landed; None leaves that as it is."""
+
+
+class Committed(NamedTuple):
+    """What a unit came to: its places, in order. On a retry, those of the first time."""
+
+    places: list[Place]
+    about: str
+    fresh: bool = True
+
+
+class Head(NamedTuple):
+    """The end of a journal: how many entries it has, and the hash of the last."""
+
+    origin: str
+    size: int
+    entry_hash: bytes
+
+
+class StoredEntry(NamedTuple):
+    """An entry as it is stored; salt and body are None once they are erased."""
+
+    seq: int
+    entry: bytes
+    salt: bytes | None
+    body: bytes | None
+
+
+class StoredRow(NamedTuple):
+    """A version's row as it is stored, and what it stands for, as far as that is there."""
+
+    version: Version
+    seq: int
+    is_newest: bool
+    entry: bytes | None
+    body: bytes | None
+
+
+class StoredNodeHash(NamedTuple):
+    """A node of the tree as it is stored."""
+
+    level: int
+    number: int
+    hash: bytes
+
+
+class StoredTag(NamedTuple):
+    """A row of the index of tags."""
+
+    tag: str
+    created_at: int
+    id: str
+
+
+class StoredWord(NamedTuple):
+    """A posting of the word index: a token, and the entry of the version that has it."""
+
+    token: str
+    seq: int
+
+
+class Index(NamedTuple):
+    """The word index of a journal: how many of its entries it has, and whose tokens they are.
+
+    It has the words of what was active when the journal had `indexed` entries. The entries from
+    there on are its *tail*: whoever searches reads their objects themselves. Without any entry it
+    is of no tokenizer yet.
+    """
+
+    indexed: int
+    tokenizer: str
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether its tokens are not those of today's tokenizer."""
+        return self.tokenizer not in ("", TOKENIZER)
+
+
+class Ledger(Protocol):
+    """The ledger of one scope."""
+
+    async def commit(self, unit: Unit) -> Committed:
+        """Run a unit in one transaction."""
+        ...
+
+    async def current(self, id: str, make: Callable[[Current], R]) -> R | None:
+        """The newest version of an object, if it is active, made into a value where it was read."""
+        ...
+
+    async def versions(self, id: str) -> list[Past]:
+        """Every version of an object, the first one first."""
+        ...
+
+    def as_of(self, size: int) -> AsyncGenerator[Current, None]:
+        """The objects as they were when the journal had this many entries, by id.
+
+        Whatever their status was; without those whose content was erased since.
+        """
+        ...
+
+    async def find(
+        self, query: Query, make: Callable[[Current], R | None], *, every: bool, limit: int | None
+    ) -> list[R]:
+        """The active objects that have every word of a query, or any, newest first, ties by id.
+
+        Each is made into a value where it was read; what is made into None does not count. It
+        finds what `recollect.text.matches` says of all active objects, the last write included.
+        IndexStale if the index is of another tokenizer.
+        """
+        ...
+
+    async def index(self) -> Index:
+        """How far the word index reaches, and whose it is."""
+        ...
+
+    async def reindex(self) -> None:
+        """Make the word index anew, in steps; it is stale until a unit names its tokenizer."""
+        ...
+
+    async def active(self, at_most: int) -> int:
+        """How many objects are active; counted up to a number."""
+        ...
+
+    async def head(self) -> Head:
+        """The end of the journal."""
+        ...
+
+    async def entry(self, seq: int) -> StoredEntry | None:
+        """One entry by its number."""
+        ...
+
+    async def notices(self) -> list[StoredEntry]:
+        """The entries about the memory as a whole (`entry.NOTICES`), the first one first."""
+        ...
+
+    async def hashes(self, blocks: Collection[Block]) -> Blocks:
+        """Blocks of the tree, as they are stored or as they follow from the entries."""
+        ...
+
+    async def keep_note(self, size: int, note: str, at: int) -> None:
+        """Keep a checkpoint's note; one of the same size is replaced."""
+        ...
+
+    async def notes(self) -> list[str]:
+        """The notes that are kept, the largest size first."""
+        ...
+
+    async def scrub(self, *, rewrite: bool = False) -> None:
+        """See that what was erased is in no byte of the database.
+
+        StoreUnavailable while somebody else still reads what was before; `rewrite` is the long
+        way, where the database has one.
+        """
+        ...
+
+    def snapshot(self) -> AbstractAsyncContextManager["Snapshot"]:
+        """All of the ledger as it is now, to be read at leisure while writing goes on."""
+        ...
+
+
+class Snapshot(Protocol):
+    """A ledger at one moment, in chunks: whoever reads it all never has it all in memory."""
+
+    async def head(self) -> Head:
+        """The end of the journal."""
+        ...
+
+    def entries(self) -> AsyncGenerator[Sequence[StoredEntry], None]:
+        """Every entry with its body, by number."""
+        ...
+
+    def nodes(self) -> AsyncGenerator[Sequence[StoredNodeHash], None]:
+        """Every node of the tree that is stored, by level and number."""
+        ...
+
+    def rows(self) -> AsyncGenerator[Sequence[StoredRow], None]:
+        """Every version's row with the entry and the body that it stands for, by id and number."""
+        ...
+
+    def tags(self) -> AsyncGenerator[Sequence[StoredTag], None]:
+        """Every row of the index of tags."""
+        ...
+
+    async def index(self) -> Index:
+        """How far the word index reaches, and whose it is."""
+        ...
+
+    def words(self) -> AsyncGenerator[Sequence[StoredWord], None]:
+        """Every posting of the word index, in any order."""
+        ...
+
+
+class Adoption(Protocol):
+    """A journal of another database on its way into this one: all of it lands, or nothing."""
+
+    async def entries(self, stored: Sequence[StoredEntry]) -> None:
+        """Take over the next entries, as they are; InvalidProof if they don't follow."""
+        ...
+
+    async def rows(self, rows: Sequence[StoredRow]) -> None:
+        """Take over the next rows, when all entries were."""
+        ...
+
+    async def notes(self, notes: Sequence[tuple[int, str]], at: int) -> None:
+        """Take over the checkpoints that were kept: sizes and notes."""
+        ...

@@ -1,0 +1,125 @@
+"""A walk along a journal, from its first entry to its head: chain, tree and bodies in one pass.
+
+1. an entry is the bytes of one                                          form
+2. it has the number of its place                                        seq
+3. it names the hash of the entry before, the first one the genesis      previous
+4. it is no older than the entry before                                  time
+5. its body, if it is still there, has the digest that it names          body
+
+Damage is reported, not raised: an auditor wants all of it. After damage the walk goes on from
+what is stored, so that one edit is reported once.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from recollect.identity.digest import sha256_hex
+from recollect.kernel.errors import InvalidProof
+from recollect.ledger import tree
+from recollect.ledger.damage import Damages
+from recollect.ledger.entry import Entry, entry_hash, genesis, read_entry
+from recollect.ledger.tree import BLOCK, STRIDE, Block
+from recollect.ledger.unit import StoredEntry
+
+OBJECT_KINDS: Final = frozenset({"create", "consolidate", "invalidate", "archive"})
+"""Entries whose body is an object, so that a row follows from each."""
+
+
+class Walk:
+    """Feed it the entries in their order, then ask for what was found."""
+
+    def __init__(self, origin: str, damages: Damages, roots_wanted: Collection[int] = ()) -> None:
+        self.damages = damages
+        self.size = 0
+        self.erased = 0
+        self.roots: dict[int, bytes] = {0: tree.root(0, {})}
+        self.objects = bytearray()
+        """For each entry, whether a row follows from it."""
+        self._wanted = frozenset(roots_wanted)
+        self._previous = genesis(origin)
+        self._next = 0
+        self._at: int | None = None
+        self._leaves: list[bytes] = []
+        self._nodes: list[bytes] = []
+
+    def feed(self, stored: Sequence[StoredEntry]) -> None:
+        """Walk on over these entries."""
+        for each in stored:
+            entry = self._entry(each)
+            if entry is not None:
+                self._check(each, entry)
+            self._grow(each.entry)
+
+    @property
+    def last_hash(self) -> str:
+        """The hash of the last entry; the genesis when there is none."""
+        return self._previous
+
+    def root(self) -> bytes:
+        """The root of the tree over all entries so far."""
+        wanted = tree.blocks_for_root(self.size)
+        return tree.root(self.size, {block: self._block(block) for block in wanted})
+
+    # ------------------------------------------------------------------------- checks
+
+    def _entry(self, stored: StoredEntry) -> Entry | None:
+        # 1.
+        try:
+            entry = read_entry(stored.entry)
+        except InvalidProof as refused:
+            self.damages.add("form", stored.seq, refused.why)
+            self._previous = entry_hash(stored.entry).hex()
+            self._next = stored.seq + 1
+            self.objects.append(0)
+            return None
+        self.objects.append(entry.kind in OBJECT_KINDS)
+        return entry
+
+    def _check(self, stored: StoredEntry, entry: Entry) -> None:
+        seq, report = stored.seq, self.damages.add
+        # 2.
+        if seq != self._next:
+            report("seq", self._next, f"it is not there; entry {seq} comes next")
+        if entry.seq != seq:
+            report("seq", seq, f"it says that it is entry {entry.seq}")
+        # 3.
+        if entry.previous_entry_hash != self._previous:
+            report("previous", seq, "it does not name the hash of the entry before")
+        # 4.
+        if self._at is not None and entry.at < self._at:
+            report("time", seq, "it is older than the entry before")
+        # 5.
+        if stored.body is None or stored.salt is None:
+            self.erased += 1
+            if stored.body is not None or stored.salt is not None:
+                report("body", seq, "of body and salt one is there and the other is not")
+        elif sha256_hex(stored.salt + stored.body) != entry.body_digest:
+            report("body", seq, "it is not the body that the entry was written with")
+        self._previous = entry_hash(stored.entry).hex()
+        self._next = seq + 1
+        self._at = entry.at
+
+    # --------------------------------------------------------------------------- tree
+
+    def _grow(self, entry: bytes) -> None:
+        self._leaves.append(entry)
+        self.size += 1
+        if self.size in self._wanted:
+            self.roots[self.size] = self.root()
+        if len(self._leaves) == BLOCK:
+            self._nodes.append(tree.node_of(tree.leaves(self._leaves)))
+            self._leaves.clear()
+
+    def _block(self, block: Block) -> Sequence[bytes]:
+        if block.level == 0:
+            return tree.leaves(self._leaves)
+        start, end = block.number * BLOCK, (block.number + 1) * BLOCK
+        return self.level(block.level)[start:end]
+
+    def level(self, level: int) -> Sequence[bytes]:
+        """The complete nodes of a stored level, as they follow from the entries."""
+        nodes: Sequence[bytes] = self._nodes
+        for _ in range(STRIDE, level, STRIDE):
+            whole = range(0, len(nodes) - len(nodes) % BLOCK, BLOCK)
+            nodes = [tree.node_of(nodes[start : start + BLOCK]) for start in whole]
+        return nodes

@@ -1,0 +1,199 @@
+"""What `recollect.append` is given: the drafts of units as columns, and what they come to.
+
+The database chains the entries, under the lock of the head. What can be settled before is settled
+here: which version is the newest when all is done, and which tags have come and gone by then.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+from psycopg.types.numeric import Int8
+
+from recollect.identity import canonical_bytes, sha256
+from recollect.identity.merkle import HASH_SIZE
+from recollect.kernel.retry import RetryKey
+from recollect.ledger.entry import NOTICES
+from recollect.ledger.unit import Current, Draft, Place, Unit
+from recollect.stores.postgres.arrays import Blobs, Flags, Integers, Texts
+
+DRAFTS_AT_ONCE: Final = 1_000
+BYTES_AT_ONCE: Final = 8 * 1024 * 1024
+_COLUMNS: Final = 37
+
+APPEND: Final = (
+    "SELECT outcome, about, seq, hashes FROM recollect.append(%s, %s"  # noqa: S608 - ours
+    + ", %s" * _COLUMNS
+    + ")"
+)
+
+_Tag = tuple[str, int, str]
+
+
+class Portion:
+    """The arguments of one call: all entries of some units, or some entries of one."""
+
+    def __init__(self) -> None:
+        self._actors, self._kinds = Texts(), Texts()
+        self._ats = Integers()
+        self._salts, self._bodies = Blobs(), Blobs()
+        self._of = Integers()
+        self._is_newest = Flags()
+        self._ids, self._statuses, self._subjects = Texts(), Texts(), Texts()
+        self._numbers, self._created, self._updated = Integers(), Integers(), Integers()
+        self._valid_from, self._valid_to, self._expires = Integers(), Integers(), Integers()
+        self._again: Int8 | None = None
+        self._replaced_ids, self._replaced_numbers = Texts(), Integers()
+        self._tags: dict[_Tag, None] = {}
+        self._gone: dict[_Tag, None] = {}
+        self._erased_ids, self._inputs, self._outputs = Texts(), Texts(), Texts()
+        self._notices = Integers()
+        self._read_ids, self._read_numbers = Texts(), Integers()
+        self._key_digests, self._fingerprints = Blobs(), Blobs()
+        self._abouts = Texts()
+        self._firsts, self._counts, self._key_ats = Integers(), Integers(), Integers()
+        self._stored: dict[tuple[str, int], int] = {}
+
+    def add(self, unit: Unit, drafts: Sequence[Draft]) -> None:
+        """Add the entries of a unit."""
+        actor = quoted(unit.actor)
+        for draft in drafts:
+            entry = len(self._bodies)
+            self._actors.append(actor)
+            self._ats.append(unit.at)
+            self._kinds.append(draft.kind)
+            self._salts.append(draft.salt)
+            self._bodies.append(draft.body)
+            if draft.kind in NOTICES:
+                self._notices.append(entry)
+            if draft.replaces is not None:
+                self._replace(draft.replaces, draft.replaced_tags)
+                if draft.erases:
+                    self._erased_ids.append(draft.replaces.id)
+            if draft.version is not None:
+                self._store(draft, entry)
+
+    def add_read(self, ids: Sequence[str], found: Sequence[Current | None]) -> None:
+        """Add what a unit decided on: it is refused if that is no longer so."""
+        self._read_ids += ids
+        self._read_numbers += [None if each is None else each.number for each in found]
+
+    def add_key(self, unit: Unit, key: RetryKey, count: int) -> None:
+        """Note what a unit with a key comes to: the last so many entries that were added."""
+        self._key_digests.append(key_digest(key))
+        self._fingerprints.append(key.fingerprint)
+        self._abouts.append(unit.about)
+        self._firsts.append(len(self._bodies) - count)
+        self._counts.append(count)
+        self._key_ats.append(unit.at)
+
+    def parameters(self, scope: str, journal: int) -> tuple[object, ...]:
+        """The parameters of `APPEND`."""
+        return (
+            scope,
+            Int8(journal),
+            *(self._actors, self._ats, self._kinds, self._salts, self._bodies),
+            *(self._of, self._is_newest, self._ids, self._numbers, self._statuses),
+            *(self._created, self._updated),
+            *(self._valid_from, self._valid_to, self._expires, self._subjects),
+            self._again,
+            *(self._replaced_ids, self._replaced_numbers),
+            *_tag_columns(self._tags),
+            *_tag_columns(self._gone),
+            *(self._erased_ids, self._inputs, self._outputs, self._notices),
+            *(self._read_ids, self._read_numbers),
+            *(self._key_digests, self._fingerprints, self._abouts),
+            *(self._firsts, self._counts, self._key_ats),
+        )
+
+    def _store(self, draft: Draft, entry: int) -> None:
+        version = draft.version
+        if version is None:
+            return
+        index = self._stored.setdefault((version.id, version.number), len(self._ids))
+        if index < len(self._ids) and self._again is None:
+            self._again = Int8(len(self._ids) + 1)
+        self._of.append(entry)
+        self._is_newest.append(True)
+        self._ids.append(version.id)
+        self._numbers.append(version.number)
+        self._statuses.append(version.status)
+        self._created.append(version.created_at)
+        self._updated.append(version.updated_at)
+        self._valid_from.append(version.valid_from)
+        self._valid_to.append(version.valid_to)
+        self._expires.append(version.expires_at)
+        self._subjects.append(version.subject)
+        self._inputs += draft.inputs
+        self._outputs += [version.id] * len(draft.inputs)
+        for tag in draft.tags:
+            _move((tag, version.created_at, version.id), self._gone, self._tags)
+
+    def _replace(self, replaced: Current, tags: Sequence[str]) -> None:
+        index = self._stored.get((replaced.id, replaced.number))
+        if index is None:
+            self._replaced_ids.append(replaced.id)
+            self._replaced_numbers.append(replaced.number)
+        else:
+            self._is_newest[index] = False
+        for tag in tags:
+            _move((tag, replaced.created_at, replaced.id), self._tags, self._gone)
+
+
+def portions(drafts: Sequence[Draft]) -> Iterator[Sequence[Draft]]:
+    """The drafts of a unit, in parts that a statement can carry.
+
+    What one erases must be stored before: if it is not, a new part begins there.
+    """
+    start, size = 0, 0
+    ids = set[str]()
+    for number, draft in enumerate(drafts):
+        size += len(draft.body)
+        erased = draft.replaces.id if draft.erases and draft.replaces is not None else None
+        is_full = number - start == DRAFTS_AT_ONCE or size > BYTES_AT_ONCE
+        if number > start and (is_full or erased in ids):
+            yield drafts[start:number]
+            start, size = number, len(draft.body)
+            ids.clear()
+        if draft.version is not None:
+            ids.add(draft.version.id)
+    if start < len(drafts):
+        yield drafts[start:]
+
+
+def places(seq: int, hashes: bytes) -> list[Place]:
+    """Where the entries stand whose hashes these are, one after the other."""
+    return [Place(seq + number, each) for number, each in enumerate(hashes_in(hashes))]
+
+
+def hashes_in(hashes: bytes) -> list[bytes]:
+    """Hashes that stand one after the other."""
+    starts = range(0, len(hashes), HASH_SIZE)
+    return [hashes[start : start + HASH_SIZE] for start in starts]
+
+
+def key_digest(key: RetryKey) -> bytes:
+    """Under which a key is kept: a key may be longer than an index entry."""
+    return sha256(key.key.encode())
+
+
+@lru_cache(maxsize=1024)
+def quoted(actor: str) -> str:
+    """An actor as it stands in an entry: a JSON string."""
+    return canonical_bytes(actor).decode()
+
+
+def _move(tag: _Tag, source: dict[_Tag, None], target: dict[_Tag, None]) -> None:
+    """What came and went again, or the other way round, is not written at all."""
+    if tag in source:
+        del source[tag]
+    else:
+        target[tag] = None
+
+
+def _tag_columns(tags: dict[_Tag, None]) -> tuple[Texts, Integers, Texts]:
+    return (
+        Texts(tag for tag, _, _ in tags),
+        Integers(created_at for _, created_at, _ in tags),
+        Texts(id for _, _, id in tags),
+    )

@@ -1,0 +1,245 @@
+"""The ledger of one scope in PostgreSQL."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from contextlib import aclosing, asynccontextmanager
+from typing import Any, Final, TypeVar
+
+from psycopg import sql
+from psycopg.types.numeric import Int8
+
+from recollect.kernel.json import MAX_INTEGER, storable
+from recollect.ledger.tree import Block, Blocks
+from recollect.ledger.unit import (
+    Committed,
+    Current,
+    Head,
+    Past,
+    Snapshot,
+    StoredEntry,
+    Unit,
+    Version,
+)
+from recollect.records.filter import MemoryFilter
+from recollect.stores.postgres.appending import hashes_in
+from recollect.stores.postgres.arrays import Integers, Texts
+from recollect.stores.postgres.beside import beside_the_loop
+from recollect.stores.postgres.erasing import rewrite_tables
+from recollect.stores.postgres.pool import Pool
+from recollect.stores.postgres.snapshot import (
+    ROWS_AT_ONCE,
+    VERSION_COLUMNS,
+    PostgresSnapshot,
+    chunks,
+)
+from recollect.stores.postgres.units import JOINED, Units
+from recollect.stores.selection import COLUMNS, Dialect, Selection, selection
+
+R = TypeVar("R")
+
+DIALECT: Final = Dialect(
+    id_in_list="v.id = ANY (?)",
+    list_parameter=Texts,
+    no_limit=None,
+    joined=JOINED,
+    schema="recollect.",
+    tag="recollect.tag_key(?)",
+)
+
+_CURRENT: Final = "SELECT * FROM recollect.current_version(%s, %s, %s)"
+_VERSIONS: Final = "SELECT * FROM recollect.versions_of(%s, %s, %s)"
+_NEWEST: Final = "SELECT * FROM recollect.newest_active(%s, %s, %s, %s, %s, %s, %s)"
+_NOTICES: Final = "SELECT * FROM recollect.notices_of(%s, %s)"
+_BLOCKS: Final = "SELECT level, number, hashes FROM recollect.blocks(%s, %s, %s, %s)"
+_KEEP_NOTE: Final = "SELECT recollect.keep_note(%s, %s, %s, %s, %s)"
+_NOTES: Final = "SELECT recollect.notes_of(%s, %s)"
+_HEAD: Final = "SELECT origin, size, head FROM recollect.head_of(%s, %s)"
+_ENTRY: Final = "SELECT seq, entry, salt, body FROM recollect.entry_at(%s, %s, %s)"
+_AS_OF: Final = (
+    f"SELECT {COLUMNS} FROM {JOINED} WHERE v.journal = %s AND v.seq < %s AND v.number ="  # noqa: S608 - ours
+    " (SELECT max(w.number) FROM recollect.versions w"
+    " WHERE w.journal = v.journal AND w.id = v.id AND w.seq < %s) ORDER BY v.id"
+)
+# Both in one trip: two statements without parameters. The scope is quoted by psycopg.
+_BEGIN_QUERY: Final = sql.SQL("BEGIN READ ONLY; SELECT recollect.enter({}, {})")
+_BEGIN_STREAM: Final = sql.SQL(
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT recollect.enter({}, {})"
+)
+
+
+class PostgresLedger:
+    """The journal of one scope and what follows from it.
+
+    Every statement names it, and the database checks it again.
+    """
+
+    def __init__(
+        self, database: str, calls: Pool, streams: Pool, scope: str, journal: int, units: Units
+    ) -> None:
+        self._database = database
+        self._calls = calls
+        self._streams = streams
+        self._journal = journal
+        self._numbered = Int8(journal)
+        self._named = (scope, self._numbered)
+        self._units = units
+        self._begin_query = _BEGIN_QUERY.format(scope, journal).as_bytes()
+        self._begin_stream = _BEGIN_STREAM.format(scope, journal).as_bytes()
+
+    async def commit(self, unit: Unit) -> Committed:
+        """Run a unit in one transaction."""
+        return await self._units.commit(unit)
+
+    # ------------------------------------------------------------------------ objects
+
+    async def current(self, id: str, make: Callable[[Current], R]) -> R | None:
+        """The newest version of an object, if it is active, made into a value."""
+        (row,) = await self._call(_CURRENT, id)
+        if row[0] is None:
+            return None
+        current = Current(*row)
+        if current.status != "active":
+            return None
+        return await beside_the_loop(len(current.body), lambda: make(current))
+
+    async def versions(self, id: str) -> list[Past]:
+        """Every version of an object, the first one first."""
+        rows = await self._call(_VERSIONS, id)
+        return [Past(Version._make(row[:VERSION_COLUMNS]), *row[VERSION_COLUMNS:]) for row in rows]
+
+    async def as_of(self, size: int) -> AsyncGenerator[Current, None]:
+        """The objects as they were when the journal had this many entries, by id."""
+        asked = (self._numbered, Int8(size), Int8(size))
+        async with aclosing(self._streamed(_AS_OF, asked)) as found:
+            async for rows in found:
+                for row in rows:
+                    yield Current(*row)
+
+    async def select(self, filter: MemoryFilter, make: Callable[[Current], R]) -> list[R]:
+        """What the filter asks for; other tasks get their turn while many rows are made."""
+        newest = _newest(filter)
+        if newest is not None:
+            async with self._calls.connection() as connection:
+                values = (*self._named, *newest)
+                found = await connection.execute(_NEWEST, values, prepare=True, binary=True)
+        else:
+            chosen = selection(filter, self._journal, DIALECT)
+            if chosen is None:
+                return []
+            async with self._calls.transaction(self._begin_query) as connection:
+                found = await connection.execute(*_for_psycopg(chosen), prepare=True, binary=True)
+        made: list[R] = []
+        while rows := await found.fetchmany(ROWS_AT_ONCE):
+            made += await _made(rows, make)
+            if len(rows) == ROWS_AT_ONCE:
+                await asyncio.sleep(0)
+        return made
+
+    async def stream(self, filter: MemoryFilter) -> AsyncGenerator[Current, None]:
+        """The same, as they are when the stream starts, a few at a time."""
+        chosen = selection(filter, self._journal, DIALECT)
+        if chosen is None:
+            return
+        async with aclosing(self._streamed(*_for_psycopg(chosen))) as found:
+            async for rows in found:
+                for row in rows:
+                    yield Current(*row)
+
+    # ------------------------------------------------------------------------ journal
+
+    async def head(self) -> Head:
+        """The end of the journal."""
+        (row,) = await self._call(_HEAD)
+        return Head._make(row)
+
+    async def entry(self, seq: int) -> StoredEntry | None:
+        """One entry by its number."""
+        (row,) = await self._call(_ENTRY, Int8(seq))
+        return None if row[0] is None else StoredEntry._make(row)
+
+    async def notices(self) -> list[StoredEntry]:
+        """The entries about the memory as a whole, the first one first."""
+        return [StoredEntry._make(row) for row in await self._call(_NOTICES)]
+
+    async def hashes(self, blocks: Collection[Block]) -> Blocks:
+        """Blocks of the tree, as they are stored or as they follow from the entries."""
+        asked = (
+            Integers(block.level for block in blocks),
+            Integers(block.number for block in blocks),
+        )
+        found = await self._call(_BLOCKS, *asked)
+        return {Block(level, number): hashes_in(hashes or b"") for level, number, hashes in found}
+
+    async def keep_note(self, size: int, note: str, at: int) -> None:
+        """Keep a checkpoint's note; one of the same size is replaced."""
+        await self._call(_KEEP_NOTE, Int8(size), note, Int8(at), writes=True)
+
+    async def notes(self) -> list[str]:
+        """The notes that are kept, the largest size first."""
+        return [str(note) for (note,) in await self._call(_NOTES)]
+
+    async def scrub(self, *, rewrite: bool = False) -> None:
+        """With `rewrite`, write the tables anew that held what was erased.
+
+        Without it there is nothing to do: once an erasure has returned, no query, no index and no
+        dump shows what was erased.
+        """
+        if rewrite:
+            async with self._calls.connection() as connection:
+                await rewrite_tables(connection, self._database)
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncGenerator[Snapshot, None]:
+        """All of the ledger as it is now, on a connection of its own."""
+        async with self._streams.transaction(self._begin_stream) as connection:
+            yield PostgresSnapshot(connection, self._journal)
+
+    # --------------------------------------------------------------------- statements
+
+    async def _call(
+        self, statement: str, *values: object, writes: bool = False
+    ) -> list[tuple[Any, ...]]:
+        """One statement: a transaction of its own, in one trip."""
+        async with self._calls.connection(writes=writes) as connection:
+            named = (*self._named, *values)
+            found = await connection.execute(statement, named, prepare=True, binary=True)
+            return await found.fetchall()
+
+    async def _streamed(
+        self, statement: str, values: Sequence[object]
+    ) -> AsyncGenerator[list[Any], None]:
+        async with (
+            self._streams.transaction(self._begin_stream) as connection,
+            aclosing(chunks(connection, "stream", statement, values)) as found,
+        ):
+            async for rows in found:
+                yield rows
+
+
+async def _made(rows: Sequence[tuple[Any, ...]], make: Callable[[Current], R]) -> list[R]:
+    """Each row made into a value; where that takes long, beside the event loop."""
+    found = [Current(*row) for row in rows]
+    size = sum(len(current.body) for current in found)
+    return await beside_the_loop(size, lambda: [make(current) for current in found])
+
+
+def _newest(filter: MemoryFilter) -> tuple[object, ...] | None:
+    """What `recollect.newest_active` is asked; None if the filter wants something else."""
+    tags = set(filter.tags or ())
+    if (
+        (filter.ids, filter.order_by, filter.order) != (None, "createdAt", "desc")
+        or not filter.limit
+        or len(tags) > 1
+        or not all(storable(tag) for tag in tags)
+    ):
+        return None
+    after = -MAX_INTEGER if filter.created_after is None else filter.created_after
+    before = MAX_INTEGER if filter.created_before is None else filter.created_before
+    tag = tags.pop() if tags else None
+    return tag, Int8(after), Int8(before), Int8(filter.limit), Int8(filter.offset)
+
+
+def _for_psycopg(chosen: Selection) -> tuple[str, list[object]]:
+    """Its placeholders, and integers of one size: else each size would be a plan of its own."""
+    parameters = [Int8(each) if isinstance(each, int) else each for each in chosen.parameters]
+    return chosen.sql.replace("?", "%s"), parameters

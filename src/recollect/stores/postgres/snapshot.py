@@ -1,0 +1,96 @@
+"""A journal at one moment, read in chunks: a transaction that sees nothing of what comes later."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import Any, Final
+
+from psycopg.types.numeric import Int8
+
+from recollect.ledger.unit import (
+    Head,
+    StoredEntry,
+    StoredNodeHash,
+    StoredRow,
+    StoredTag,
+    Version,
+)
+from recollect.stores.postgres.connection import Connection
+
+ROWS_AT_ONCE: Final = 256
+VERSION_COLUMNS: Final = len(Version._fields)
+
+_HEAD: Final = "SELECT origin, size, head FROM recollect.journals j WHERE j.number = %s"
+_ENTRIES: Final = (
+    "SELECT e.seq, e.entry, b.salt, b.body FROM recollect.entries e"
+    " LEFT JOIN recollect.bodies b ON b.journal = e.journal AND b.seq = e.seq"
+    " WHERE e.journal = %s ORDER BY e.seq"
+)
+_NODES: Final = (
+    "SELECT n.level, n.number, n.hash FROM recollect.nodes n"
+    " WHERE n.journal = %s ORDER BY n.level, n.number"
+)
+_ROWS: Final = (
+    "SELECT v.id, v.number, v.status, v.created_at, v.updated_at, v.valid_from, v.valid_to,"
+    " v.expires_at, v.subject, v.seq, v.is_newest, e.entry, b.body FROM recollect.versions v"
+    " LEFT JOIN recollect.entries e ON e.journal = v.journal AND e.seq = v.seq"
+    " LEFT JOIN recollect.bodies b ON b.journal = v.journal AND b.seq = v.seq"
+    " WHERE v.journal = %s ORDER BY v.id, v.number"
+)
+_TAGS: Final = (
+    "SELECT coalesce(t.whole, t.tag), t.created_at, t.id FROM recollect.tags t"
+    " WHERE t.journal = %s ORDER BY t.tag, t.created_at, t.id DESC"
+)
+
+
+class PostgresSnapshot:
+    """All of one ledger, on a connection inside a transaction."""
+
+    def __init__(self, connection: Connection, journal: int) -> None:
+        self._connection = connection
+        self._journal = Int8(journal)
+
+    async def head(self) -> Head:
+        """The end of the journal."""
+        found = await self._connection.execute(_HEAD, (self._journal,), binary=True)
+        ((*head,),) = await found.fetchall()
+        return Head._make(head)
+
+    async def entries(self) -> AsyncGenerator[Sequence[StoredEntry], None]:
+        """Every entry with its body, by number."""
+        async with aclosing(self._chunks("entries", _ENTRIES)) as chunks:
+            async for rows in chunks:
+                yield [StoredEntry._make(row) for row in rows]
+
+    async def nodes(self) -> AsyncGenerator[Sequence[StoredNodeHash], None]:
+        """Every node of the tree that is stored, by level and number."""
+        async with aclosing(self._chunks("nodes", _NODES)) as chunks:
+            async for rows in chunks:
+                yield [StoredNodeHash._make(row) for row in rows]
+
+    async def rows(self) -> AsyncGenerator[Sequence[StoredRow], None]:
+        """Every version's row with the entry and the body that it stands for, by id and number."""
+        async with aclosing(self._chunks("rows", _ROWS)) as chunks:
+            async for rows in chunks:
+                yield [
+                    StoredRow(Version._make(row[:VERSION_COLUMNS]), *row[VERSION_COLUMNS:])
+                    for row in rows
+                ]
+
+    async def tags(self) -> AsyncGenerator[Sequence[StoredTag], None]:
+        """Every row of the index of tags."""
+        async with aclosing(self._chunks("tags", _TAGS)) as chunks:
+            async for rows in chunks:
+                yield [StoredTag._make(row) for row in rows]
+
+    def _chunks(self, name: str, statement: str) -> AsyncGenerator[list[Any], None]:
+        return chunks(self._connection, name, statement, (self._journal,))
+
+
+async def chunks(
+    connection: Connection, name: str, statement: str, values: Sequence[object]
+) -> AsyncGenerator[list[Any], None]:
+    """The rows of a SELECT, a few at a time, inside a transaction."""
+    async with connection.cursor("recollect_" + name) as cursor:
+        await cursor.execute(statement.encode(), values, binary=True)
+        while rows := await cursor.fetchmany(ROWS_AT_ONCE):
+            yield rows

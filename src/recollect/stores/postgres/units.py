@@ -1,0 +1,266 @@
+"""Units of work on a PostgreSQL journal.
+
+1. A unit that reads nothing is one trip: the database locks the head, chains and writes. Those
+   that come together share it.
+2. One that reads is two: what it reads, then the same, which refuses if that was replaced
+   meanwhile. No lock is held while Python decides.
+3. If it was, or if the unit is too large for one statement, it runs in a transaction that locks
+   the head first: it never has to give way twice.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from psycopg import sql
+from psycopg.types.numeric import Int8
+
+from recollect.kernel.errors import IdempotencyConflict, RecordExists
+from recollect.ledger.object import integrity_digest
+from recollect.ledger.unit import Committed, Current, Draft, Everything, OfSubject, Unit
+from recollect.stores.postgres.appending import (
+    APPEND,
+    DRAFTS_AT_ONCE,
+    Portion,
+    key_digest,
+    places,
+    portions,
+)
+from recollect.stores.postgres.arrays import Texts
+from recollect.stores.postgres.beside import beside_the_loop
+from recollect.stores.postgres.connection import Connection
+from recollect.stores.postgres.joining import Job, Joiner
+from recollect.stores.postgres.pool import Pool
+from recollect.stores.selection import COLUMNS
+
+PORTION: Final = 1_000
+
+JOINED: Final = (
+    "recollect.versions v JOIN recollect.bodies b ON b.journal = v.journal AND b.seq = v.seq"
+)
+
+# Both in one trip: two statements without parameters. The scope is quoted by psycopg.
+_BEGIN: Final = sql.SQL("BEGIN; SELECT recollect.lock_journal({}, {})")
+_READ: Final = "SELECT * FROM recollect.read_for_unit(%s, %s, %s, %s, %s)"
+_AFTER: Final = (
+    f"SELECT {COLUMNS} FROM {JOINED}"  # noqa: S608 - ours
+    " WHERE v.journal = %s AND v.id > %s AND v.is_newest AND v.status {status}"
+    " ORDER BY v.id LIMIT %s"
+)
+_PORTIONS: Final = {
+    Everything.ACTIVE: _AFTER.replace("{status}", "= 'active'"),
+    Everything.KEPT: _AFTER.replace("{status}", "<> 'erased'"),
+}
+_OF_SUBJECT: Final = (
+    "SELECT DISTINCT v.id FROM recollect.versions v WHERE v.journal = %s"
+    " AND recollect.tag_key(v.subject) = recollect.tag_key(%s) AND v.subject = %s ORDER BY v.id"
+)
+_DERIVED: Final = """
+WITH RECURSIVE derived (id) AS (
+  SELECT n.id COLLATE "C" FROM unnest(%s) AS n (id)
+  UNION
+  SELECT d.output FROM derived f JOIN recollect.derivations d
+    ON recollect.tag_key(d.input) = recollect.tag_key(f.id) AND d.input = f.id
+  WHERE d.journal = %s
+)
+SELECT f.id FROM derived f WHERE f.id <> ALL (%s) ORDER BY f.id
+"""
+_BODIES: Final = (
+    f"SELECT v.id, v.number, b.body FROM {JOINED}"  # noqa: S608 - ours
+    " WHERE v.journal = %s AND v.id = ANY (%s) ORDER BY v.id, v.number"
+)
+_REMEMBER: Final = """
+INSERT INTO recollect.retries (journal, key_digest, fingerprint, about, seq, entries, at)
+SELECT j.number, %s, %s, %s, j.size - %s, %s, %s FROM recollect.journals j WHERE j.number = %s
+"""
+
+
+class _Read(NamedTuple):
+    """What a unit reads, or what it came to when it was run before."""
+
+    found: Sequence[Current | None]
+    first: Committed | None = None
+
+
+class _Appended(NamedTuple):
+    """What `recollect.append` says."""
+
+    outcome: str
+    about: str
+    seq: int
+    hashes: bytes
+
+
+class Units:
+    """Runs the units of one journal."""
+
+    def __init__(self, calls: Pool, scope: str, journal: int) -> None:
+        self._calls = calls
+        self._scope = scope
+        self._journal = journal
+        self._numbered = Int8(journal)
+        self._joiner = Joiner(self._append_jobs)
+        self._begin = _BEGIN.format(scope, journal).as_bytes()
+
+    async def commit(self, unit: Unit) -> Committed:
+        """Run a unit: in one statement if it can be, else in a transaction."""
+        ids = unit.reads
+        if isinstance(ids, Everything | OfSubject) or len(ids) > DRAFTS_AT_ONCE or unit.is_erasing:
+            return await self._commit_locked(unit)
+        found: Sequence[Current | None] = ()
+        if ids:
+            async with self._calls.connection() as connection:
+                found, first = await self._read(connection, unit, ids)
+            if first is not None:
+                return first
+        drafts = await _decided(unit, found)
+        if not drafts and unit.key is None:
+            return Committed([], unit.about)
+        parts = list(portions(drafts))
+        if len(parts) > 1:
+            return await self._commit_locked(unit)
+        committed = await self._joiner.run(Job(unit, drafts, ids, found))
+        return committed or await self._commit_locked(unit)
+
+    async def close(self) -> None:
+        """Finish what was asked for, and refuse what comes from now on."""
+        await self._joiner.close()
+
+    async def _append_jobs(self, jobs: Sequence[Job]) -> list[Committed | None] | None:
+        portion = Portion()
+        for unit, drafts, ids, found in ((j.unit, j.drafts, j.ids, j.found) for j in jobs):
+            portion.add(unit, drafts)
+            portion.add_read(ids, found)
+            if unit.key is not None:
+                portion.add_key(unit, unit.key, len(drafts))
+        async with self._calls.connection(writes=True) as connection:
+            appended = await self._append(connection, portion)
+        if len(jobs) == 1:
+            return [_committed(jobs[0].unit, appended)]
+        if appended.outcome != "done":
+            return None
+        rest = iter(places(appended.seq, appended.hashes))
+        return [Committed(list(islice(rest, len(job.drafts))), job.unit.about) for job in jobs]
+
+    # ------------------------------------------------------------------ under the lock
+
+    async def _commit_locked(self, unit: Unit) -> Committed:
+        async with self._calls.transaction(self._begin, writes=True) as connection:
+            _, first = await self._read(connection, unit, ())
+            if first is not None:
+                return first
+            committed = Committed([], unit.about)
+            async for found in self._found(connection, unit):
+                for part in portions(await _decided(unit, found)):
+                    portion = Portion()
+                    portion.add(unit, part)
+                    appended = _committed(unit, await self._append(connection, portion))
+                    committed.places.extend(appended.places if appended else ())
+            await self._remember(connection, unit, len(committed.places))
+            return committed
+
+    async def _found(
+        self, connection: Connection, unit: Unit
+    ) -> AsyncIterator[Sequence[Current | None]]:
+        """What a unit reads; everything comes in portions, each after the one before."""
+        reads = unit.reads
+        if isinstance(reads, Everything):
+            last = ""
+            while portion := await self._after(connection, _PORTIONS[reads], last):
+                last = portion[-1].id
+                yield await self._told(connection, unit, portion)
+            return
+        ids = await self._of(connection, reads) if isinstance(reads, OfSubject) else reads
+        if unit.is_erasing:
+            ids = [*ids, *await self._derived_from(connection, ids)]
+        found, _ = await self._read(connection, unit, ids)
+        yield await self._told(connection, unit, found)
+
+    async def _after(self, connection: Connection, statement: str, last: str) -> list[Current]:
+        asked = (self._numbered, last, Int8(PORTION))
+        rows = await self._rows(connection, statement, asked)
+        return [Current(*row) for row in rows]
+
+    async def _of(self, connection: Connection, reads: OfSubject) -> list[str]:
+        asked = (self._numbered, reads.subject, reads.subject)
+        return [id for (id,) in await self._rows(connection, _OF_SUBJECT, asked)]
+
+    async def _derived_from(self, connection: Connection, ids: Sequence[str]) -> list[str]:
+        """What was made from these objects, however indirectly, and is none of them; by id."""
+        asked = (Texts(ids), self._numbered, Texts(ids))
+        return [id for (id,) in await self._rows(connection, _DERIVED, asked)]
+
+    async def _told(
+        self, connection: Connection, unit: Unit, found: Sequence[Current | None]
+    ) -> Sequence[Current | None]:
+        """What a unit is told of objects: for one that erases, the digests of their versions."""
+        if not unit.is_erasing:
+            return found
+        asked = (self._numbered, Texts(each.id for each in found if each is not None))
+        digests: dict[str, list[tuple[int, str]]] = {}
+        for id, number, body in await self._rows(connection, _BODIES, asked):
+            digests.setdefault(id, []).append((number, integrity_digest(body)))
+        return [each and each._replace(digests=digests[each.id]) for each in found]
+
+    async def _remember(self, connection: Connection, unit: Unit, count: int) -> None:
+        if unit.key is None:
+            return
+        noted = (key_digest(unit.key), unit.key.fingerprint, unit.about)
+        counted = (Int8(count), Int8(count), Int8(unit.at), self._numbered)
+        await connection.execute(_REMEMBER, (*noted, *counted), prepare=True)
+
+    # ---------------------------------------------------------------------- statements
+
+    async def _read(self, connection: Connection, unit: Unit, ids: Sequence[str]) -> _Read:
+        """The newest version of each id, or None; or what the unit came to before."""
+        if not ids and unit.key is None:
+            return _Read(())
+        pair = (None, None) if unit.key is None else (key_digest(unit.key), unit.key.fingerprint)
+        asked = (self._scope, self._numbered, Texts(ids), *pair)
+        found: list[Current | None] = [None] * len(ids)
+        for outcome, place, *row in await self._rows(connection, _READ, asked):
+            current = Current(*row)
+            if outcome is not None:
+                first = _repeated(unit, outcome, current.id, current.number, current.body)
+                return _Read((), first)
+            found[place - 1] = current
+        return _Read(found)
+
+    async def _rows(
+        self, connection: Connection, statement: str, values: Sequence[object]
+    ) -> list[tuple[Any, ...]]:
+        found = await connection.execute(statement, values, prepare=True, binary=True)
+        return await found.fetchall()
+
+    async def _append(self, connection: Connection, portion: Portion) -> _Appended:
+        values = portion.parameters(self._scope, self._journal)
+        ((*appended,),) = await self._rows(connection, APPEND, values)
+        return _Appended(*appended)
+
+
+def _committed(unit: Unit, appended: _Appended) -> Committed | None:
+    """What appending came to for one unit; None if what it read before is no longer so."""
+    outcome, about, seq, hashes = appended
+    match outcome:
+        case "done":
+            return Committed(places(seq, hashes), unit.about)
+        case "moved":
+            return None
+        case "exists":
+            raise RecordExists(about)
+        case _:
+            return _repeated(unit, outcome, about, seq, hashes)
+
+
+def _repeated(unit: Unit, outcome: str, about: str, seq: int, hashes: bytes) -> Committed:
+    """What a unit came to the first time; IdempotencyConflict if its key stood for another one."""
+    if outcome == "key_used" and unit.key is not None:
+        raise IdempotencyConflict(unit.key.key)
+    return Committed(places(seq, hashes), about, fresh=False)
+
+
+async def _decided(unit: Unit, found: Sequence[Current | None]) -> Sequence[Draft]:
+    """What a unit decides; where that takes long, beside the event loop."""
+    size = sum(len(current.body) for current in found if current is not None)
+    decided: Any = await beside_the_loop(size, lambda: unit.decide(found))
+    return list(decided)

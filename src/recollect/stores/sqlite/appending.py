@@ -1,0 +1,186 @@
+"""Appending to a journal, inside a transaction.
+
+Entries, bodies, rows, tags and the head of a journal are gathered here and written together, so
+that the units of one commit share their statements.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import apsw
+
+from recollect.kernel.errors import InvalidProof, RecordExists
+from recollect.ledger.derive import inputs_of
+from recollect.ledger.entry import (
+    NOTICES,
+    Entry,
+    body_digest,
+    entry_bytes,
+    entry_hash,
+    read_entry,
+)
+from recollect.ledger.rows import tags_of_newest
+from recollect.ledger.tree import BLOCK, STRIDE, StoredNode, completed, leaves, node_of
+from recollect.ledger.unit import Draft, Place, StoredEntry, StoredRow, Unit
+from recollect.stores.shorthand import BODY, ENTRY, packed, unpacked
+from recollect.stores.sqlite.erasing import erase_content
+from recollect.stores.sqlite.inserts import Inserts
+from recollect.stores.sqlite.places import place
+
+_HEAD: Final = "SELECT size, head, head_at FROM journals WHERE number = ?"
+_MOVE_HEAD: Final = "UPDATE journals SET size = ?, head = ?, head_at = ? WHERE number = ?"
+_ENTRIES: Final = Inserts("entries", "place", "entry")
+_BODIES: Final = Inserts("bodies", "place", "salt", "body")
+_NODES: Final = Inserts("nodes", "journal", "level", "number", "hash")
+_VERSIONS: Final = Inserts(
+    "versions", "journal", "seq", "is_newest", "id", "number", "status", "created_at",
+    "updated_at", "valid_from", "valid_to", "expires_at", "subject",
+)  # fmt: skip
+_TAGS: Final = Inserts("tags", "journal", "tag", "created_at", "id")
+_NOTICES: Final = Inserts("notices", "place")
+_DERIVATIONS: Final = Inserts("derivations", "journal", "input", "output")
+_REPLACE: Final = "UPDATE versions SET is_newest = 0 WHERE journal = ? AND id = ? AND number = ?"
+_UNTAG: Final = "DELETE FROM tags WHERE journal = ? AND tag = ? AND created_at = ? AND id = ?"
+_IN_USE: Final = "SELECT 1 FROM versions WHERE journal = ? AND id = ? AND number = ? AND seq < ?"
+LEAVES: Final = "SELECT entry FROM entries WHERE place >= ? AND place < ? ORDER BY place"
+_BLOCK: Final = (
+    "SELECT hash FROM nodes WHERE journal = ? AND level = ? AND number >= ? AND number < ?"
+    " ORDER BY number"
+)
+
+
+class Appender:
+    """The end of one journal in one transaction: what is added shows after `flush`."""
+
+    def __init__(self, connection: apsw.Connection, journal: int) -> None:
+        self._connection = connection
+        self.journal = journal
+        head: Any = connection.execute(_HEAD, (journal,)).fetchone()
+        self.size: int = head[0]
+        self._hash: bytes = head[1]
+        self._at: int = head[2]
+        self._stored = self.size
+        self._entries: list[tuple[object, ...]] = []
+        self._bodies: list[tuple[object, ...]] = []
+        self._versions: list[tuple[object, ...]] = []
+        self._pending: set[str] = set()
+        self._tags: list[tuple[Any, ...]] = []
+        self._derivations: list[tuple[object, ...]] = []
+        self._notices: list[tuple[object, ...]] = []
+
+    def add(self, unit: Unit, drafts: Sequence[Draft]) -> list[Place]:
+        """Append the drafts of a unit. Time in a journal never goes back."""
+        places = []
+        journal, actor = self.journal, unit.actor
+        at = self._at = max(unit.at, self._at)
+        for draft in drafts:
+            kind, body, salt, version, tags, replaces, replaced_tags, inputs, erases = draft
+            if replaces is not None:
+                if replaces.id in self._pending:
+                    self.flush()  # this very version is still to be written
+                self._replace(replaces.id, replaces.number, replaces.created_at, replaced_tags)
+                if erases:
+                    erase_content(self._connection, journal, replaces.id)
+            seq = self.size
+            entry = entry_bytes(
+                Entry(seq, kind, at, actor, body_digest(salt, body), self._hash.hex())
+            )
+            self._hash = entry_hash(entry)
+            self.size = seq + 1
+            where = place(journal, seq)
+            self._entries.append((where, packed(entry, ENTRY)))
+            self._bodies.append((where, salt, packed(body, BODY)))
+            places.append(Place(seq, self._hash))
+            if kind in NOTICES:
+                self._notices.append((where,))
+            if version is not None:
+                self._versions.append((journal, seq, 1, *version))
+                self._pending.add(version.id)
+                self._derivations += [(journal, source, version.id) for source in inputs]
+                self._tags += [(journal, tag, version.created_at, version.id) for tag in tags]
+        return places
+
+    # ------------------------------------------------------- what another journal has
+
+    def adopt_entries(self, stored: Sequence[StoredEntry]) -> None:
+        """Append entries of the same journal in another database, as they are."""
+        for seq, raw, salt, body in stored:
+            entry = read_entry(raw)
+            if (entry.seq, entry.previous_entry_hash) != (self.size, self._hash.hex()):
+                raise InvalidProof(f"entry {seq} does not follow the entry before it")
+            where = place(self.journal, self.size)
+            self._entries.append((where, packed(raw, ENTRY)))
+            if salt is not None and body is not None:
+                self._bodies.append((where, salt, packed(body, BODY)))
+            if entry.kind in NOTICES:
+                self._notices.append((where,))
+            self._hash, self._at = entry_hash(raw), entry.at
+            self.size += 1
+        self.flush()
+
+    def adopt_rows(self, rows: Sequence[StoredRow]) -> None:
+        """Write the rows that follow from entries that were adopted."""
+        journal = self.journal
+        _VERSIONS.run(
+            self._connection,
+            [(journal, row.seq, int(row.is_newest), *row.version) for row in rows],
+        )
+        tags = [(journal, tag.tag, tag.created_at, tag.id) for tag in tags_of_newest(rows)]
+        _TAGS.run(self._connection, sorted(tags))
+        derived = [
+            (journal, source, row.version.id) for row in rows for source in inputs_of(row.body)
+        ]
+        _DERIVATIONS.run(self._connection, derived)
+
+    def flush(self) -> None:
+        """Write what was added, and move the head."""
+        if self.size == self._stored:
+            return
+        connection = self._connection
+        _ENTRIES.run(connection, self._entries)
+        _BODIES.run(connection, self._bodies)
+        try:
+            _VERSIONS.run(connection, self._versions)
+        except apsw.ConstraintError:
+            raise RecordExists(self._first_in_use()) from None
+        self._tags.sort()
+        _TAGS.run(connection, self._tags)
+        _DERIVATIONS.run(connection, self._derivations)
+        _NOTICES.run(connection, self._notices)
+        for node in completed(self._stored, self.size):
+            row = (self.journal, node.level, node.number, node_of(self._block(node)))
+            _NODES.run(connection, [row])
+        connection.execute(_MOVE_HEAD, (self.size, self._hash, self._at, self.journal))
+        self._stored = self.size
+        for gathered in (
+            self._entries, self._bodies, self._versions, self._tags, self._derivations,
+            self._notices,
+        ):  # fmt: skip
+            gathered.clear()
+        self._pending.clear()
+
+    def _replace(self, id: str, number: int, created_at: int, tags: Sequence[str]) -> None:
+        self._connection.execute(_REPLACE, (self.journal, id, number))
+        for tag in tags:
+            self._connection.execute(_UNTAG, (self.journal, tag, created_at, id))
+
+    def _block(self, node: StoredNode) -> list[bytes]:
+        """The 256 hashes that a complete node is made of."""
+        level, number = node.block
+        start, end = number * BLOCK, (number + 1) * BLOCK
+        if level < STRIDE:
+            places = (place(self.journal, start), place(self.journal, end))
+            entries: Any = self._connection.execute(LEAVES, places)
+            return leaves(unpacked(entry, ENTRY) for (entry,) in entries)
+        rows: Any = self._connection.execute(_BLOCK, (self.journal, level, start, end))
+        return [node for (node,) in rows]
+
+    def _first_in_use(self) -> str:
+        """The first id whose version is stored already, or that stands among these twice."""
+        seen = set()
+        for _, _, _, id, number, *_ in self._versions:
+            key = (self.journal, id, number, self._stored)
+            if id in seen or self._connection.execute(_IN_USE, key).fetchall():
+                return str(id)
+            seen.add(id)
+        raise LookupError("a constraint failed and no id is in use")

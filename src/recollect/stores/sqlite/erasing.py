@@ -1,0 +1,54 @@
+"""Taking content out of a SQLite file, so that no byte of it is left.
+
+Deleted cells are overwritten (`secure_delete`, set on every connection); the index of words is
+merged into one segment (`words`); the write-ahead log is folded in and truncated. What others still read can't be taken from them: that is an error, in
+words, and `scrub` is called again later.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import apsw
+
+from recollect.kernel.errors import StoreUnavailable
+from recollect.stores.sqlite.connection import plain_errors
+from recollect.stores.sqlite.words import forget_words
+
+_FORGET_BODIES: Final = """
+DELETE FROM bodies WHERE place IN (
+  SELECT (journal << 40 | seq) FROM versions WHERE journal = ? AND id = ?
+)
+"""
+_FORGET_ROWS: Final = """
+UPDATE versions SET
+  is_newest = 0, status = 'erased', created_at = 0, updated_at = 0,
+  valid_from = NULL, valid_to = NULL, expires_at = NULL, subject = NULL
+WHERE journal = ? AND id = ?
+"""
+_FORGET_RETRIES: Final = "DELETE FROM retries WHERE journal = ? AND about = ?"
+_FORGET_DERIVATIONS: Final = "DELETE FROM derivations WHERE journal = ? AND output = ?"
+
+
+def erase_content(connection: apsw.Connection, journal: int, id: str) -> None:
+    """Remove the content of every version of an object, inside a transaction."""
+    forget_words(connection, journal, id)
+    for statement in (_FORGET_BODIES, _FORGET_ROWS, _FORGET_RETRIES, _FORGET_DERIVATIONS):
+        connection.execute(statement, (journal, id))
+
+
+def scrub(connect: Callable[[], apsw.Connection], path: str, *, rewrite: bool) -> None:
+    """Fold the write-ahead log in and truncate it; with `rewrite`, write the whole file anew."""
+    with plain_errors(path):
+        connection = connect()
+        try:
+            if rewrite:
+                connection.execute("VACUUM").fetchall()
+            outcome: Any = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        finally:
+            connection.close()
+    if outcome and outcome[0][0]:
+        why = (
+            "what was erased is still in its write-ahead log, because another process or an open"
+            " stream reads what was before; end that, then run `recollect erase --scrub`"
+        )
+        raise StoreUnavailable(path, why)

@@ -1,0 +1,319 @@
+"""The ledger of one scope in SQLite."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing
+from typing import Any, Final, Protocol, TypeVar
+
+import apsw
+import orjson
+
+from recollect.identity.merkle import leaf_hash
+from recollect.ledger.tree import BLOCK, Block, Blocks
+from recollect.ledger.unit import (
+    Committed,
+    Current,
+    Head,
+    Index,
+    Past,
+    Snapshot,
+    StoredEntry,
+    Unit,
+    Version,
+)
+from recollect.records.filter import MemoryFilter
+from recollect.stores.selection import COLUMNS, Dialect, selection
+from recollect.stores.shorthand import BODY, ENTRY, unpacked
+from recollect.stores.sqlite.appending import LEAVES
+from recollect.stores.sqlite.erasing import scrub
+from recollect.stores.sqlite.finding import Asked, find
+from recollect.stores.sqlite.merging import Merger, merge
+from recollect.stores.sqlite.places import SEQ_BITS, place
+from recollect.stores.sqlite.reader import Parameters, Reader
+from recollect.stores.sqlite.snapshot import (
+    ENTRIES,
+    HEAD,
+    MemorySnapshot,
+    SqliteSnapshot,
+    stored_entry,
+)
+from recollect.stores.sqlite.units import JOINED, NEWEST, Job, current
+from recollect.stores.sqlite.words import (
+    INDEX,
+    begin_merging_segments,
+    clear,
+    index_of,
+    merge_segments,
+)
+from recollect.stores.words import REBUILDING
+from recollect.text import Query
+
+A = TypeVar("A")
+R = TypeVar("R")
+
+DIALECT: Final = Dialect(
+    id_in_list="v.id IN (SELECT value FROM json_each(?))",
+    list_parameter=lambda ids: orjson.dumps(ids).decode(),  # noqa: TID251 - a parameter
+    no_limit=-1,
+    joined=JOINED,
+)
+_VERSIONS: Final = (
+    "SELECT v.id, v.number, v.status, v.created_at, v.updated_at, v.valid_from, v.valid_to,"  # noqa: S608 - ours
+    " v.expires_at, v.subject, v.seq, e.entry, b.body FROM versions v"
+    f" JOIN entries e ON e.place = (v.journal << {SEQ_BITS} | v.seq)"
+    " LEFT JOIN bodies b ON b.place = e.place WHERE v.journal = ? AND v.id = ? ORDER BY v.number"
+)
+_AS_OF: Final = (
+    f"SELECT {COLUMNS} FROM {JOINED} WHERE v.journal = ?1 AND v.seq < ?2 AND v.number ="  # noqa: S608 - ours
+    " (SELECT max(w.number) FROM versions w WHERE w.journal = ?1 AND w.id = v.id AND w.seq < ?2)"
+    " ORDER BY v.id"
+)
+_NODES: Final = (
+    "SELECT hash FROM nodes WHERE journal = ? AND level = ? AND number >= ? AND number < ?"
+    " ORDER BY number"
+)
+
+
+_NOTICES: Final = (
+    "SELECT e.place, e.entry, b.salt, b.body FROM notices n JOIN entries e ON e.place = n.place"
+    " LEFT JOIN bodies b ON b.place = e.place WHERE n.place >= ? AND n.place < ? ORDER BY n.place"
+)
+_KEEP_NOTE: Final = """
+INSERT INTO checkpoints (journal, size, note, at) VALUES (?, ?, ?, ?)
+ON CONFLICT (journal, size) DO UPDATE SET note = excluded.note, at = excluded.at
+"""
+_REBUILD: Final = "UPDATE journals SET tokenizer = ? WHERE number = ?"
+_ACTIVE: Final = (
+    "SELECT count(*), '' FROM (SELECT 1 FROM versions"
+    " WHERE journal = ? AND is_newest AND status = 'active' LIMIT ?)"
+)
+_NOTES: Final = "SELECT note FROM checkpoints WHERE journal = ? ORDER BY size DESC"
+
+
+class Database(Protocol):
+    """What a ledger needs of its database."""
+
+    @property
+    def reader(self) -> Reader | None:
+        """The readers; None in memory."""
+        ...
+
+    @property
+    def path(self) -> str:
+        """Where it is."""
+        ...
+
+    @property
+    def connect(self) -> Callable[[], apsw.Connection] | None:
+        """Makes a further connection; None in memory."""
+        ...
+
+    @property
+    def merger(self) -> Merger:
+        """Brings the index of words forward."""
+        ...
+
+    async def read(self, work: Callable[[apsw.Connection], R]) -> R:
+        """Several reads that all see the same moment."""
+        ...
+
+    async def write(self, work: Callable[[apsw.Connection], R]) -> R:
+        """Run one unit of work in a transaction."""
+        ...
+
+    async def write_joined(
+        self, work: Callable[[apsw.Connection, Sequence[A]], Sequence[R]], argument: A
+    ) -> R:
+        """Run one unit of work together with others of the same kind."""
+        ...
+
+    async def rows(self, sql: str, parameters: Parameters, make: Callable[[Any], R]) -> list[R]:
+        """The rows of a SELECT, each made into a value."""
+        ...
+
+
+class SqliteLedger:
+    """The journal of one scope and what follows from it; every statement names it."""
+
+    def __init__(self, database: Database, journal: int) -> None:
+        self._database = database
+        self._journal = journal
+
+    async def commit(self, unit: Unit) -> Committed:
+        """Run a unit in one transaction, which other units may share."""
+        return await self._database.write_joined(
+            self._database.merger.commit, Job(self._journal, unit)
+        )
+
+    # ------------------------------------------------------------------------ objects
+
+    async def current(self, id: str, make: Callable[[Current], R]) -> R | None:
+        """The newest version of an object, if it is active, made into a value."""
+        parameters = (self._journal, id)
+        reader = self._database.reader
+        found = None if reader is None else reader.at_once(NEWEST, parameters)
+        if found is None:
+            versions = await self._database.rows(NEWEST, parameters, current)
+        else:
+            versions = [current(row) for row in found]
+        return make(versions[0]) if versions and versions[0].status == "active" else None
+
+    async def versions(self, id: str) -> list[Past]:
+        """Every version of an object, the first one first."""
+        return await self._database.rows(_VERSIONS, (self._journal, id), _past)
+
+    async def as_of(self, size: int) -> AsyncGenerator[Current, None]:
+        """The objects as they were when the journal had this many entries, by id."""
+        async with aclosing(self._streamed(_AS_OF, (self._journal, size))) as rows:
+            async for row in rows:
+                yield current(row)
+
+    async def select(self, filter: MemoryFilter, make: Callable[[Current], R]) -> list[R]:
+        """The active objects that a filter asks for, each made into a value where it was read."""
+        chosen = selection(filter, self._journal, DIALECT)
+        if chosen is None:
+            return []
+        return await self._database.rows(
+            chosen.sql, chosen.parameters, lambda row: make(current(row))
+        )
+
+    async def stream(self, filter: MemoryFilter) -> AsyncGenerator[Current, None]:
+        """The same, as they are when the stream starts, a few at a time."""
+        chosen = selection(filter, self._journal, DIALECT)
+        if chosen is None:
+            return
+        async with aclosing(self._streamed(chosen.sql, chosen.parameters)) as rows:
+            async for row in rows:
+                yield current(row)
+
+    # -------------------------------------------------------------------------- words
+
+    async def find(
+        self, query: Query, make: Callable[[Current], R | None], *, every: bool, limit: int | None
+    ) -> list[R]:
+        """The active objects that have the words of a query, newest first, ties by id.
+
+        Where too much is not in the index yet, it is brought forward first.
+        """
+        asked = Asked(query, every, make, limit)
+        words = self._database.merger.words
+        while True:
+            found = await self._database.read(
+                lambda connection: find(connection, self._journal, words, asked)
+            )
+            if found is not None:
+                return found
+            await self._merge()
+
+    async def index(self) -> Index:
+        """How far the word index reaches, and whose it is."""
+        return (await self._database.rows(INDEX, (self._journal,), Index._make))[0]
+
+    async def reindex(self) -> None:
+        """Make the word index anew, in steps.
+
+        It is one for all journals of a file, and can only be emptied whole: the others start
+        anew as well, in their spare time.
+        """
+
+        def begin(connection: apsw.Connection) -> None:
+            if index_of(connection, self._journal).indexed:
+                clear(connection)
+            connection.execute(_REBUILD, (REBUILDING, self._journal))
+
+        await self._database.write(begin)
+        while await self._merge(rebuilding=True):
+            pass
+
+    async def active(self, at_most: int) -> int:
+        """How many objects are active; counted up to a number."""
+        counted = await self._database.rows(_ACTIVE, (self._journal, at_most), _first)
+        return int(counted[0])
+
+    async def _merge(self, *, rebuilding: bool = False) -> int:
+        words = self._database.merger.words
+        return await self._database.write(
+            lambda connection: merge(connection, self._journal, words, rebuilding=rebuilding)
+        )
+
+    # ------------------------------------------------------------------------ journal
+
+    async def head(self) -> Head:
+        """The end of the journal."""
+        return (await self._database.rows(HEAD, (self._journal,), Head._make))[0]
+
+    async def entry(self, seq: int) -> StoredEntry | None:
+        """One entry by its number."""
+        where = place(self._journal, seq)
+        found = await self._database.rows(ENTRIES, (where, where + 1), stored_entry)
+        return found[0] if found else None
+
+    async def notices(self) -> list[StoredEntry]:
+        """The entries about the memory as a whole, the first one first."""
+        places = (place(self._journal, 0), place(self._journal + 1, 0))
+        return await self._database.rows(_NOTICES, places, stored_entry)
+
+    async def hashes(self, blocks: Collection[Block]) -> Blocks:
+        """Blocks of the tree, as they are stored or as they follow from the entries."""
+        return {block: await self._hashes(block) for block in blocks}
+
+    async def _hashes(self, block: Block) -> list[bytes]:
+        start, end = block.number * BLOCK, (block.number + 1) * BLOCK
+        if block.level == 0:
+            places = (place(self._journal, start), place(self._journal, end))
+            return await self._database.rows(
+                LEAVES, places, lambda row: leaf_hash(unpacked(row[0], ENTRY))
+            )
+        parameters = (self._journal, block.level, start, end)
+        return await self._database.rows(_NODES, parameters, lambda row: bytes(row[0]))
+
+    async def keep_note(self, size: int, note: str, at: int) -> None:
+        """Keep a checkpoint's note; one of the same size is replaced."""
+        row = (self._journal, size, note, at)
+        await self._database.write(lambda c: c.execute(_KEEP_NOTE, row).fetchall())
+
+    async def notes(self) -> list[str]:
+        """The notes that are kept, the largest size first."""
+        return await self._database.rows(_NOTES, (self._journal,), lambda row: str(row[0]))
+
+    async def scrub(self, *, rewrite: bool = False) -> None:
+        """See that what was erased is in no byte of the file; in memory there is none."""
+        self._database.merger.words.clear()
+        connect = self._database.connect
+        if connect is not None:
+            done = await self._database.write(begin_merging_segments)
+            while not done:
+                done = await self._database.write(merge_segments)
+            await asyncio.to_thread(scrub, connect, self._database.path, rewrite=rewrite)
+
+    def snapshot(self) -> AbstractAsyncContextManager[Snapshot]:
+        """All of the ledger as it is now."""
+        connect = self._database.connect
+        if connect is None:
+            return MemorySnapshot(self._database.write, self._journal)
+        return SqliteSnapshot(connect, self._journal, self._database.path)
+
+    async def _streamed(self, sql: str, parameters: Parameters) -> AsyncGenerator[Any, None]:
+        reader = self._database.reader
+        if reader is None:
+            # In memory there is one connection, which a stream must not hold.
+            for row in await self._database.rows(sql, parameters, _itself):
+                yield row
+            return
+        async with aclosing(reader.stream(sql, parameters)) as rows:
+            async for row in rows:
+                yield row
+
+
+def _first(row: Any) -> Any:
+    return row[0]
+
+
+def _itself(row: Any) -> Any:
+    return row
+
+
+def _past(row: Any) -> Past:
+    *version, seq, entry, body = row
+    content = None if body is None else unpacked(body, BODY)
+    return Past(Version._make(version), seq, unpacked(entry, ENTRY), content)

@@ -1,0 +1,157 @@
+"""Bringing the word index forward, in spare time.
+
+No word is looked at while a caller waits. The journal itself says what is not yet in the index:
+the entries from `indexed` on. A batch of them is read, the words of what is active at its end are
+added and those of what it replaced are removed, and `indexed` moves, all in one transaction.
+"""
+
+from collections.abc import Callable, Sequence
+from time import sleep
+from typing import Any, Final
+
+import apsw
+
+from recollect.ledger.unit import Committed
+from recollect.stores.shorthand import BODY, unpacked
+from recollect.stores.sqlite.places import SEQ_BITS, place
+from recollect.stores.sqlite.units import Job, commit_units
+from recollect.stores.sqlite.words import ADD, BODY_AT, INDEXED_VERSION, REMOVE, joined
+from recollect.stores.words import BATCH, MERGED_ANYWAY, MERGED_WHEN_IDLE, REBUILDING, WordCache
+from recollect.text import TOKENIZER
+
+STATE: Final = "SELECT indexed, size, tokenizer FROM journals WHERE number = ?"
+BODIES: Final = "SELECT place, body FROM bodies WHERE place >= ? AND place < ? ORDER BY place"
+_ADVANCE: Final = "UPDATE journals SET indexed = ?, tokenizer = ? WHERE number = ?"
+_SEQ: Final = (1 << SEQ_BITS) - 1
+
+
+def merge(
+    connection: apsw.Connection,
+    journal: int,
+    words: WordCache,
+    *,
+    entries: int = BATCH,
+    rebuilding: bool = False,
+) -> int:
+    """Bring the index forward by up to so many entries, in a transaction; how many are left.
+
+    An index of another tokenizer is left alone, and so is one that another makes anew.
+    """
+    state: Any = connection.execute(STATE, (journal,)).fetchone()
+    indexed, size, tokenizer = state
+    if tokenizer not in ((REBUILDING,) if rebuilding else ("", TOKENIZER)):
+        return 0
+    end = min(size, indexed + entries)
+    if end > indexed:
+        _merge_up_to(connection, journal, indexed, end, words)
+        now = tokenizer or TOKENIZER
+        connection.execute(_ADVANCE, (end, now, journal))
+    return int(size - end)
+
+
+def _merge_up_to(
+    connection: apsw.Connection, journal: int, indexed: int, end: int, words: WordCache
+) -> None:
+    added: dict[str, tuple[int, frozenset[str]]] = {}
+    replacing: set[str] = set()
+    bodies: Any = connection.execute(BODIES, (place(journal, indexed), place(journal, end)))
+    for where, body in bodies.fetchall():
+        found = words.of(body)
+        if found is not None:
+            if found.number > 1 and found.id not in added:
+                replacing.add(found.id)
+            added[found.id] = (where, found.tokens)
+    removed = []
+    for id in replacing:
+        before: Any = connection.execute(INDEXED_VERSION, (journal, id, indexed)).fetchone()
+        if before is not None and before[1] == "active":
+            where = place(journal, before[0])
+            body: Any = connection.execute(BODY_AT, (where,)).fetchone()
+            old = words.of(body[0])
+            removed.append((where, old.tokens if old else frozenset[str]()))
+    # In the order of places: FTS5 writes a segment whenever they go back.
+    for statement, rows in ((REMOVE, removed), (ADD, list(added.values()))):
+        for where, tokens in sorted(rows, key=_place):
+            if tokens:
+                connection.execute(statement, (where, joined(tokens)))
+
+
+def _place(row: tuple[int, frozenset[str]]) -> int:
+    return row[0]
+
+
+class Merger:
+    """What the writer does when nobody waits for it: it merges what was written.
+
+    It counts the entries that this process wrote; how many there are is looked up when it is due.
+    """
+
+    def __init__(self) -> None:
+        self.words = WordCache(_unpacked)
+        self._tails: dict[int, int] = {}
+
+    def commit(self, connection: apsw.Connection, jobs: Sequence[Job]) -> list[Committed]:
+        """Run units of work, and count what they wrote."""
+        outcomes = commit_units(connection, jobs)
+        for job, outcome in zip(jobs, outcomes, strict=True):
+            self.note(job.journal, len(outcome.places) if outcome.fresh else 0)
+        return outcomes
+
+    def note(self, journal: int, entries: int) -> None:
+        """Some entries are not in the index yet."""
+        self._tails[journal] = self._tails.get(journal, 0) + entries
+
+    @property
+    def is_due(self) -> bool:
+        """Whether there is something to do once nobody waits."""
+        return any(tail >= MERGED_WHEN_IDLE for tail in self._tails.values())
+
+    @property
+    def is_pressing(self) -> bool:
+        """Whether there is so much to do that it is done although somebody may wait."""
+        return any(tail >= MERGED_ANYWAY for tail in self._tails.values())
+
+    def use(self, connection: apsw.Connection, is_wanted: Callable[[], bool]) -> None:
+        """Merge a batch of the longest tail; give up at once when the writer is wanted.
+
+        Finding the words takes long and needs no transaction: they are remembered, and the
+        transaction that writes them is short.
+        """
+        journal = max(self._tails, key=self._tails.__getitem__)
+        if self._read_ahead(connection, journal, is_wanted):
+            self._tails[journal] = self._merged(connection, journal)
+
+    def finish(self, connection: apsw.Connection) -> None:
+        """Merge all that this process wrote, before it closes."""
+        for journal, tail in self._tails.items():
+            left = tail
+            while left:
+                left = self._merged(connection, journal)
+        self._tails.clear()
+
+    def give_up(self) -> None:
+        """It could not be done now; later writes bring it up again."""
+        self._tails.clear()
+
+    def _read_ahead(
+        self, connection: apsw.Connection, journal: int, is_wanted: Callable[[], bool]
+    ) -> bool:
+        state: Any = connection.execute(STATE, (journal,)).fetchone()
+        start = place(journal, state[0])
+        bodies: Any = connection.execute(BODIES, (start, start + BATCH)).fetchall()
+        for _, body in bodies:
+            if is_wanted():
+                return False
+            self.words.of(body)
+            sleep(0)  # lets the event loop have its turn
+        return True
+
+    def _merged(self, connection: apsw.Connection, journal: int) -> int:
+        connection.execute("BEGIN IMMEDIATE")
+        left = merge(connection, journal, self.words)
+        connection.execute("COMMIT")
+        return left
+
+
+def _unpacked(body: bytes) -> bytes:
+    return unpacked(body, BODY)

@@ -1,0 +1,217 @@
+"""A SQLite ledger at one moment, read in chunks on a thread of its own."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
+from functools import partial
+from itertools import islice
+from typing import Any, Final, Self, TypeVar
+
+import apsw
+
+from recollect.ledger.unit import (
+    Head,
+    Index,
+    StoredEntry,
+    StoredNodeHash,
+    StoredRow,
+    StoredTag,
+    StoredWord,
+    Version,
+)
+from recollect.stores.shorthand import BODY, ENTRY, unpacked
+from recollect.stores.sqlite.connection import let_go, plain_errors
+from recollect.stores.sqlite.places import SEQ_BITS, place
+
+R = TypeVar("R")
+
+CHUNK: Final = 1_024
+
+HEAD: Final = "SELECT origin, size, head FROM journals WHERE number = ?"
+ENTRIES: Final = (
+    "SELECT e.place, e.entry, b.salt, b.body FROM entries e LEFT JOIN bodies b ON b.place = e.place"
+    " WHERE e.place >= ? AND e.place < ? ORDER BY e.place"
+)
+_NODES: Final = "SELECT level, number, hash FROM nodes WHERE journal = ? ORDER BY level, number"
+_ROWS: Final = (
+    "SELECT v.id, v.number, v.status, v.created_at, v.updated_at, v.valid_from, v.valid_to,"  # noqa: S608 - ours
+    " v.expires_at, v.subject, v.seq, v.is_newest, e.entry, b.body FROM versions v"
+    f" LEFT JOIN entries e ON e.place = (v.journal << {SEQ_BITS} | v.seq)"
+    " LEFT JOIN bodies b ON b.place = e.place WHERE v.journal = ? ORDER BY v.id, v.number"
+)
+_TAGS: Final = "SELECT tag, created_at, id FROM tags WHERE journal = ?"
+_INDEX: Final = "SELECT indexed, tokenizer FROM journals WHERE number = ?"
+_WORDS: Final = "SELECT term, doc FROM word_rows WHERE doc >= ? AND doc < ?"
+_SEQ: Final = (1 << SEQ_BITS) - 1
+
+
+class SqliteSnapshot:
+    """One read transaction: writing goes on beside it, and does not show."""
+
+    def __init__(self, connect: Callable[[], apsw.Connection], journal: int, database: str) -> None:
+        self._connect = connect
+        self._journal = journal
+        self._database = database
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="recollect-snapshot")
+        self._connection: apsw.Connection | None = None
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self._run(self._begin)
+        except BaseException:
+            await self.__aexit__()  # nobody else will: a snapshot that was left pins the past
+            raise
+        return self
+
+    async def __aexit__(self, *_raised: object) -> None:
+        ended = self._thread.submit(self._end)
+        self._thread.shutdown(wait=False)
+        await asyncio.shield(asyncio.wrap_future(ended))  # it ends, also for who doesn't wait
+
+    async def head(self) -> Head:
+        """The end of the journal."""
+        async with aclosing(self._chunks(HEAD, (self._journal,), Head._make)) as chunks:
+            return (await anext(chunks))[0]
+
+    def entries(self) -> AsyncGenerator[Sequence[StoredEntry], None]:
+        """Every entry with its body, by number."""
+        places = (place(self._journal, 0), place(self._journal + 1, 0))
+        return self._chunks(ENTRIES, places, stored_entry)
+
+    def nodes(self) -> AsyncGenerator[Sequence[StoredNodeHash], None]:
+        """Every node of the tree that is stored, by level and number."""
+        return self._chunks(_NODES, (self._journal,), StoredNodeHash._make)
+
+    def rows(self) -> AsyncGenerator[Sequence[StoredRow], None]:
+        """Every version's row with the entry and the body that it stands for."""
+        return self._chunks(_ROWS, (self._journal,), _row)
+
+    def tags(self) -> AsyncGenerator[Sequence[StoredTag], None]:
+        """Every row of the index of tags."""
+        return self._chunks(_TAGS, (self._journal,), StoredTag._make)
+
+    async def index(self) -> Index:
+        """How far the word index reaches, and whose it is."""
+        async with aclosing(self._chunks(_INDEX, (self._journal,), Index._make)) as chunks:
+            return (await anext(chunks))[0]
+
+    def words(self) -> AsyncGenerator[Sequence[StoredWord], None]:
+        """Every posting of the word index."""
+        places = (place(self._journal, 0), place(self._journal + 1, 0))
+        return self._chunks(_WORDS, places, _word)
+
+    # ------------------------------------------------------------------- on the thread
+
+    def _begin(self) -> None:
+        connection = self._connection = self._connect()
+        connection.execute("BEGIN")
+        connection.execute("SELECT 1 FROM journals").fetchall()  # from here on nothing new shows
+
+    def _end(self) -> None:
+        if self._connection is not None:
+            let_go(self._connection)
+
+    async def _chunks(
+        self, sql: str, parameters: Sequence[Any], make: Callable[[Any], R]
+    ) -> AsyncGenerator[Sequence[R], None]:
+        assert self._connection is not None  # noqa: S101 - it is entered first
+        cursor = await self._run(partial(self._connection.execute, sql, parameters))
+        take = partial(_taken, cursor, make)
+        try:
+            while chunk := await self._run(take):
+                yield chunk
+        finally:
+            await self._run(partial(cursor.close, True))
+
+    async def _run(self, work: Callable[[], R]) -> R:
+        with plain_errors(self._database):
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+
+def stored_entry(row: Any) -> StoredEntry:
+    """An entry from a row of `ENTRIES`."""
+    where, entry, salt, body = row
+    content = None if body is None else unpacked(body, BODY)
+    return StoredEntry(where & _SEQ, unpacked(entry, ENTRY), salt, content)
+
+
+def _taken(cursor: apsw.Cursor, make: Callable[[Any], R]) -> list[R]:
+    return [make(row) for row in islice(cursor, CHUNK)]
+
+
+def _row(row: Any) -> StoredRow:
+    *version, seq, is_newest, entry, body = row
+    return StoredRow(
+        Version._make(version),
+        seq,
+        bool(is_newest),
+        None if entry is None else unpacked(entry, ENTRY),
+        None if body is None else unpacked(body, BODY),
+    )
+
+
+def _word(row: Any) -> StoredWord:
+    return StoredWord(row[0], row[1] & _SEQ)
+
+
+class MemorySnapshot:
+    """The same for a database in memory, which has one connection: all of it is read at once."""
+
+    def __init__(
+        self, run: Callable[[Callable[[apsw.Connection], Any]], Awaitable[Any]], journal: int
+    ) -> None:
+        self._run = run
+        self._journal = journal
+        self._read: dict[str, list[Any]] = {}
+
+    async def __aenter__(self) -> Self:
+        journal = (self._journal,)
+        places = (place(self._journal, 0), place(self._journal + 1, 0))
+        queries = {
+            HEAD: journal,
+            ENTRIES: places,
+            _NODES: journal,
+            _ROWS: journal,
+            _TAGS: journal,
+            _INDEX: journal,
+            _WORDS: places,
+        }
+        self._read = await self._run(
+            lambda connection: {
+                sql: connection.execute(sql, parameters).fetchall()
+                for sql, parameters in queries.items()
+            }
+        )
+        return self
+
+    async def __aexit__(self, *_raised: object) -> None:
+        self._read = {}
+
+    async def head(self) -> Head:
+        """The end of the journal."""
+        return Head._make(self._read[HEAD][0])
+
+    async def entries(self) -> AsyncGenerator[Sequence[StoredEntry], None]:
+        """Every entry with its body, by number."""
+        yield [stored_entry(row) for row in self._read[ENTRIES]]
+
+    async def nodes(self) -> AsyncGenerator[Sequence[StoredNodeHash], None]:
+        """Every node of the tree that is stored, by level and number."""
+        yield [StoredNodeHash._make(row) for row in self._read[_NODES]]
+
+    async def rows(self) -> AsyncGenerator[Sequence[StoredRow], None]:
+        """Every version's row with the entry and the body that it stands for."""
+        yield [_row(row) for row in self._read[_ROWS]]
+
+    async def tags(self) -> AsyncGenerator[Sequence[StoredTag], None]:
+        """Every row of the index of tags."""
+        yield [StoredTag._make(row) for row in self._read[_TAGS]]
+
+    async def index(self) -> Index:
+        """How far the word index reaches, and whose it is."""
+        return Index._make(self._read[_INDEX][0])
+
+    async def words(self) -> AsyncGenerator[Sequence[StoredWord], None]:
+        """Every posting of the word index."""
+        yield [_word(row) for row in self._read[_WORDS]]

@@ -1,0 +1,72 @@
+"""The words of bodies, for both databases: computed once for what is read again and again.
+
+Entries beyond the end of the word index are read by every search until they are merged, so that
+their words are remembered here, by the digest of the body: whatever becomes of a transaction, the
+same body has the same words.
+"""
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from recollect.identity import decode, sha256
+from recollect.ledger.derive import words_of
+from recollect.ledger.object import TYPE, version_of
+
+MERGED_WHEN_IDLE: Final = 256
+"""Entries beyond the end of the index from which on they are merged into it, in spare time."""
+
+MERGED_ANYWAY: Final = 4_096
+"""Entries from which on they are merged without waiting for spare time."""
+
+BATCH: Final = 256
+"""Entries that are merged in one transaction."""
+
+REBUILDING: Final = "(being made anew)"
+"""Stands for the tokenizer of an index that is not whole yet."""
+
+_REMEMBERED_BYTES: Final = 32 * 1024 * 1024
+_OVERHEAD: Final = 3_000
+
+
+class Words(NamedTuple):
+    """What a body's object is found by: its id, its version, its tokens while it is active."""
+
+    id: str
+    number: int
+    tokens: frozenset[str]
+
+
+class WordCache:
+    """The words of bodies, remembered up to a number of bytes; several threads may ask."""
+
+    def __init__(self, unpack: Callable[[bytes], bytes] = bytes) -> None:
+        self._unpack = unpack
+        self._known: dict[bytes, tuple[Words | None, int]] = {}
+        self._bytes = 0
+
+    def of(self, stored: bytes) -> Words | None:
+        """The words of a body as it is stored; None if it is not that of an object."""
+        digest = sha256(stored)
+        known = self._known.get(digest)
+        if known is not None:
+            return known[0]
+        words = words_in(self._unpack(stored))
+        size = len(stored) * 2 + _OVERHEAD
+        if self._bytes + size > _REMEMBERED_BYTES:
+            self.clear()
+        self._bytes += size
+        self._known[digest] = (words, size)
+        return words
+
+    def clear(self) -> None:
+        """Forget all of them."""
+        self._known = {}
+        self._bytes = 0
+
+
+def words_in(body: bytes) -> Words | None:
+    """The words of a body; None if it is not that of an object."""
+    document = decode(body)
+    if not isinstance(document, dict) or document.get("type") != TYPE:
+        return None
+    return Words(document["id"], version_of(document), words_of(document))

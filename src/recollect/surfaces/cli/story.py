@@ -1,0 +1,31 @@
+"""How a demonstration is told: numbered sentences, and below each what came of it."""
+
+from rich.console import Console
+from rich.text import Text
+
+
+class Story:
+    """Tells a story on a console."""
+
+    def __init__(self, out: Console) -> None:
+        self.out = out
+        self._number = 0
+
+    def title(self, sentence: str) -> None:
+        """What it is about."""
+        self.out.print(Text(sentence, style="bold"))
+
+    def say(self, sentence: str) -> None:
+        """The next step of the story."""
+        self._number += 1
+        self.out.print()
+        self._lines(f"{self._number}. ", sentence, "bold")
+
+    def show(self, line: str) -> None:
+        """What came of it."""
+        self._lines("   ", line)
+
+    def _lines(self, indent: str, text: str, style: str = "") -> None:
+        for number, part in enumerate(Text(text).wrap(self.out, self.out.width - len(indent))):
+            start = indent if number == 0 else " " * len(indent)
+            self.out.print(Text(f"{start}{part.plain.rstrip()}", style), soft_wrap=True)

@@ -1,0 +1,93 @@
+"""``recollect verify``: walk everything, report all damage."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from recollect.app.audit import DatabaseAudit, verify_database
+from recollect.kernel.errors import InvalidCheckpoint
+from recollect.ledger.anchor import Anchor, KeptNote
+from recollect.ledger.checkpoint import parse_checkpoint, parse_origin
+from recollect.outside.anchors import FileAnchor
+from recollect.surfaces.cli.errors import wrong_use
+from recollect.surfaces.cli.handles import Place
+from recollect.surfaces.cli.options import AsJson, Database, Scopes
+from recollect.surfaces.cli.present import console, print_json
+from recollect.surfaces.cli.progress import bars
+from recollect.surfaces.cli.report import as_json, show, unreachable
+from recollect.surfaces.errors import NOT_SOUND, NOT_THERE
+
+
+def verify(
+    database: Database = None,
+    scope: Scopes = None,
+    checkpoint: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            readable=True,
+            help="A checkpoint that you kept, or an anchor's file; may be repeated.",
+        ),
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """Verify a database: chain, tree, bodies, rows, checkpoints, anchors.
+
+    Exits with 0 when it is sound, with 5 when it is damaged, with 4 when an anchor could not be
+    read.
+    """
+    place = Place(database)
+    seal = place.seal()
+    kept, anchors = _kept(checkpoint or [], scope)
+    seal = replace(seal, anchors=[*seal.anchors, *anchors])
+    with bars() as progress:
+        found = asyncio.run(
+            verify_database(place.url, scopes=scope, seal=seal, kept=kept, progress=progress)
+        )
+    if json:
+        print_json(as_json(found, seal))
+    else:
+        show(console(), found, seal)
+    if status := _status(found):
+        raise typer.Exit(status)
+
+
+def _status(found: DatabaseAudit) -> int:
+    if not found.is_sound:
+        return NOT_SOUND
+    return NOT_THERE if unreachable(found) else 0
+
+
+def _kept(
+    files: Sequence[Path], scopes: Sequence[str] | None
+) -> tuple[list[KeptNote], list[Anchor]]:
+    """The checkpoints that were kept: single notes, and files of anchors."""
+    notes: list[KeptNote] = []
+    anchors: list[Anchor] = []
+    for file in files:
+        raw = file.read_bytes()
+        if any(line.startswith(b"= ") for line in raw.splitlines()):
+            anchors.append(FileAnchor(file))
+            continue
+        try:
+            checkpoint, note = parse_checkpoint(raw)
+        except InvalidCheckpoint as refused:
+            raise InvalidCheckpoint(f"{refused.where} of {file}", refused.why) from None
+        for other in _left_out(checkpoint.origin, scopes):
+            raise wrong_use(f"{file} is a checkpoint of the scope {other!r}: name it with --scope.")
+        notes.append(KeptNote(str(file), str(note)))
+    return notes, anchors
+
+
+def _left_out(origin: str, scopes: Sequence[str] | None) -> Iterator[str]:
+    with suppress(InvalidCheckpoint):  # of another kind of log: verify says that it is not here
+        scope = parse_origin(origin).scope
+        if scopes is not None and scope not in scopes:
+            yield scope or "(directory)"

@@ -1,0 +1,124 @@
+"""Callers that give up: tasks cancelled and timed out at random, under load.
+
+A cancelled caller learns nothing, so its call has an unknown outcome: it landed whole or not at
+all. No transaction is left open, and nobody finds the database locked afterwards.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+
+import recollect
+from recollect import MemoryFilter
+from recollect.journeys.audit.verify import verify
+from recollect.journeys.govern.memory import GovernedMemory
+from recollect.kernel.errors import RecollectError
+from recollect.stores.sqlite.connection import connect
+from tests.adversity.chance import Random
+from tests.adversity.client import Client, perform
+from tests.adversity.counts import Counts
+from tests.adversity.history import History
+from tests.adversity.judge import SCOPE, judge, settle, tell
+
+LANES: Final = 12
+LONGEST_PATIENCE: Final = 0.02
+LOCKED_AFTER_MS: Final = 1_000
+
+
+@dataclass(slots=True)
+class Cancels:
+    """Many callers on one database, by URL, most of whom give up."""
+
+    url: str
+    chance: Random
+    counts: Counts = field(default_factory=Counts)
+    _stopped: int = 0
+
+    def run(self, stops: int, tell_done: Callable[[], None] = lambda: None) -> Counts:
+        """Go on until this many callers have given up."""
+        asyncio.run(self.run_async(stops, tell_done))
+        return self.counts
+
+    async def run_async(self, stops: int, tell_done: Callable[[], None] = lambda: None) -> Counts:
+        """The same, inside a loop."""
+        history = History()
+        async with recollect.open(self.url, scope=SCOPE) as memory:
+            client = Client("c", memory, self.chance, history)
+            while self._stopped < stops:
+                await asyncio.gather(*(self._lane(client, memory, history) for _ in range(LANES)))
+                self._probe()
+                tell_done()
+            await settle(memory, history, self.counts)
+        self._probe()
+        await judge(self.url, history, self.counts)
+        tell(history, self.counts)
+        return self.counts
+
+    async def _lane(
+        self, client: Client, memory: GovernedMemory[Any], history: History
+    ) -> None:
+        own: list[str] = []
+        for _ in range(20):
+            if self.chance.random() < 0.15:
+                await self._giving_up(self._reading(memory))
+            else:
+                call = client.next_call(own)
+                await self._giving_up(perform(memory, call, history, own))
+
+    async def _giving_up(self, work: Any) -> None:
+        """Wait for something, but not for long: by a timeout, or cancelled from outside."""
+        patience = self.chance.uniform(-0.2, 1) ** 2 * LONGEST_PATIENCE
+        if self.chance.random() < 0.5:
+            try:
+                async with asyncio.timeout(patience):
+                    await work
+            except TimeoutError:
+                self._stop("timeouts")
+            return
+        task = asyncio.ensure_future(work)
+        await asyncio.wait({task}, timeout=patience)
+        if not task.done():
+            task.cancel()
+        try:
+            await task
+        except asyncio.CancelledError:
+            self._stop("cancellations")
+
+    def _stop(self, how: str) -> None:
+        self._stopped += 1
+        self.counts.add(how)
+
+    async def _reading(self, memory: GovernedMemory[Any]) -> None:
+        """Reads, streams, a verification, and another handle that is opened and closed."""
+        match self.chance.randrange(4):
+            case 0:
+                await memory.records.query(MemoryFilter(tags=["t"], limit=5))
+            case 1:
+                await memory.list()
+            case 2:
+                await verify(memory._ledger)
+            case _:
+                scope = f"other-{self.chance.randrange(3)}"
+                async with recollect.open(self.url, scope=scope) as other:
+                    await other.remember("x")
+
+    def _probe(self) -> None:
+        """Within a second somebody else can write, and nobody pins the past; SQLite only."""
+        if not self.url.startswith("sqlite:///"):
+            return
+        other = connect(self.url.removeprefix("sqlite:///"), busy_ms=LOCKED_AFTER_MS)
+        try:
+            other.execute("BEGIN IMMEDIATE; ROLLBACK")
+            ((busy, *_),) = other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except apsw.BusyError:
+            self.counts.wrong("stuck", "the database is locked and nobody writes")
+        else:
+            if busy:
+                self.counts.wrong("stuck", "the WAL can't be emptied and nobody reads")
+        finally:
+            other.close()
+        self.counts.add("probes")

@@ -1,0 +1,33 @@
+"""What a journal holds, as its exports show it."""
+
+from typing import Any
+
+from recollect import Memory
+from recollect.identity import decode
+from recollect.journeys.audit.export import export_log
+from recollect.ledger.object import sealed
+
+
+async def events(memory: Memory[Any]) -> list[dict[str, Any]]:
+    """The MemoryLog."""
+    return [decode(line) async for line in export_log(memory._ledger)]
+
+
+async def log_lines(memory: Memory[Any]) -> list[bytes]:
+    """The MemoryLog, line by line."""
+    return [line async for line in export_log(memory._ledger)]
+
+
+async def objects(memory: Memory[Any]) -> list[dict[str, Any]]:
+    """Every object that is stored, sealed, in the order of the journal."""
+    async with memory._ledger.snapshot() as snapshot:
+        bodies = [one.body async for chunk in snapshot.entries() for one in chunk]
+    documents = [decode(body) for body in bodies if body is not None]
+    return [sealed(document) for document in documents if document["type"] == "MemoryObject"]
+
+
+async def raw(memory: Memory[Any]) -> bytes:
+    """Every byte of the journal that is stored."""
+    async with memory._ledger.snapshot() as snapshot:
+        stored = [one async for chunk in snapshot.entries() for one in chunk]
+    return b"".join(one.entry + (one.salt or b"") + (one.body or b"") for one in stored)
