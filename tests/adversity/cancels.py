@@ -7,7 +7,6 @@ all. No transaction is left open, and nobody finds the database locked afterward
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 import apsw
@@ -16,7 +15,6 @@ import recollect
 from recollect import MemoryFilter
 from recollect.journeys.audit.verify import verify
 from recollect.journeys.govern.memory import GovernedMemory
-from recollect.kernel.errors import RecollectError
 from recollect.stores.sqlite.connection import connect
 from tests.adversity.chance import Random
 from tests.adversity.client import Client, perform
@@ -58,9 +56,7 @@ class Cancels:
         tell(history, self.counts)
         return self.counts
 
-    async def _lane(
-        self, client: Client, memory: GovernedMemory[Any], history: History
-    ) -> None:
+    async def _lane(self, client: Client, memory: GovernedMemory[Any], history: History) -> None:
         own: list[str] = []
         for _ in range(20):
             if self.chance.random() < 0.15:

@@ -46,7 +46,7 @@ class Client:
         mark = f"{self._name}-{self._made}"
         (verb,) = chance.choices(_VERBS, _WEIGHTS)
         if verb == "remember_many":
-            return Call(mark, verb, count=chance.choice(_MANY))
+            return Call(mark, verb, entries=chance.choice(_MANY))
         if verb == "update" and shared and chance.random() < 0.3:
             return Call(mark, verb, shared)
         if verb in {"update", "forget"} and own:
@@ -76,30 +76,28 @@ async def perform(
 
 async def made(memory: GovernedMemory[Any], call: Call) -> list[Answer]:
     """Make a call, also again: the same call is the same request."""
-    data = {"mark": call.mark, "text": "가나 word " * (call.size // 10)}
-    match call.verb:
-        case "remember":
-            receipts: Sequence[Receipt] = [
-                await memory.remember(
-                    data, tags=["t", call.mark], reason=call.mark, idempotency_key=call.key
-                )
-            ]
-        case "create":
-            record = MemoryRecordInput[Any](data=data, tags=["c"])
-            id = await memory.records.create(record, reason=call.mark, idempotency_key=call.key)
-            return [Answer(id)]
-        case "remember_many":
-            items = [{"mark": call.mark, "number": number} for number in range(call.count)]
-            receipts = await memory.remember_many(items, tags=["m"], reason=call.mark)
-        case "update":
-            patch = {"last": call.mark}
-            receipts = [
-                await memory.update(
-                    call.target, patch, reason=call.mark, idempotency_key=call.key
-                )
-            ]
-        case "forget":
-            receipts = [
-                await memory.forget(call.target, reason=call.mark, idempotency_key=call.key)
-            ]
+    if call.verb == "create":
+        record = MemoryRecordInput[Any](data=_data(call), tags=["c"])
+        id = await memory.records.create(record, reason=call.mark, idempotency_key=call.key)
+        return [Answer(id)]
+    receipts = await _receipts(memory, call)
     return [Answer(r.id, r.version, r.seq, r.entry_hash) for r in receipts]
+
+
+async def _receipts(memory: GovernedMemory[Any], call: Call) -> Sequence[Receipt]:
+    if call.verb == "remember_many":
+        items = [{"mark": call.mark, "number": number} for number in range(call.entries)]
+        return await memory.remember_many(items, tags=["m"], reason=call.mark)
+    noted: dict[str, Any] = {"reason": call.mark, "idempotency_key": call.mark}
+    match call.verb:
+        case "update":
+            return [await memory.update(call.target, {"last": call.mark}, **noted)]
+        case "forget":
+            return [await memory.forget(call.target, **noted)]
+        case _:
+            tags = ["t", call.mark]
+            return [await memory.remember(_data(call), tags=tags, **noted)]
+
+
+def _data(call: Call) -> dict[str, str]:
+    return {"mark": call.mark, "text": "가나 word " * (call.size // 10)}

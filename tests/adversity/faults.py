@@ -58,13 +58,13 @@ class Fault:
         self._number = number
         self._lasting = lasting
         self._is_full = is_full
-        self._is_mended = False
+        self.is_mended = False
         self.calls = 0
         self.struck: str = ""
 
     def watch(self, operation: Operation) -> None:
         """Let a call pass, or fail it."""
-        if operation.name not in WORKING or self._is_mended:
+        if operation.name not in WORKING or self.is_mended:
             return
         self.calls += 1
         if self.calls == self._number or (self._lasting == "persistent" and self.struck):
@@ -76,7 +76,7 @@ class Fault:
 
     def mend(self) -> None:
         """From now on everything works."""
-        self._is_mended = True
+        self.is_mended = True
 
 
 def _error(code: int) -> Exception:

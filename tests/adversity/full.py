@@ -103,7 +103,7 @@ def _mounted(folder: Path) -> bool:
     """Mount a small tmpfs on the folder, for this process alone."""
     libc = ctypes.CDLL(None, use_errno=True)
     root, place = b"/", os.fsencode(folder)
-    return (
+    return bool(
         libc.unshare(_NEW_MOUNTS) == 0
         and libc.mount(b"none", root, None, _PRIVATE, None) == 0
         and libc.mount(b"tmpfs", place, b"tmpfs", 0, f"size={TMPFS}".encode()) == 0

@@ -21,7 +21,7 @@ class Call(NamedTuple):
     mark: str
     verb: Verb
     target: str = ""
-    count: int = 1
+    entries: int = 1
     size: int = 0
 
     @property
@@ -47,6 +47,8 @@ class History:
     calls: dict[str, Call] = field(default_factory=dict)
     answers: dict[str, list[Answer]] = field(default_factory=dict)
     refusals: dict[str, str] = field(default_factory=dict)
+    late: set[str] = field(default_factory=set)
+    """Marks of calls whose outcome was unknown until a judge found it out."""
 
     def asks(self, call: Call) -> None:
         """Note a call that is about to be made."""
@@ -73,7 +75,7 @@ class History:
         """The history as it is now, without its file."""
         # Answers first: a call is noted before its answer, so none is without its call.
         answers, refusals = dict(self.answers), dict(self.refusals)
-        return History(None, dict(self.calls), answers, refusals)
+        return History(None, dict(self.calls), answers, refusals, set(self.late))
 
     def merge(self, others: Iterable["History"]) -> None:
         """Add the calls of other clients."""
@@ -81,6 +83,7 @@ class History:
             self.calls.update(other.calls)
             self.answers.update(other.answers)
             self.refusals.update(other.refusals)
+            self.late |= other.late
 
     def _note(self, what: str, content: Any) -> None:
         if self.file is not None:

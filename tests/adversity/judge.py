@@ -48,9 +48,7 @@ Journal = dict[str, list[Found]]
 """The entries of a journal by the mark of the call that made them."""
 
 
-async def judge(
-    url: str, history: History, counts: Counts, *, is_settled: bool = False
-) -> None:
+async def judge(url: str, history: History, counts: Counts, *, is_settled: bool = False) -> None:
     """Judge a database that nobody writes to; afterwards no outcome is unknown any more."""
     try:
         async with recollect.open(url, scope=SCOPE) as memory:  # 1.
@@ -85,6 +83,7 @@ async def settle(memory: GovernedMemory[Any], history: History, counts: Counts) 
     journal = await journal_of(memory._ledger)
     for call in history.unknown:
         there = journal.get(call.mark, [])
+        history.late.add(call.mark)
         counts.add("unknown")
         counts.add("unheard", 1 if there else 0)
         if call.key is None:
@@ -124,19 +123,19 @@ def _compare(call: Call, there: list[Found], history: History, counts: Counts) -
     if answers is not None:  # 2.
         if not there:
             counts.wrong("lost", f"{call}, acknowledged as {answers[:2]}")
-        elif len(there) > call.count:
+        elif len(there) > call.entries:
             counts.wrong("duplicated", f"{call}: {there[:4]}")
-        elif len(there) < call.count:
-            counts.wrong("partial", f"{call}: {len(there)} of {call.count} entries")
+        elif len(there) < call.entries:
+            counts.wrong("partial", f"{call}: {len(there)} of {call.entries} entries")
         elif not all(map(_agree, answers, there)):
             counts.wrong("altered", f"{call}: told {answers[:2]}, found {there[:2]}")
     elif call.mark in history.refusals:  # 3.
         if there:
             counts.wrong("surprising", f"{call}, refused as {history.refusals[call.mark]}")
-    elif len(there) > call.count:
+    elif len(there) > call.entries:
         counts.wrong("duplicated", f"{call}: {there[:4]}")
-    elif 0 < len(there) < call.count:
-        counts.wrong("partial", f"{call}: {len(there)} of {call.count} entries")
+    elif 0 < len(there) < call.entries:
+        counts.wrong("partial", f"{call}: {len(there)} of {call.entries} entries")
 
 
 def _agree(answer: Answer, found: Found) -> bool:
@@ -148,9 +147,10 @@ def _agree(answer: Answer, found: Found) -> bool:
 def tell(history: History, counts: Counts, since: History | None = None) -> None:
     """Count what clients asked for and what they were told."""
     before = since or History()
+    marks = history.calls.keys() - before.calls.keys() - history.late
     counts.add("calls", len(history.calls) - len(before.calls))
-    counts.add("acknowledged", len(history.answers) - len(before.answers))
-    counts.add("refused", len(history.refusals) - len(before.refusals))
+    counts.add("acknowledged", len(history.answers.keys() & marks))
+    counts.add("refused", len(history.refusals.keys() & marks))
 
 
 def check_file(url: str, counts: Counts) -> None:

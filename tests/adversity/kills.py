@@ -157,6 +157,9 @@ class Kills:
 
     folder: Path
     chance: Random
+    points: list[str] = field(default_factory=list)
+    """The ends of the first writers; those of the others are drawn."""
+
     counts: Counts = field(default_factory=Counts)
     _rounds: int = 0
     _shared: str = ""
@@ -174,9 +177,7 @@ class Kills:
 
     def _round(self, url: str, history: History) -> None:
         self._rounds += 1
-        points = self.chance.choices(list(POINTS), k=2)
-        chosen = [point if self.chance.random() < 0.6 else RANDOM for point in points]
-        lives = [self._born(url, number, point) for number, point in enumerate(chosen)]
+        lives = [self._born(url, number, self._end()) for number in range(2)]
         first, second = lives
         self._ended(first)
         partial = history.copy()
@@ -188,6 +189,11 @@ class Kills:
         asyncio.run(judge(url, history, self.counts))
         if time.monotonic() - started > RESTART_GOAL:
             self.counts.add("slow restarts")
+
+    def _end(self) -> str:
+        if self.points:
+            return self.points.pop(0)
+        return self.chance.choice(list(POINTS)) if self.chance.random() < 0.6 else RANDOM
 
     def _born(self, url: str, number: int, point: str) -> _Life:
         chance = self.chance

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Event
 from typing import Any, Final
 
@@ -49,7 +50,12 @@ class _Writer:
     stop: Event = field(default_factory=Event)
 
     def run(self) -> None:
+        """Write until told to stop."""
         asyncio.run(self._write())
+
+    def ended(self, _future: object) -> None:
+        """It writes no more, for whatever reason."""
+        self.stop.set()
 
     async def _write(self) -> None:
         async with recollect.open(self.url, scope=SCOPE, actor=f"agent:{self.name}") as memory:
@@ -90,10 +96,10 @@ class ServerKills:
         writers = [_Writer(url, name, self.chance.getrandbits(32)) for name in names]
         with ThreadPoolExecutor(WRITERS) as threads:
             running = [threads.submit(writer.run) for writer in writers]
+            for writer, future in zip(writers, running, strict=True):
+                future.add_done_callback(partial(_Writer.ended, writer))
             try:
-                for writer in writers:
-                    if not writer.opened.wait(PATIENCE):
-                        self.counts.wrong("stuck", f"{writer.name} could not open")
+                self._until(writers, lambda writer: writer.opened.is_set(), "could not open")
                 self._wreck(url, writers)
             finally:
                 for writer in writers:
@@ -128,11 +134,20 @@ class ServerKills:
 
     def _works_again(self, writers: list[_Writer]) -> None:
         """Each handle makes a write that is acknowledged, without a hand's turn."""
-        before = [len(writer.history.answers) for writer in writers]
+        before = {writer.name: len(writer.history.answers) for writer in writers}
+        self._until(
+            writers,
+            lambda writer: len(writer.history.answers) > before[writer.name],
+            "writes no more",
+        )
+
+    def _until(
+        self, writers: list[_Writer], has_happened: Callable[[_Writer], bool], otherwise: str
+    ) -> None:
         deadline = time.monotonic() + PATIENCE
-        for writer, answers in zip(writers, before, strict=True):
-            while len(writer.history.answers) <= answers:
-                if time.monotonic() > deadline:
-                    self.counts.wrong("stuck", f"{writer.name} writes no more")
-                    return
+        for writer in writers:
+            while not has_happened(writer):
+                if writer.stop.is_set() or time.monotonic() > deadline:
+                    self.counts.wrong("stuck", f"{writer.name} {otherwise}")
+                    break
                 time.sleep(0.005)

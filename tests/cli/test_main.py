@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -63,6 +64,68 @@ def test_a_reader_that_left_is_no_error_to_talk_about() -> None:
         )
 
     assert result.stderr == b""
+
+
+def exporting(folder: Path) -> list[str]:
+    """A command line whose output is longer than a pipe holds."""
+    database = f"sqlite:///{folder / 'm.db'}"
+    written = start("-m", "recollect", "remember", "x" * 100_000, "-d", database)
+    assert written.returncode == 0
+    return [sys.executable, "-m", "recollect", "export", "-d", database]
+
+
+def test_a_reader_that_leaves_an_export_early_gets_no_words(tmp_path: Path) -> None:
+    with subprocess.Popen(  # noqa: S603 - our own command
+        exporting(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline().startswith(b"{")
+        process.stdout.close()
+
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 1
+
+
+def test_an_export_to_a_full_disk_is_one_plain_line(tmp_path: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        result = subprocess.run(  # noqa: S603 - our own command
+            exporting(tmp_path), stdout=full, stderr=subprocess.PIPE, check=False, timeout=60
+        )
+
+    assert result.returncode == 1
+    assert result.stderr == b"error: It could not be written: No space left on device.\n"
+
+
+def test_standard_output_that_is_closed_is_no_traceback(tmp_path: Path) -> None:
+    command = exporting(tmp_path)
+    script = 'exec "$@" >&-'
+    export = subprocess.run(  # noqa: S603 - our own command
+        ["/bin/sh", "-c", script, "sh", *command], capture_output=True, check=False, timeout=60
+    )
+    listed = subprocess.run(  # noqa: S603 - our own command
+        ["/bin/sh", "-c", script, "sh", *command[:3], "list", *command[4:]],
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert (export.returncode, listed.returncode, listed.stderr) == (2, 0, b"")
+    assert export.stderr.startswith(b"error: Standard output is closed")
+
+
+def test_what_the_library_logs_is_a_plain_warning(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    database = f"sqlite:///{tmp_path / 'data' / 'm.db'}"
+    anchor = str(tmp_path / "nowhere" / "anchor")
+    result = start(
+        *("-m", "recollect", "remember", "x", "-d", database), RECOLLECT_ANCHOR_FILE=anchor
+    )
+
+    assert result.returncode == 0
+    lines = result.stderr.decode().splitlines()
+    assert lines
+    assert all(line.startswith("warning: a checkpoint was not kept by") for line in lines)
 
 
 @pytest.mark.parametrize("name", ["typer", "rich"])

@@ -93,6 +93,17 @@ class TamperedDatabase:
         """Some version's row."""
         return self.some(self.rows(scope, "versions"), fits)
 
+    def some_words(self, scope: str) -> tuple[int, set[str]]:
+        """Some entry that the word index has, and its words."""
+        index = self.tables.words(self.number(scope))
+        seq = self.chance.choice(sorted(index))
+        return seq, index[seq]
+
+    def id_at(self, scope: str, seq: int) -> str:
+        """The id of the object that an entry is about."""
+        (row,) = self.tables.rows("versions", journal=self.number(scope), seq=seq)
+        return str(row["id"])
+
     def where(self, row: Row, *columns: str) -> Row:
         """The columns by which a row is found again."""
         return {name: row[name] for name in ("journal", *columns)}

@@ -11,8 +11,9 @@ from typing import Any, Protocol
 
 from recollect.identity import canonical_bytes, decode
 from recollect.identity.merkle import Frontier, leaf_hash
+from recollect.kernel.errors import InvalidInput
 from recollect.ledger.checkpoint import Checkpoint, parse_checkpoint
-from recollect.ledger.derive import row_of, tags_of
+from recollect.ledger.derive import row_of, tags_of, words_of
 from recollect.ledger.entry import (
     NOTICES,
     Entry,
@@ -24,6 +25,7 @@ from recollect.ledger.entry import (
 )
 from recollect.ledger.object import integrity_digest
 from recollect.ledger.tree import BLOCK, node_of
+from recollect.text import TOKENIZER
 from tests.tampering.tables import Row, Tables
 
 
@@ -154,15 +156,23 @@ class Book:
         tables.change("journals", {"number": number}, size=len(leaves), head=head, head_at=at)
         if rows:
             self._store_rows(tables)
+        else:
+            tables.change("journals", {"number": number}, indexed=len(leaves))
 
     def _store_rows(self, tables: Tables) -> None:
         rows = [row for seq in range(len(self.lines)) if (row := self._row(seq)) is not None]
+        for seq in tables.words(self.number):
+            tables.put_words(self.number, seq, "", ())
+        tables.change(
+            "journals", {"number": self.number}, indexed=len(self.lines), tokenizer=TOKENIZER
+        )
         newest = {row["id"]: row["number"] for row in sorted(rows, key=lambda row: row["number"])}
         for row in rows:
             is_newest = newest[row["id"]] == row["number"]
             tables.add("versions", **row | {"is_newest": is_newest})
             body = self.lines[row["seq"]].body
             if is_newest and body is not None:
+                tables.put_words(self.number, row["seq"], row["id"], _words(decode(body)))
                 for tag in tags_of(decode(body)):
                     tables.add(
                         "tags",
@@ -178,6 +188,13 @@ class Book:
             return line.row
         version = row_of(line.document)._asdict()
         return {"journal": self.number, "seq": seq, "is_newest": False, **version}
+
+
+def _words(document: Any) -> frozenset[str]:
+    try:
+        return words_of(document)
+    except InvalidInput:  # a document of an attacker's, that says it is what it is not
+        return frozenset()
 
 
 def renote(tables: Tables, book: Book, hands: Sequence[Hand] = ()) -> None:

@@ -101,6 +101,9 @@ async def work(memory: Memory[Any], chance: Random, turns: int) -> None:
             await memory.change_policy(Policy("consolidation", policies, rules), reason="new law")
         else:
             await memory.record_audit(f"audit/{turn}", reason="looked at")
+    # However chance had it: something that was there before is erased, and is not the last entry.
+    await memory.erase(chance.choice(active), reason="asked for")
+    await memory.remember("the last word", source="doc/last", tags=["red"])
 
 
 async def build(url: str, chance: Random, turns: Mapping[str, int]) -> None:

@@ -46,6 +46,8 @@ class Deed:
     also: tuple[str, ...] = ()
     """Other scopes in which it may show."""
     how: str = ""
+    restores: bool = False
+    """Whether the backup is put into the place of the database."""
     goes_on: bool = False
     """Whether somebody writes on, in good faith, before anybody verifies."""
 

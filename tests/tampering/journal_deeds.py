@@ -10,11 +10,8 @@ from recollect.ledger.entry import (
     body_digest,
     entry_bytes,
     entry_hash,
-    genesis,
-    read_entry,
 )
 from recollect.ledger.tree import BLOCK
-from recollect.ledger.walk import OBJECT_KINDS
 from tests.tampering.adversary import OTHER_KEY, Pretender, TamperedDatabase
 from tests.tampering.book import Book, Line
 from tests.tampering.clean import KEY
@@ -31,7 +28,7 @@ HEAD_AND_TREE = "head and tree"
 @tampering(ENTRIES)
 def an_entry_is_edited(db: TamperedDatabase) -> Deed:
     scope = db.scope()
-    (body,) = [db.some_body(scope, lambda row: 0 < row["seq"] < db.size(scope) - 2)]
+    body = db.some_body(scope, lambda row: 0 < row["seq"] < db.size(scope) - 2)
     seq = body["seq"]
     entry = db.entry(scope, seq)
     member = db.chance.choice(("actor", "at", "kind", "body_digest", "previous_entry_hash", "seq"))
@@ -204,7 +201,7 @@ def a_body_is_edited(db: TamperedDatabase) -> Deed:
     body = db.some_body(scope)
     content = body["body"]
     place = db.chance.randrange(1, len(content) - 1)
-    flipped = bytes([content[place] ^ 0x01 if content[place] > 0x21 else 0x21])
+    flipped = bytes([content[place] ^ 0x01 if content[place] > 0x21 else 0x23])
     db.tables.change(
         "bodies", db.where(body, "seq"), body=content[:place] + flipped + content[place + 1 :]
     )
@@ -261,7 +258,7 @@ def a_body_moves_to_another_scope(db: TamperedDatabase) -> Deed:
 def a_body_is_removed(db: TamperedDatabase) -> Deed:
     """It looks like an erasure, but the row still says what it said."""
     scope = db.scope()
-    row = db.some_version(scope, lambda row: row["status"] != "erased")
+    row = db.some_version(scope, lambda row: row["is_newest"] and row["status"] != "erased")
     db.tables.remove("bodies", **db.where(row, "seq"))
     return Deed(scope, at(scope, "row", row["seq"], about=row["id"]), of(scope, "object"))
 
@@ -396,9 +393,7 @@ def a_node_of_the_tree_is_edited(db: TamperedDatabase) -> Deed:
     scope = _with_nodes(db)
     node = db.some(db.rows(scope, "nodes"))
     db.tables.change("nodes", db.where(node, "level", "number"), hash=db.chance.randbytes(32))
-    return both(scope, *of(scope, "tree")[:0], how="") if False else Deed(
-        scope, of(scope, "tree"), of(scope, "root")
-    )
+    return Deed(scope, of(scope, "tree"), of(scope, "root"))
 
 
 @tampering(HEAD_AND_TREE, export="not in it")
@@ -523,6 +518,25 @@ def it_is_rewritten_with_an_older_time(db: TamperedDatabase) -> Deed:
     return both(scope, *at(scope, "time", seq))
 
 
+@tampering(WHOLE_JOURNAL, export="checkpoint")
+def it_is_rewritten_with_a_statement_of_no_format(db: TamperedDatabase) -> Deed:
+    """All hashes are right, but what is said to be JSON is none: a reader would break on it."""
+    scope = db.scope()
+    newest = {row["seq"] for row in db.rows(scope, "versions") if row["is_newest"]}
+    body = db.some_body(
+        scope,
+        lambda row: _is_plain(row["body"])
+        and row["seq"] in newest
+        and b'"format":"json"' in row["body"]
+        and b'"status"' not in row["body"],
+    )
+    book = db.book(scope)
+    document = book.lines[body["seq"]].document
+    book.rewrite_body(body["seq"], document | {"statement": "{not JSON"})
+    db.pass_off(book)
+    return Deed(scope, at(scope, "object", body["seq"]), of(scope, "anchor"))
+
+
 @tampering(WHOLE_JOURNAL, exports_signed="pretended")
 def it_is_rewritten_and_signed_as_if_with_the_known_key(db: TamperedDatabase) -> Deed:
     scope = db.scope()
@@ -559,7 +573,7 @@ def an_entry_is_appended_by_nobody(db: TamperedDatabase) -> Deed:
 def a_backup_is_put_back(db: TamperedDatabase) -> Deed:
     scope = db.scope()
     return Deed(
-        scope, of(scope, "anchor", about="rolled_back"), of(scope, "anchor"), how="restored"
+        scope, of(scope, "anchor", about="rolled_back"), of(scope, "anchor"), restores=True
     )
 
 
@@ -571,7 +585,7 @@ def a_backup_is_put_back_and_written_on(db: TamperedDatabase) -> Deed:
         scope,
         of(scope, "anchor", about="forked"),
         of(scope, "anchor"),
-        how="restored",
+        restores=True,
         goes_on=True,
     )
 
@@ -581,9 +595,8 @@ def _cut(db: TamperedDatabase, scope: str, *, below: int, above: int = 1) -> Boo
     size = db.chance.randrange(above, below)
     # What was erased later was still there when the journal ended here: an attacker without a
     # backup can't bring it back, and cuts where no tombstone goes.
-    while size < below and any(_is_tombstone(line) for line in book.lines[size:]):
+    while any(_is_tombstone(line) for line in book.lines[size:]):
         size += 1
-    size = min(size, len(book.lines) - 1)
     del book.lines[size:]
     return book
 
@@ -598,12 +611,13 @@ def _rewritten(db: TamperedDatabase, scope: str) -> Book:
     book = db.book(scope)
     seq = body["seq"]
     document = book.lines[seq].document
-    book.rewrite_body(seq, document | {"statement": "Mallory may see everything"})
+    said = "Mallory may see everything"
+    if document.get("format") == "json":
+        said = '{"mallory":"everything"}'
+    book.rewrite_body(seq, document | {"statement": said})
     return book
 
 
 def _is_plain(body: bytes) -> bool:
     return b'"type":"MemoryObject"' in body and b'"status":"erased"' not in body
 
-
-__all__ = ["OBJECT_KINDS", "genesis", "read_entry"]

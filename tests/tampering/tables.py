@@ -4,7 +4,7 @@ Whoever has the file, or owns the tables, reads and writes rows as they please: 
 asked, and the triggers that guard against accidents are put out of the way first.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
 
@@ -18,7 +18,9 @@ from recollect.stores.sqlite.places import SEQ_BITS, place
 Row = dict[str, Any]
 
 TABLES: Final[Mapping[str, tuple[str, ...]]] = {
-    "journals": ("number", "scope", "origin", "opened_at", "size", "head", "head_at"),
+    "journals": (
+        "number", "scope", "origin", "opened_at", "size", "head", "head_at", "indexed", "tokenizer",
+    ),
     "entries": ("journal", "seq", "entry"),
     "bodies": ("journal", "seq", "salt", "body"),
     "notices": ("journal", "seq"),
@@ -63,6 +65,14 @@ class Tables(Protocol):
 
     def remove(self, table: str, **where: Any) -> None:
         """Delete rows."""
+        ...
+
+    def words(self, journal: int) -> dict[int, set[str]]:
+        """The word index of a journal: for each entry that it has, its words."""
+        ...
+
+    def put_words(self, journal: int, seq: int, id: str, words: Collection[str]) -> None:
+        """Let the index have these words for an entry, and no others."""
         ...
 
 
@@ -136,6 +146,32 @@ class SqliteTables:
         """Delete rows."""
         condition, values = self._where(table, where)
         self._connection.execute(f"DELETE FROM {table} WHERE {condition}", values)
+
+    def words(self, journal: int) -> dict[int, set[str]]:
+        """The word index of a journal: for each entry that it has, its words."""
+        sql = "SELECT term, doc FROM word_rows WHERE doc >= ? AND doc < ?"
+        found: dict[int, set[str]] = {}
+        postings: Any = self._connection.execute(sql, (place(journal, 0), place(journal + 1, 0)))
+        for term, doc in postings:
+            found.setdefault(doc & _SEQ, set()).add(term)
+        return found
+
+    def put_words(self, journal: int, seq: int, id: str, words: Collection[str]) -> None:
+        """Let the index have these words for an entry, and no others."""
+        del id
+        where = place(journal, seq)
+        before: Any = self._connection.execute(
+            "SELECT term FROM word_rows WHERE doc = ?", (where,)
+        ).fetchall()
+        if before:
+            gone = " ".join(term for (term,) in before)
+            self._connection.execute(
+                "INSERT INTO words (words, rowid, tokens) VALUES ('delete', ?, ?)", (where, gone)
+            )
+        if words:
+            self._connection.execute(
+                "INSERT INTO words (rowid, tokens) VALUES (?, ?)", (where, " ".join(sorted(words)))
+            )
 
     @staticmethod
     def _where(table: str, where: Row) -> tuple[str, tuple[Any, ...]]:
@@ -252,6 +288,23 @@ class PostgresTables:
         self._connection.execute(f"DELETE FROM recollect.{table} WHERE {condition}".encode(), values)
 
 
+    def words(self, journal: int) -> dict[int, set[str]]:
+        """The word index of a journal: for each entry that it has, its words."""
+        sql = b"SELECT seq, tokens FROM recollect.words WHERE journal = %s"
+        rows = self._connection.execute(sql, (journal,)).fetchall()
+        return {seq: {token.partition(_PG_MARK)[2] for token in tokens} for seq, tokens in rows}
+
+    def put_words(self, journal: int, seq: int, id: str, words: Collection[str]) -> None:
+        """Let the index have these words for an entry, and no others."""
+        sql = b"DELETE FROM recollect.words WHERE journal = %s AND seq = %s"
+        self._connection.execute(sql, (journal, seq))
+        if words:
+            sql = b"INSERT INTO recollect.words (journal, seq, id, tokens) VALUES (%s, %s, %s, %s)"
+            tokens = [f"{journal}{_PG_MARK}{word}" for word in sorted(words)]
+            self._connection.execute(sql, (journal, seq, id, tokens))
+
+
+_PG_MARK: Final = ":"
 _PG_DIRECTORY: Final = " "  # PostgreSQL keeps the directory under a name that no user can have
 
 

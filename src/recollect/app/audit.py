@@ -1,7 +1,7 @@
 """Auditing databases by URL: verify and export. Nothing is written."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
 from recollect.app.databases import LedgerDatabase, acquire, release
@@ -79,22 +79,26 @@ async def verify_database(
 
 async def export_scope(
     url: str, scope: str, *, signers: Sequence[Signer] = (), progress: Progress | None = None
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     """The lines of the export of a scope's journal (docs/format.md)."""
     async with _opened(url) as database:
         ledger = (await _existing(database, url, scope)).ledger
-        async for line in export(ledger, scope, signers=signers, progress=progress or _silent):
-            yield line
+        lines = export(ledger, scope, signers=signers, progress=progress or _silent)
+        async with aclosing(lines):
+            async for line in lines:
+                yield line
 
 
 async def export_memory_log(
     url: str, scope: str, *, progress: Progress | None = None
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     """The lines of a scope's MemoryLog, as seed 003 has it."""
     async with _opened(url) as database:
         ledger = (await _existing(database, url, scope)).ledger
-        async for line in export_log(ledger, progress=progress or _silent):
-            yield line
+        lines = export_log(ledger, progress=progress or _silent)
+        async with aclosing(lines):
+            async for line in lines:
+                yield line
 
 
 @asynccontextmanager

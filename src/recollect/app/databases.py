@@ -5,23 +5,28 @@ commits instead of waiting for each other's locks.
 """
 
 import asyncio
+import logging
 import os
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 from recollect.app.url import DatabaseUrl, parse_url
 from recollect.journeys.govern.table import FilteredLedger
+from recollect.journeys.maintain.adopt import PlainDatabase, adopt_plain
 from recollect.kernel.clock import Clock
 from recollect.kernel.errors import DependencyMissing
+from recollect.kernel.randomness import Randomness
 from recollect.ledger.unit import Adoption
 from recollect.stores.dictionary import DictDatabase
 from recollect.stores.sqlite.connection import MEMORY
 from recollect.stores.sqlite.database import SqliteDatabase
 
+log = logging.getLogger("recollect.databases")
 
-class LedgerDatabase(Protocol):
+
+class LedgerDatabase(PlainDatabase, Protocol):
     """A database that keeps governed memory."""
 
     async def ledger(self, scope: str, origin: str, now: int) -> FilteredLedger:
@@ -46,6 +51,7 @@ class LedgerDatabase(Protocol):
 
 
 Database = LedgerDatabase | DictDatabase
+D = TypeVar("D", bound=LedgerDatabase)
 
 
 @dataclass(eq=False, slots=True)
@@ -129,7 +135,7 @@ async def _open(named: DatabaseUrl, now: int, *, create: bool) -> Database:
         case "dict":
             return DictDatabase()
         case "sqlite":
-            return await SqliteDatabase.open(named.place, now, create=create)
+            return await _adopted(await SqliteDatabase.open(named.place, now, create=create), now)
         case "postgresql":
             try:
                 from recollect.stores.postgres.database import (  # noqa: PLC0415 - an extra
@@ -139,4 +145,17 @@ async def _open(named: DatabaseUrl, now: int, *, create: bool) -> Database:
                 if (missing.name or "").partition(".")[0] != "psycopg":
                     raise
                 raise DependencyMissing(str(missing.name), "postgres") from missing
-            return await PostgresDatabase.open(named.place, now, create=create)
+            database = await PostgresDatabase.open(named.place, now, create=create)
+            return await _adopted(database, now)
+
+
+async def _adopted(database: D, now: int) -> D:
+    """The database, with what it stored before there was a journal in journals."""
+    try:
+        adopted = await adopt_plain(database, Randomness(), now)
+    except BaseException:
+        await database.close()
+        raise
+    if adopted:
+        log.warning("%d records from before there was a journal are in journals now", adopted)
+    return database

@@ -20,6 +20,7 @@ from recollect.journeys.govern.conformance import Conformance
 from recollect.journeys.govern.drafts import Drafts
 from recollect.journeys.govern.memory import GovernedMemory
 from recollect.journeys.govern.table import GovernedTable
+from recollect.journeys.maintain.reindex import refresh
 from recollect.journeys.records.absent import absent
 from recollect.journeys.records.codec import DataCodec, JsonCodec, ModelCodec
 from recollect.journeys.records.store import Records
@@ -139,6 +140,7 @@ async def opened(
         watch = Watch(checkpoints)
         table = governed = GovernedTable(ledger, drafts, watch.committed)
         conformance = Conformance(scope, governed, drafts, clock, checkpoints, models)
+        await refresh(governed, drafts, now, (await conformance.state()).fingerprint)
         await conformance.on_open()
     return Memory(
         scope=scope,

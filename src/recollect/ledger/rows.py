@@ -8,6 +8,7 @@
 6. from every entry about an object a row follows
 7. the index of tags has the tags of what is active, and nothing else
 8. the word index has the words of what was active when it was last brought forward, likewise
+9. content that is gone has a tombstone after it, and before a tombstone all content is gone
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -43,18 +44,26 @@ class RowWalk:
     """Feed it the rows by id and number, then `finish`."""
 
     def __init__(
-        self, objects: bytes | bytearray, damages: Damages, words: WordSums | None = None
+        self,
+        objects: bytes | bytearray,
+        damages: Damages,
+        words: WordSums | None = None,
+        *,
+        key: bytes = b"",
     ) -> None:
+        """`key` is random, and of one verification: see `TagSums`."""
         self._objects = objects
         self._words = words
         self._seen = bytearray(len(objects))
         self._damages = damages
-        self.tags = TagSums()
+        self.tags = TagSums(key)
         self.count = 0
         self._last: StoredRow | None = None
         self._document: Any = None
         self._digest: str | None = None
         self._indexed: tuple[StoredRow, Any] | None = None
+        self._gone: list[int] = []
+        self._there: list[int] = []
 
     def feed(self, rows: Iterable[StoredRow]) -> None:
         """Walk on over these rows."""
@@ -79,6 +88,7 @@ class RowWalk:
         if last is None or last.version.id != version.id:
             self._end_of_object()
             last, self._digest, self._indexed = None, None, None
+            self._gone, self._there = [], []
         elif last.is_newest:
             # 5.
             self._report(last, "it is marked as the newest version and is not")
@@ -90,12 +100,14 @@ class RowWalk:
         self._last, self._document = row, None
         if entry is not None:
             if row.body is None:
+                self._gone.append(row.seq)
                 self._digest = None
                 # 2.
                 if version != erased_row(version.id, version.number):
                     self._report(row, "its content is gone, and its row does not say so")
             else:
                 self._check_object(row, entry, row.body)
+                self._check_erasure(row.seq)
         if self._words is not None and 0 <= row.seq < self._words.indexed:
             self._indexed = (row, self._document)
 
@@ -137,10 +149,22 @@ class RowWalk:
             self._damages.add("object", row.seq, "it has no reason")
         self._document, self._digest = document, integrity_digest(body)
 
+    def _check_erasure(self, seq: int) -> None:
+        # 9.
+        document = self._document
+        if document is not None and status_of(document) == "erased":
+            for before in self._there:
+                self._damages.add("object", before, "it was erased, and its content is there")
+            self._gone, self._there = [], []
+        self._there.append(seq)
+
     def _end_of_object(self) -> None:
         last, document = self._last, self._document
         if last is None:
             return
+        # 9.
+        for seq in self._gone:
+            self._damages.add("object", seq, "its content is gone, and no tombstone says why")
         # 5.
         if not last.is_newest:
             self._report(last, "it is the newest version and is not marked as such")
@@ -151,9 +175,16 @@ class RowWalk:
         # 8.
         if self._words is not None and self._indexed is not None:
             row, indexed = self._indexed
-            if indexed is not None and not self._words.is_as(row.seq, words_of(indexed)):
+            if indexed is not None and not self._words.is_as(row.seq, self._words_of(row, indexed)):
                 why = f"it has not the words of {row.version.id!r}, version {row.version.number}"
                 self._damages.add("index", row.seq, why)
+
+    def _words_of(self, row: StoredRow, document: Any) -> frozenset[str]:
+        try:
+            return words_of(document)
+        except InvalidInput:
+            self._damages.add("object", row.seq, "its statement has not the format that it says")
+            return frozenset()
 
     def _report(self, row: StoredRow, why: str) -> None:
         id, number = row.version.id, row.version.number
@@ -175,15 +206,18 @@ def _difference(derived: Version, stored: Version) -> str:
 class TagSums:
     """Rows of the index of tags, summed up in buckets: equal sums are equal rows.
 
-    So two lists are compared that come in different orders and need not fit into memory.
+    So two lists are compared that come in different orders and need not fit into memory. Their
+    hashes begin with a key that is drawn for one verification: rows whose hashes add up to
+    nothing can be found by whoever knows how they are hashed (a generalized birthday).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, key: bytes) -> None:
         self.sums = [0] * BUCKETS
+        self._key = key
 
     def add(self, row: StoredTag) -> None:
         """Add a row."""
-        digest = _digest(row)
+        digest = self._digest(row)
         bucket = digest[0]
         self.sums[bucket] = (self.sums[bucket] + int.from_bytes(digest)) % _MODULUS
 
@@ -192,21 +226,27 @@ class TagSums:
         pairs = enumerate(zip(self.sums, other.sums, strict=True))
         return frozenset(bucket for bucket, (one, two) in pairs if one != two)
 
+    def in_buckets(self, rows: Iterable[StoredTag], buckets: frozenset[int]) -> Iterator[StoredTag]:
+        """Those of some rows that fall into these buckets."""
+        return (row for row in rows if self._digest(row)[0] in buckets)
 
-def in_buckets(rows: Iterable[StoredTag], buckets: frozenset[int]) -> Iterator[StoredTag]:
-    """Those of some rows that fall into these buckets."""
-    return (row for row in rows if _digest(row)[0] in buckets)
+    def _digest(self, row: StoredTag) -> bytes:
+        tag, created_at, id = row
+        parts = (tag.encode(), id.encode())
+        framed = b"".join(b"%d:%b" % (len(part), part) for part in parts)
+        return sha256(self._key + framed + b"%d" % created_at)
 
 
 def tags_of_newest(rows: Sequence[StoredRow]) -> Iterator[StoredTag]:
     """The rows that the index of tags should have for these objects."""
     for row in rows:
         if row.is_newest and row.body is not None and row.version.status == "active":
-            for tag in tags_of(decode(row.body)):
+            for tag in _tags_in(row.body):
                 yield StoredTag(tag, row.version.created_at, row.version.id)
 
 
-def _digest(row: StoredTag) -> bytes:
-    tag, created_at, id = row
-    parts = (tag.encode(), id.encode())
-    return sha256(b"".join(b"%d:%b" % (len(part), part) for part in parts) + b"%d" % created_at)
+def _tags_in(body: bytes) -> Sequence[str]:
+    try:
+        return tags_of(decode(body))
+    except (InvalidInput, TypeError, AttributeError):
+        return ()  # the walk has said so

@@ -178,6 +178,10 @@ class StoredTag(NamedTuple):
     id: str
 
 
+REBUILDING: Final = "(being made anew)"
+"""Stands for the tokenizer of a word index that is not whole yet."""
+
+
 class StoredWord(NamedTuple):
     """A posting of the word index: a token, and the entry of the version that has it."""
 

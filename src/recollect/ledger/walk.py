@@ -4,7 +4,8 @@
 2. it has the number of its place                                        seq
 3. it names the hash of the entry before, the first one the genesis      previous
 4. it is no older than the entry before                                  time
-5. its body, if it is still there, has the digest that it names          body
+5. its body has the digest that it names; only that of an object can     body
+   have been erased, and a salt has its length
 
 Damage is reported, not raised: an auditor wants all of it. After damage the walk goes on from
 what is stored, so that one edit is reported once.
@@ -17,12 +18,23 @@ from recollect.identity.digest import sha256_hex
 from recollect.kernel.errors import InvalidProof
 from recollect.ledger import tree
 from recollect.ledger.damage import Damages
-from recollect.ledger.entry import Entry, entry_hash, genesis, read_entry
+from recollect.ledger.entry import (
+    NOTICES,
+    SALT_BYTES,
+    Entry,
+    entry_hash,
+    genesis,
+    read_entry,
+)
 from recollect.ledger.tree import BLOCK, STRIDE, Block
 from recollect.ledger.unit import StoredEntry
 
 OBJECT_KINDS: Final = frozenset({"create", "consolidate", "invalidate", "archive"})
 """Entries whose body is an object, so that a row follows from each."""
+
+MAX_GAP: Final = 1_000_000
+"""Beyond so many missing entries, rows are no longer told by their numbers: one number that
+somebody wrote into a file must not fill the memory."""
 
 
 class Walk:
@@ -35,6 +47,8 @@ class Walk:
         self.roots: dict[int, bytes] = {0: tree.root(0, {})}
         self.objects = bytearray()
         """For each entry, whether a row follows from it."""
+        self.notices: set[int] = set()
+        """The entries about the memory as a whole; they are few."""
         self._wanted = frozenset(roots_wanted)
         self._previous = genesis(origin)
         self._next = 0
@@ -46,9 +60,21 @@ class Walk:
         """Walk on over these entries."""
         for each in stored:
             entry = self._entry(each)
+            is_object = entry is not None and entry.kind in OBJECT_KINDS
+            gap = each.seq - len(self.objects)
+            if 0 < gap <= MAX_GAP:  # what is missing is reported below
+                self.objects += bytes(gap)
+            self.objects.append(is_object)
             if entry is not None:
                 self._check(each, entry)
+                if entry.kind in NOTICES:
+                    self.notices.add(each.seq)
             self._grow(each.entry)
+
+    @property
+    def end(self) -> int:
+        """The number after that of the last entry."""
+        return self._next
 
     @property
     def last_hash(self) -> str:
@@ -70,9 +96,7 @@ class Walk:
             self.damages.add("form", stored.seq, refused.why)
             self._previous = entry_hash(stored.entry).hex()
             self._next = stored.seq + 1
-            self.objects.append(0)
             return None
-        self.objects.append(entry.kind in OBJECT_KINDS)
         return entry
 
     def _check(self, stored: StoredEntry, entry: Entry) -> None:
@@ -93,6 +117,10 @@ class Walk:
             self.erased += 1
             if stored.body is not None or stored.salt is not None:
                 report("body", seq, "of body and salt one is there and the other is not")
+            elif entry.kind not in OBJECT_KINDS:
+                report("body", seq, f"it is gone, and that of a {entry.kind} is never erased")
+        elif len(stored.salt) != SALT_BYTES:
+            report("body", seq, f"its salt has not {SALT_BYTES} bytes")
         elif sha256_hex(stored.salt + stored.body) != entry.body_digest:
             report("body", seq, "it is not the body that the entry was written with")
         self._previous = entry_hash(stored.entry).hex()

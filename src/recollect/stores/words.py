@@ -21,9 +21,6 @@ MERGED_ANYWAY: Final = 4_096
 BATCH: Final = 256
 """Entries that are merged in one transaction."""
 
-REBUILDING: Final = "(being made anew)"
-"""Stands for the tokenizer of an index that is not whole yet."""
-
 _REMEMBERED_BYTES: Final = 32 * 1024 * 1024
 _OVERHEAD: Final = 3_000
 
@@ -36,12 +33,18 @@ class Words(NamedTuple):
     tokens: frozenset[str]
 
 
+class Known(NamedTuple):
+    """The words of a body that is known; None in it if the body is not that of an object."""
+
+    words: Words | None
+
+
 class WordCache:
     """The words of bodies, remembered up to a number of bytes; several threads may ask."""
 
     def __init__(self, unpack: Callable[[bytes], bytes] = bytes) -> None:
         self._unpack = unpack
-        self._known: dict[bytes, tuple[Words | None, int]] = {}
+        self._known: dict[bytes, Known] = {}
         self._bytes = 0
 
     def of(self, stored: bytes) -> Words | None:
@@ -49,14 +52,18 @@ class WordCache:
         digest = sha256(stored)
         known = self._known.get(digest)
         if known is not None:
-            return known[0]
+            return known.words
         words = words_in(self._unpack(stored))
         size = len(stored) * 2 + _OVERHEAD
         if self._bytes + size > _REMEMBERED_BYTES:
             self.clear()
         self._bytes += size
-        self._known[digest] = (words, size)
+        self._known[digest] = Known(words)
         return words
+
+    def known(self, digest: bytes) -> Known | None:
+        """The words of the body with this digest, if they are remembered."""
+        return self._known.get(digest)
 
     def clear(self) -> None:
         """Forget all of them."""

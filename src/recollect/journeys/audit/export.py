@@ -4,13 +4,15 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from recollect.identity import canonical_bytes
+from recollect.identity.merkle import Frontier, leaf_hash
 from recollect.journeys.audit.verify import Progress, nobody
+from recollect.kernel.errors import InvalidProof
 from recollect.ledger import tree
 from recollect.ledger.checkpoint import Checkpoint, sign_checkpoint
 from recollect.ledger.log import write_log
 from recollect.ledger.logview import Erased, events
 from recollect.ledger.signed_note import Signer
-from recollect.ledger.unit import Ledger
+from recollect.ledger.unit import Ledger, Snapshot
 
 
 async def export(
@@ -20,7 +22,10 @@ async def export(
     signers: Sequence[Signer] = (),
     progress: Progress = nobody,
 ) -> AsyncGenerator[bytes, None]:
-    """The lines of an export (`docs/format.md`): header, entries, and a checkpoint over them."""
+    """The lines of an export (`docs/format.md`): header, entries, and a checkpoint over them.
+
+    A damaged journal is exported as it is: whoever verifies the export finds the damage.
+    """
     async with ledger.snapshot() as snapshot:
         head = await snapshot.head()
         header = {
@@ -36,17 +41,29 @@ async def export(
             async for chunk in chunks:
                 for _, entry, salt, body in chunk:
                     line = {
-                        "entry": entry.decode(),
+                        "entry": entry.decode(errors="replace"),
                         "salt": None if salt is None else salt.hex(),
-                        "body": None if body is None else body.decode(),
+                        "body": None if body is None else body.decode(errors="replace"),
                     }
                     yield canonical_bytes(line) + b"\n"
                 done += len(chunk)
                 progress("entries", done, head.size)
-        blocks = await ledger.hashes(tree.blocks_for_root(head.size))
-        root = tree.root(head.size, blocks)
-        note = await sign_checkpoint(Checkpoint(head.origin, head.size, root), signers)
+        checkpoint = Checkpoint(head.origin, done, await _root(ledger, snapshot, done))
+        note = await sign_checkpoint(checkpoint, signers)
         yield canonical_bytes({"type": "end", "checkpoint": str(note)}) + b"\n"
+
+
+async def _root(ledger: Ledger, snapshot: Snapshot, size: int) -> bytes:
+    """The root over so many entries, from the entries themselves where nodes are missing."""
+    try:
+        return tree.root(size, await ledger.hashes(tree.blocks_for_root(size)))
+    except InvalidProof:
+        frontier = Frontier()
+        async with aclosing(snapshot.entries()) as chunks:
+            async for chunk in chunks:
+                for stored in chunk:
+                    frontier, _ = frontier.append(leaf_hash(stored.entry))
+        return frontier.root()
 
 
 async def export_log(ledger: Ledger, *, progress: Progress = nobody) -> AsyncGenerator[bytes, None]:

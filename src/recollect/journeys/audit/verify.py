@@ -1,8 +1,8 @@
 """Verifying a ledger: everything that is stored is walked, hashed and derived anew.
 
 1. the journal: chain, tree and bodies, in one pass          (`ledger.walk`)
-2. its head, and the nodes of the tree that are stored
-3. the rows and tags that follow from it, in a second pass   (`ledger.rows`)
+2. its head, the nodes of the tree that are stored, and the list of its notices
+3. the rows, tags and words that follow from it, in a second pass   (`ledger.rows`)
 
 It reads one snapshot: writing goes on meanwhile, and a ledger that is being written to is no
 more suspicious for it.
@@ -12,11 +12,14 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Final
 
+from recollect.kernel.errors import StoreFailed
+from recollect.kernel.randomness import Randomness
 from recollect.ledger.damage import Damages
-from recollect.ledger.rows import RowWalk, TagSums, in_buckets, tags_of_newest
+from recollect.ledger.rows import RowWalk, TagSums, tags_of_newest
 from recollect.ledger.tree import STRIDE
 from recollect.ledger.unit import Head, Ledger, Snapshot, StoredTag
 from recollect.ledger.walk import Walk
+from recollect.ledger.words import KEY_BYTES, WordSums
 
 Progress = Callable[[str, int, int], None]
 """Told what is being walked, how far it is, and how far it goes."""
@@ -36,6 +39,8 @@ class Report:
     rows: int
     damages: Damages
     roots: dict[int, bytes] = field(default_factory=dict)
+    indexed: int | None = None
+    """Of how many entries the words were compared; None if another tokenizer made the index."""
 
     @property
     def is_sound(self) -> bool:
@@ -56,12 +61,15 @@ async def verify(
             walk.feed(entries)
             tell("entries", walk.size, head.size)
         await _check_head(snapshot, head, walk)  # 2.
-        rows = RowWalk(walk.objects, damages)
-        async for chunk in snapshot.rows():  # 3.
+        await _check_notices(ledger, walk)
+        words = await _words(snapshot, walk.size, damages, tell)  # 3.
+        key = Randomness().take(KEY_BYTES)
+        rows = RowWalk(walk.objects, damages, words, key=key)
+        async for chunk in snapshot.rows():
             rows.feed(chunk)
             tell("rows", rows.count, head.size)
         rows.finish()
-        await _check_tags(snapshot, rows.tags, damages)
+        await _check_tags(snapshot, rows.tags, TagSums(key), damages)
         return Report(
             head.origin,
             walk.size,
@@ -71,6 +79,7 @@ async def verify(
             rows.count,
             damages,
             walk.roots,
+            None if words is None else words.indexed,
         )
 
 
@@ -100,8 +109,41 @@ async def _check_head(snapshot: Snapshot, head: Head, walk: Walk) -> None:
         report("tree", None, f"level {level} is stored, and there is no such level")
 
 
-async def _check_tags(snapshot: Snapshot, derived: TagSums, damages: Damages) -> None:
-    stored = TagSums()
+async def _check_notices(ledger: Ledger, walk: Walk) -> None:
+    # They are not read from the snapshot: those that came since are behind its end.
+    listed = {one.seq for one in await ledger.notices() if one.seq < walk.end}
+    for seq in sorted(walk.notices - listed):
+        walk.damages.add("index", seq, "it is about the whole memory, and not among the notices")
+    for seq in sorted(listed - walk.notices):
+        walk.damages.add("index", seq, "it is among the notices, and about no whole memory")
+
+
+async def _words(
+    snapshot: Snapshot, size: int, damages: Damages, tell: Progress
+) -> WordSums | None:
+    """What the word index has; None if it can't be compared."""
+    index = await snapshot.index()
+    if index.is_stale:
+        return None
+    if not 0 <= index.indexed <= size:
+        why = f"it says that it has the words of {index.indexed:,} entries of {size:,}"
+        damages.add("index", None, why)
+    words = WordSums(size, min(index.indexed, size), Randomness().take(KEY_BYTES))
+    count = 0
+    try:
+        async for chunk in snapshot.words():
+            words.feed(chunk, damages)
+            count += len(chunk)
+            tell("words", count, count)
+    except StoreFailed as failed:
+        damages.add("index", None, f"it can't be read: {failed.why}")
+        return None
+    return words
+
+
+async def _check_tags(
+    snapshot: Snapshot, derived: TagSums, stored: TagSums, damages: Damages
+) -> None:
     async for tags in snapshot.tags():
         for tag in tags:
             stored.add(tag)
@@ -111,9 +153,9 @@ async def _check_tags(snapshot: Snapshot, derived: TagSums, damages: Damages) ->
     # Which ones differ: only what falls into the buckets that do is held in memory.
     wanted: set[StoredTag] = set()
     async for rows in snapshot.rows():
-        wanted.update(in_buckets(tags_of_newest(rows), buckets))
+        wanted.update(stored.in_buckets(tags_of_newest(rows), buckets))
     async for tags in snapshot.tags():
-        for tag in in_buckets(tags, buckets):
+        for tag in stored.in_buckets(tags, buckets):
             if tag in wanted:
                 wanted.discard(tag)
             else:

@@ -1,6 +1,6 @@
 """Auditing a scope against everything that was ever said of it, and a database as a whole.
 
-1. the ledger itself                                     (`verify`)
+1. the ledger itself                                     (`verify`), and that it is this scope's
 2. the checkpoints that are kept with it                 root
 3. those that anchors kept elsewhere                     anchor, signature
 4. what the directory says of it                         directory
@@ -14,7 +14,9 @@ from recollect.journeys.audit.checkpoints import Checkpoints
 from recollect.journeys.audit.verify import Progress, Report, nobody, verify
 from recollect.kernel.errors import AnchorFailed, InvalidCheckpoint
 from recollect.ledger.anchor import Claim, Finding, KeptNote, examine, settle
+from recollect.ledger.checkpoint import parse_origin
 from recollect.ledger.damage import Check, Damages
+from recollect.ledger.directory import SCOPE as DIRECTORY
 from recollect.ledger.directory import ScopeHead, newest_heads
 from recollect.ledger.unit import Ledger
 
@@ -67,6 +69,9 @@ async def audit(
     asked += [("directory", head.claim) for head in heads if head.origin == origin]  # 4.
     sizes = {claim.checkpoint.size for _, claim in asked if isinstance(claim, Claim)}
     report = await verify(ledger, roots_at=sizes, progress=progress)  # 1.
+    if not _is_of(origin, checkpoints.scope):
+        why = f"under the name {checkpoints.scope!r} is the journal {origin}"
+        report.damages.add("head", None, why)
     findings = []
     for check, claim in asked:
         finding = claim if isinstance(claim, Finding) else _settled(claim, report)
@@ -83,7 +88,11 @@ async def directory_heads(directory: Ledger, damages: Damages) -> list[ScopeHead
     bodies = []
     async with directory.snapshot() as snapshot:
         async for chunk in snapshot.entries():
-            bodies += [stored.body for stored in chunk if stored.body is not None]
+            for stored in chunk:
+                if stored.body is None:
+                    damages.add("directory", stored.seq, "what it says of a journal is gone")
+                else:
+                    bodies.append(stored.body)
     try:
         return list(newest_heads(bodies).values())
     except InvalidCheckpoint as refused:
@@ -98,6 +107,13 @@ def vanished(heads: Iterable[ScopeHead], origins: Iterable[str], damages: Damage
         if head.origin not in there:
             finding = settle(head.claim, head.origin, None, None)
             damages.add("directory", None, f"the scope {head.scope!r}: {finding.why}")
+
+
+def _is_of(origin: str, scope: str) -> bool:
+    try:
+        return (parse_origin(origin).scope or DIRECTORY) == scope
+    except InvalidCheckpoint:
+        return False
 
 
 def _settled(claim: Claim, report: Report) -> Finding:

@@ -29,7 +29,7 @@ from recollect.ledger.governance import (
     policy_body,
 )
 from recollect.ledger.policy import Policy
-from recollect.ledger.unit import Draft, Head, Unit
+from recollect.ledger.unit import REBUILDING, Draft, Head, Unit
 from recollect.text import TOKENIZER
 
 ANCHORED_AT_OPEN = 8
@@ -169,10 +169,17 @@ class Conformance:
         known = {} if state.fingerprint is None else state.fingerprint.models
         return Fingerprint(
             models={**known, **self._models},
-            tokenizer=TOKENIZER,
+            tokenizer=await self._tokenizer(state),
             policies={kind: policy.digest for kind, policy in state.policies.items()},
             log=LogHead(checkpoint.size, checkpoint.root.hex()),
         )
+
+    async def _tokenizer(self, state: Governance) -> str | None:
+        """Whose tokens the index has; while it is made anew, those that it had."""
+        tokenizer = (await self._ledger.index()).tokenizer
+        if tokenizer == REBUILDING:
+            return None if state.fingerprint is None else state.fingerprint.tokenizer
+        return tokenizer or TOKENIZER
 
     async def _append(
         self, actor: str, bodies: Sequence[tuple[Kind, bytes]], id: str = "", version: int = 1

@@ -13,6 +13,7 @@ from recollect.journeys.govern.forgetting import Forgetting
 from recollect.journeys.govern.reading import Reading
 from recollect.journeys.govern.receipts import Receipt
 from recollect.journeys.govern.remembering import Remembering
+from recollect.journeys.maintain.reindex import Reindexed, reindex
 from recollect.ledger.policy import Policy
 
 T = TypeVar("T")
@@ -28,6 +29,11 @@ class GovernedMemory(Remembering[T], Forgetting[T], Reading[T], Consolidating[T]
         of the anchors.
         """
         return await self._conformance.audit(progress=progress)
+
+    async def reindex(self) -> Reindexed:
+        """Make the word index anew, and log it; searches are refused until it is whole."""
+        actor, at = str(self.actor), self._clock.now_ms()
+        return await reindex(self._table, self._drafts, actor, at)
 
     async def status(self) -> Status:
         """How the scope stands: its policies, the breaks that stand, checkpoints and anchors."""

@@ -8,12 +8,13 @@ from recollect.journeys.govern.handle import Handle
 from recollect.journeys.govern.moments import Moment, milliseconds
 from recollect.journeys.govern.remembered import Event, Remembered, event, sealed_object
 from recollect.journeys.records.contents import check_findable, is_possible_id
-from recollect.kernel.errors import RecordNotFound
+from recollect.kernel.errors import InvalidFilter, RecordNotFound
 from recollect.kernel.json import JsonValue
 from recollect.ledger.entry import read_entry
 from recollect.ledger.unit import Current, Past
 from recollect.records.filter import MemoryFilter, select
 from recollect.records.model import StoredMemoryRecord
+from recollect.text import MAX_QUERY_WORDS, query
 
 T = TypeVar("T")
 
@@ -21,13 +22,14 @@ Include = Literal["expired", "false", "invalidated", "archived", "superseded"]
 """What is not current and may be asked for all the same."""
 
 DEFAULT_LIMIT: Final = 100
+SEARCH_LIMIT: Final = 10
 
 # Inside the class, `list` is the verb.
 Found = list[Remembered[T]]
 
 
 class Reading(Handle[T]):
-    """The verbs get, list and history."""
+    """The verbs get, list, search and history."""
 
     async def get(
         self,
@@ -86,6 +88,42 @@ class Reading(Handle[T]):
                     if skipped > wanted.offset:
                         found.append(candidate)
         return found
+
+    async def search(
+        self,
+        text: str,
+        *,
+        every: bool = True,
+        limit: int | None = SEARCH_LIMIT,
+        valid_at: Moment | None = None,
+        include: Collection[Literal["expired", "false"]] = (),
+        factual: bool = False,
+    ) -> Sequence[Remembered[T]]:
+        """What is current and says every word of a text, or any of them, newest first.
+
+        What was just written is found. Words are those of `recollect.text`; a text without any
+        finds nothing. It is a look-up, not a recall: nothing is ranked, and nothing is traced. Of
+        what was forgotten there is no index: `list` has it. The rest is as in `get`.
+        """
+        if not isinstance(text, str):
+            raise InvalidFilter("text", "it is not a text")
+        if _STATUSES & set(include):
+            raise InvalidFilter("include", "what was forgotten is not searched; `list` has it")
+        asked = query(text)
+        if asked.is_cut:
+            why = f"it has more than {MAX_QUERY_WORDS} different words; ask for fewer"
+            raise InvalidFilter("text", why)
+        wanted = MemoryFilter(limit=limit)
+        if factual:
+            await self._conformance.check_factual()
+
+        def shown(current: Current) -> Remembered[T] | None:
+            found = self._shown(current)
+            if factual and found.verdict != "Factual":
+                return None
+            return found if self._is_wanted(found, valid_at, include) else None
+
+        return await self._ledger.find(asked, shown, every=every, limit=wanted.limit)
 
     async def history(self, id: str) -> Sequence[Event[T]]:
         """Everything that happened to it, the first step first; RecordNotFound if nothing did."""

@@ -1,19 +1,24 @@
 """A PostgreSQL database: its schema and its connections."""
 
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import Final
+from typing import Any, Final
 from weakref import WeakValueDictionary
 
+from psycopg import sql
 from psycopg.types.numeric import Int8
 
 from recollect.ledger.entry import genesis
 from recollect.stores.postgres.address import parse_address
+from recollect.stores.postgres.adoption import PostgresAdoption, adoption
 from recollect.stores.postgres.connection import connect
 from recollect.stores.postgres.errors import plain_errors
 from recollect.stores.postgres.ledger import PostgresLedger
 from recollect.stores.postgres.pool import Pool
 from recollect.stores.postgres.schema import check_encoding, migrate, warn_of_powers
 from recollect.stores.postgres.units import Units
+from recollect.stores.postgres.words import WordIndex
 
 CONNECTIONS: Final = 8
 STREAMS: Final = 8
@@ -22,6 +27,21 @@ _JOURNAL: Final = "SELECT recollect.journal_of(%s)"
 _OPEN_JOURNAL: Final = "SELECT recollect.open_journal(%s, %s, %s, %s)"
 _BEGIN_LISTING: Final = b"BEGIN READ ONLY; SELECT set_config('recollect.lists_scopes', 'yes', true)"
 _SCOPES: Final = "SELECT scope FROM recollect.journals WHERE scope <> %s ORDER BY scope"
+_ORIGINS: Final = "SELECT scope, origin FROM recollect.journals ORDER BY scope"
+_PLAIN_SCOPES: Final = "SELECT scope FROM recollect.plain_scopes ORDER BY scope"
+_MAY_ADOPT: Final = (
+    "SELECT has_table_privilege('recollect.plain_scopes', 'SELECT')"
+    " AND has_table_privilege('recollect.plain_records', 'SELECT')"
+    " AND has_table_privilege('recollect.plain_records', 'UPDATE')"
+)
+_PLAIN_ROWS: Final = """
+SELECT id, version, created_at, updated_at, actor, reason, body FROM recollect.plain_records
+WHERE scope = %s AND body IS NOT NULL ORDER BY created_at, id LIMIT %s
+"""
+_FORGET_PLAIN: Final = (
+    "UPDATE recollect.plain_records SET body = NULL WHERE scope = %s AND id = ANY (%s)"
+)
+_ENTER: Final = sql.SQL("BEGIN; SELECT set_config('recollect.scope', {}, true)")
 # The directory's scope has an empty name, and an empty setting names none. No scope of a user
 # begins or ends with a space (`kernel.scopes`).
 _DIRECTORY: Final = " "
@@ -39,6 +59,7 @@ class PostgresDatabase:
         self._calls = calls
         self._streams = streams
         self._units = WeakValueDictionary[tuple[str, int], Units]()  # all handles of a scope share
+        self._words: dict[tuple[str, int], WordIndex] = {}
 
     @classmethod
     async def open(cls, url: str, now: int, *, create: bool) -> "PostgresDatabase":
@@ -69,7 +90,39 @@ class PostgresDatabase:
                 ((journal,),) = await (await connection.execute(_OPEN_JOURNAL, opened)).fetchall()
         units = self._units.get((scope, journal)) or Units(self._calls, scope, journal)
         self._units[scope, journal] = units
-        return PostgresLedger(self.name, self._calls, self._streams, scope, journal, units)
+        words = self._words.get((scope, journal)) or WordIndex(self._calls, scope, journal)
+        self._words[scope, journal] = words
+        return PostgresLedger(self.name, self._calls, self._streams, scope, journal, units, words)
+
+    def adoption(
+        self, scope: str, origin: str, now: int
+    ) -> AbstractAsyncContextManager[PostgresAdoption]:
+        """Takes over the journal of this scope from another database, which has it alone."""
+        return adoption(self._streams, self.name, scope, origin, now)
+
+    async def plain_scopes(self) -> list[str]:
+        """The scopes that still have records from before there was a journal."""
+        async with self._calls.transaction(_BEGIN_LISTING) as connection:
+            ((may,),) = await (await connection.execute(_MAY_ADOPT)).fetchall()
+            rows = await (await connection.execute(_PLAIN_SCOPES)).fetchall() if may else []
+        return [scope for (scope,) in rows if await self.plain_rows(scope, 1)]
+
+    async def plain_rows(self, scope: str, limit: int) -> list[tuple[Any, ...]]:
+        """Some of them: id, version, times, actor, reason, body."""
+        async with self._calls.transaction(_entering(scope)) as connection:
+            return await (await connection.execute(_PLAIN_ROWS, (scope, limit))).fetchall()
+
+    async def forget_plain(self, scope: str, ids: Sequence[str]) -> None:
+        """Let go of those that were adopted: the row stays, its content goes."""
+        async with self._calls.transaction(_entering(scope), writes=True) as connection:
+            await connection.execute(_FORGET_PLAIN, (scope, list(ids)))
+
+    async def journals(self) -> dict[str, str]:
+        """The origin of every journal, by scope; that of the directory is under no name."""
+        async with self._calls.transaction(_BEGIN_LISTING) as connection:
+            found = await connection.execute(_ORIGINS)
+            rows = await found.fetchall()
+        return {"" if scope == _DIRECTORY else str(scope): str(origin) for scope, origin in rows}
 
     async def scopes(self) -> list[str]:
         """Every scope that was ever opened here, sorted."""
@@ -82,4 +135,10 @@ class PostgresDatabase:
         await self._streams.cut()
         for units in list(self._units.values()):
             await units.close()
+        for words in self._words.values():
+            await words.close()
         await self._calls.close()
+
+
+def _entering(scope: str) -> bytes:
+    return _ENTER.format(scope).as_bytes()

@@ -13,7 +13,7 @@ from psycopg.errors import Diagnostic
 from recollect.kernel.errors import StoreUnavailable
 from recollect.stores.postgres.connection import Connection
 
-_TABLES: Final = ("bodies", "versions", "tags", "derivations", "retries")
+_TABLES: Final = ("bodies", "versions", "tags", "words", "derivations", "retries")
 _REWRITE: Final = "VACUUM (FULL, VERBOSE) " + ", ".join(f"recollect.{table}" for table in _TABLES)
 _MAY_NOT: Final = """
 SELECT c.relname FROM pg_class c

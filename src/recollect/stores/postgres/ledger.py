@@ -14,6 +14,7 @@ from recollect.ledger.unit import (
     Committed,
     Current,
     Head,
+    Index,
     Past,
     Snapshot,
     StoredEntry,
@@ -33,7 +34,9 @@ from recollect.stores.postgres.snapshot import (
     chunks,
 )
 from recollect.stores.postgres.units import JOINED, Units
+from recollect.stores.postgres.words import WordIndex
 from recollect.stores.selection import COLUMNS, Dialect, Selection, selection
+from recollect.text import Query
 
 R = TypeVar("R")
 
@@ -50,6 +53,7 @@ _CURRENT: Final = "SELECT * FROM recollect.current_version(%s, %s, %s)"
 _VERSIONS: Final = "SELECT * FROM recollect.versions_of(%s, %s, %s)"
 _NEWEST: Final = "SELECT * FROM recollect.newest_active(%s, %s, %s, %s, %s, %s, %s)"
 _NOTICES: Final = "SELECT * FROM recollect.notices_of(%s, %s)"
+_COUNT_ACTIVE: Final = "SELECT recollect.count_active(%s, %s, %s)"
 _BLOCKS: Final = "SELECT level, number, hashes FROM recollect.blocks(%s, %s, %s, %s)"
 _KEEP_NOTE: Final = "SELECT recollect.keep_note(%s, %s, %s, %s, %s)"
 _NOTES: Final = "SELECT recollect.notes_of(%s, %s)"
@@ -74,8 +78,16 @@ class PostgresLedger:
     """
 
     def __init__(
-        self, database: str, calls: Pool, streams: Pool, scope: str, journal: int, units: Units
+        self,
+        database: str,
+        calls: Pool,
+        streams: Pool,
+        scope: str,
+        journal: int,
+        units: Units,
+        words: WordIndex,
     ) -> None:
+        self._words = words
         self._database = database
         self._calls = calls
         self._streams = streams
@@ -88,7 +100,9 @@ class PostgresLedger:
 
     async def commit(self, unit: Unit) -> Committed:
         """Run a unit in one transaction."""
-        return await self._units.commit(unit)
+        committed = await self._units.commit(unit)
+        self._words.note(len(committed.places) if committed.fresh else 0)
+        return committed
 
     # ------------------------------------------------------------------------ objects
 
@@ -145,6 +159,27 @@ class PostgresLedger:
                 for row in rows:
                     yield Current(*row)
 
+    # -------------------------------------------------------------------------- words
+
+    async def find(
+        self, query: Query, make: Callable[[Current], R | None], *, every: bool, limit: int | None
+    ) -> list[R]:
+        """The active objects that have the words of a query, newest first, ties by id."""
+        return await self._words.find(query, make, every=every, limit=limit)
+
+    async def index(self) -> Index:
+        """How far the word index reaches, and whose it is."""
+        return await self._words.index()
+
+    async def reindex(self) -> None:
+        """Make the word index anew, in steps."""
+        await self._words.reindex()
+
+    async def active(self, at_most: int) -> int:
+        """How many objects are active; counted up to a number."""
+        ((count,),) = await self._call(_COUNT_ACTIVE, Int8(at_most))
+        return int(count)
+
     # ------------------------------------------------------------------------ journal
 
     async def head(self) -> Head:
@@ -184,6 +219,7 @@ class PostgresLedger:
         Without it there is nothing to do: once an erasure has returned, no query, no index and no
         dump shows what was erased.
         """
+        self._words.forget()
         if rewrite:
             async with self._calls.connection() as connection:
                 await rewrite_tables(connection, self._database)

@@ -8,10 +8,12 @@ from psycopg.types.numeric import Int8
 
 from recollect.ledger.unit import (
     Head,
+    Index,
     StoredEntry,
     StoredNodeHash,
     StoredRow,
     StoredTag,
+    StoredWord,
     Version,
 )
 from recollect.stores.postgres.connection import Connection
@@ -39,6 +41,12 @@ _ROWS: Final = (
 _TAGS: Final = (
     "SELECT coalesce(t.whole, t.tag), t.created_at, t.id FROM recollect.tags t"
     " WHERE t.journal = %s ORDER BY t.tag, t.created_at, t.id DESC"
+)
+
+_INDEX: Final = "SELECT j.indexed, j.tokenizer FROM recollect.journals j WHERE j.number = %s"
+_WORDS: Final = (
+    "SELECT substr(t.token, strpos(t.token, ':') + 1), w.seq"
+    " FROM recollect.words w, unnest(w.tokens) AS t (token) WHERE w.journal = %s"
 )
 
 
@@ -81,6 +89,18 @@ class PostgresSnapshot:
         async with aclosing(self._chunks("tags", _TAGS)) as chunks:
             async for rows in chunks:
                 yield [StoredTag._make(row) for row in rows]
+
+    async def index(self) -> Index:
+        """How far the word index reaches, and whose it is."""
+        found = await self._connection.execute(_INDEX, (self._journal,), binary=True)
+        ((*index,),) = await found.fetchall()
+        return Index._make(index)
+
+    async def words(self) -> AsyncGenerator[Sequence[StoredWord], None]:
+        """Every posting of the word index."""
+        async with aclosing(self._chunks("words", _WORDS)) as chunks:
+            async for rows in chunks:
+                yield [StoredWord._make(row) for row in rows]
 
     def _chunks(self, name: str, statement: str) -> AsyncGenerator[list[Any], None]:
         return chunks(self._connection, name, statement, (self._journal,))

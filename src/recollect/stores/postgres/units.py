@@ -69,6 +69,7 @@ _BODIES: Final = (
     f"SELECT v.id, v.number, b.body FROM {JOINED}"  # noqa: S608 - ours
     " WHERE v.journal = %s AND v.id = ANY (%s) ORDER BY v.id, v.number"
 )
+_NAME_TOKENIZER: Final = "UPDATE recollect.journals j SET tokenizer = %s WHERE j.number = %s"
 _REMEMBER: Final = """
 INSERT INTO recollect.retries (journal, key_digest, fingerprint, about, seq, entries, at)
 SELECT j.number, %s, %s, %s, j.size - %s, %s, %s FROM recollect.journals j WHERE j.number = %s
@@ -106,6 +107,8 @@ class Units:
         """Run a unit: in one statement if it can be, else in a transaction."""
         ids = unit.reads
         if isinstance(ids, Everything | OfSubject) or len(ids) > DRAFTS_AT_ONCE or unit.is_erasing:
+            return await self._commit_locked(unit)
+        if unit.tokenizer is not None:
             return await self._commit_locked(unit)
         found: Sequence[Current | None] = ()
         if ids:
@@ -156,6 +159,9 @@ class Units:
                     portion.add(unit, part)
                     appended = _committed(unit, await self._append(connection, portion))
                     committed.places.extend(appended.places if appended else ())
+            if unit.tokenizer is not None:
+                named = (unit.tokenizer, self._numbered)
+                await connection.execute(_NAME_TOKENIZER, named, prepare=True)
             await self._remember(connection, unit, len(committed.places))
             return committed
 

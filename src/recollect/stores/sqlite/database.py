@@ -31,6 +31,12 @@ R = TypeVar("R")
 _JOURNAL: Final = "SELECT number, '' FROM journals WHERE scope = ?"
 _SCOPES: Final = "SELECT scope, '' FROM journals WHERE scope <> '' ORDER BY scope"
 _ORIGINS: Final = "SELECT scope, origin FROM journals ORDER BY scope"
+_PLAIN_SCOPES: Final = "SELECT DISTINCT scope, '' FROM plain_records WHERE body IS NOT NULL"
+_PLAIN_ROWS: Final = """
+SELECT id, version, created_at, updated_at, actor, reason, body FROM plain_records
+WHERE scope = ? AND body IS NOT NULL ORDER BY created_at, id LIMIT ?
+"""
+_FORGET_PLAIN: Final = "DELETE FROM plain_records WHERE scope = ? AND id = ?"
 _OPEN_JOURNAL: Final = """
 INSERT INTO journals (scope, origin, opened_at, size, head, head_at) VALUES (?, ?, ?, 0, ?, ?)
 ON CONFLICT (scope) DO NOTHING
@@ -122,6 +128,19 @@ class SqliteDatabase:
         if self.connect is None:
             raise CapabilityMissing("copying into memory")
         return SqliteAdoption(self.connect, self.path, (scope, origin, now))
+
+    async def plain_scopes(self) -> list[str]:
+        """The scopes that still have records from before there was a journal."""
+        return await self.rows(_PLAIN_SCOPES, (), _first)
+
+    async def plain_rows(self, scope: str, limit: int) -> list[tuple[Any, ...]]:
+        """Some of them: id, version, times, actor, reason, body."""
+        return await self.rows(_PLAIN_ROWS, (scope, limit), tuple)
+
+    async def forget_plain(self, scope: str, ids: Sequence[str]) -> None:
+        """Let go of those that were adopted."""
+        rows = [(scope, id) for id in ids]
+        await self.write(lambda c: c.executemany(_FORGET_PLAIN, rows).fetchall())
 
     async def journals(self) -> dict[str, str]:
         """The origin of every journal, by scope; that of the directory is under no name."""

@@ -1,8 +1,8 @@
 """Taking content out of a SQLite file, so that no byte of it is left.
 
 Deleted cells are overwritten (`secure_delete`, set on every connection); the index of words is
-merged into one segment (`words`); the write-ahead log is folded in and truncated. What others still read can't be taken from them: that is an error, in
-words, and `scrub` is called again later.
+merged into one segment (`words`); the write-ahead log is folded in and truncated. What others
+still read can't be taken from them: that is an error, in words, and `scrub` is called again later.
 """
 
 from collections.abc import Callable

@@ -127,7 +127,7 @@ class _Search:
         document = decode(body)
         key = (self._journal, document["id"], version_of(document), where & _SEQ)
         row: Any = self._connection.execute(_VERSION, key).fetchone()
-        return None if row is None else Current(*row, body)
+        return None if row is None else Current(*[*row, body])
 
     def _body(self, where: int) -> bytes | None:
         row: Any = self._connection.execute(BODY_AT, (where,)).fetchone()
@@ -151,7 +151,7 @@ class _Search:
                 if where in hits or where in self._tail:
                     body = self._body(where)
                     if body is not None:
-                        yield Current(*row, body)
+                        yield Current(*[*row, body])
 
     def _postings(self, start: int, end: int) -> set[int]:
         if start >= end:

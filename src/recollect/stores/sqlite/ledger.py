@@ -11,6 +11,7 @@ import orjson
 from recollect.identity.merkle import leaf_hash
 from recollect.ledger.tree import BLOCK, Block, Blocks
 from recollect.ledger.unit import (
+    REBUILDING,
     Committed,
     Current,
     Head,
@@ -45,7 +46,6 @@ from recollect.stores.sqlite.words import (
     index_of,
     merge_segments,
 )
-from recollect.stores.words import REBUILDING
 from recollect.text import Query
 
 A = TypeVar("A")

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 import apsw
 
-from recollect.ledger.unit import Committed
+from recollect.ledger.unit import REBUILDING, Committed
 from recollect.stores.shorthand import BODY, unpacked
 from recollect.stores.sqlite.places import SEQ_BITS, place
 from recollect.stores.sqlite.units import Job, commit_units
 from recollect.stores.sqlite.words import ADD, BODY_AT, INDEXED_VERSION, REMOVE, joined
-from recollect.stores.words import BATCH, MERGED_ANYWAY, MERGED_WHEN_IDLE, REBUILDING, WordCache
+from recollect.stores.words import BATCH, MERGED_ANYWAY, MERGED_WHEN_IDLE, WordCache
 from recollect.text import TOKENIZER
 
 STATE: Final = "SELECT indexed, size, tokenizer FROM journals WHERE number = ?"
@@ -66,8 +66,8 @@ def _merge_up_to(
         before: Any = connection.execute(INDEXED_VERSION, (journal, id, indexed)).fetchone()
         if before is not None and before[1] == "active":
             where = place(journal, before[0])
-            body: Any = connection.execute(BODY_AT, (where,)).fetchone()
-            old = words.of(body[0])
+            stored: Any = connection.execute(BODY_AT, (where,)).fetchone()
+            old = words.of(stored[0])
             removed.append((where, old.tokens if old else frozenset[str]()))
     # In the order of places: FTS5 writes a segment whenever they go back.
     for statement, rows in ((REMOVE, removed), (ADD, list(added.values()))):

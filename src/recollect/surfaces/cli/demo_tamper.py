@@ -77,7 +77,9 @@ class _Tampering:
         copy = self.copied("rewritten")
         forger.edit(copy, TRUE, FORGED)
         forger.rehash(copy)
-        self.story.say("By itself that copy agrees with itself, and verify says what it can't know:")
+        self.story.say(
+            "By itself that copy agrees with itself, and verify says what it can't know:"
+        )
         await self.verify(copy, Seal(), is_sound=True)
         self.story.say("The checkpoint that was kept elsewhere catches it:")
         await self.verify(copy, self.kept, is_sound=False)

@@ -27,9 +27,7 @@ NAMED = 10
 
 def erase(
     id: Annotated[str | None, typer.Argument(metavar="[ID]", help="Erase this one.")] = None,
-    subject: Annotated[
-        str | None, typer.Option(help="Erase everything about this person.")
-    ] = None,
+    subject: Annotated[str | None, typer.Option(help="Erase everything about this person.")] = None,
     whole_scope: Annotated[
         bool, typer.Option("--whole-scope", help="Erase everything in the scope.")
     ] = False,
@@ -37,9 +35,7 @@ def erase(
         str | None, typer.Option(help="Why; it is kept in the journal. It is needed.")
     ] = None,
     cause: Annotated[Cause, typer.Option(help="What kind of reason it is.")] = "user_request",
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only count what would go.")
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would go.")] = False,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Don't ask before more than one thing goes.")
     ] = False,
@@ -81,7 +77,7 @@ def erase(
 
     async def act(memory: Memory[Any]) -> ErasureCertificate:
         would = await erased(memory, dry=True)
-        if dry_run or not would.counts.objects:
+        if dry_run:
             return would
         if would.counts.objects > 1 and not yes:
             question = f"{_in_words(would.counts)} would be erased, for good. Go on?"

@@ -2,7 +2,8 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
@@ -65,12 +66,13 @@ def export(
         typer.echo(f"exported {name!r}: {what[0]}, {what[1]}{where}", err=True)
 
 
-async def _write(lines: AsyncIterator[bytes], out: BinaryIO) -> tuple[int, int]:
+async def _write(lines: AsyncGenerator[bytes, None], out: BinaryIO) -> tuple[int, int]:
     written = size = 0
-    async for line in lines:
-        out.write(line)
-        written += 1
-        size += len(line)
+    async with aclosing(lines):
+        async for line in lines:
+            out.write(line)
+            written += 1
+            size += len(line)
     out.flush()
     return written, size
 

@@ -31,6 +31,12 @@ SELECT e.place, e.entry, b.salt, b.body FROM entries e LEFT JOIN bodies b USING 
 WHERE e.place >= ? AND e.place < ? ORDER BY e.place
 """
 
+_EMPTY_INDEX: Final = (
+    "INSERT INTO words (words) VALUES ('delete-all')",
+    "UPDATE journals SET indexed = 0",
+)
+"""An index that has no words yet is made anew from the journal, by whoever opens it next."""
+
 
 def edit(file: Path, old: str, new: str) -> None:
     """Put one word in the place of another, in every body; nothing else is touched."""
@@ -53,6 +59,8 @@ def rehash(file: Path) -> None:
             for number, _, origin in journals:  # the directory, which names the others, comes last
                 trees[origin] = _rehash_journal(connection, number, origin, trees)
                 _remake_checkpoints(connection, number, origin, trees[origin])
+            for statement in _EMPTY_INDEX:
+                connection.execute(statement)
     finally:
         connection.close()
 

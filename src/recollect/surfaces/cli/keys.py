@@ -11,6 +11,7 @@ from recollect.app.memory import default_url
 from recollect.app.seal import KEY_FILE, KEYRING
 from recollect.app.url import file_of
 from recollect.ledger.keyring import RingKey
+from recollect.ledger.signed_note import VerifierKey
 from recollect.outside.key_files import (
     create_key,
     read_ring,
@@ -60,7 +61,7 @@ def create(
     database: Database = None,
     json: AsJson = False,
 ) -> None:
-    """Make a signing key: its private half in a file that only you can read, its public half in the ring."""
+    """Make a signing key: the private half in a file of your own, the public one in the ring."""
     made = create_key(key_file, keyring, name=name, database=_database(database))
     if json:
         print_json({"key": str(made), "key_file": str(key_file), "keyring": str(keyring)})
@@ -69,7 +70,7 @@ def create(
     out.print(
         details(
             [
-                ("created", plain(str(made))),
+                ("created", _short(made)),
                 ("private", plain(str(key_file))),
                 ("ring", plain(str(keyring))),
             ]
@@ -89,7 +90,7 @@ def rotate(
         print_json({"new": str(made.new), "old": str(made.old)})
         return
     out = console()
-    out.print(details([("new", plain(str(made.new))), ("old", plain(str(made.old)))]))
+    out.print(details([("new", _short(made.new)), ("old", _short(made.old))]))
     out.print(
         "\nThe next checkpoint is signed by both. When it is out: recollect keys signer retire. "
         "Hand the ring out again: whoever verifies needs the new key."
@@ -105,7 +106,7 @@ def retire(
     if json:
         print_json({"retired": [str(key) for key in retired]})
     elif retired:
-        console().print(details([("retired", plain(str(key))) for key in retired]))
+        console().print(details([("retired", _short(key)) for key in retired]))
     else:
         console().print("There was no key to retire.")
 
@@ -131,9 +132,13 @@ def show(
         table.add_column(column, no_wrap=True)
     for one in ring.entries:
         signs = "yes" if one.key in held else "no"
-        key = Text(f"{one.key.name}+{one.key.key_id.hex()}")
-        table.add_row(key, when(one.since), when(one.until), signs)
+        table.add_row(Text(_short(one.key)), when(one.since), when(one.until), signs)
     console().print(table)
+
+
+def _short(key: VerifierKey) -> str:
+    """A key by its name and id; the ring has it whole."""
+    return plain(f"{key.name}+{key.key_id.hex()}")
 
 
 def _as_json(entry: RingKey, *, is_held: bool) -> dict[str, Any]:

@@ -35,6 +35,13 @@ def print_json(value: object) -> None:
     typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2))  # noqa: TID251 - shown, never hashed
 
 
+def print_item(out: Console, mark: str, text: str, style: str = "") -> None:
+    """A sentence behind a mark; where it goes on, it goes on below itself."""
+    for number, part in enumerate(Text(text).wrap(out, out.width - len(mark))):
+        start = mark if number == 0 else " " * len(mark)
+        out.print(Text(f"{start}{part.plain.rstrip()}", style), soft_wrap=True)
+
+
 # ------------------------------------------------------------------------------- texts
 
 

@@ -23,9 +23,7 @@ from recollect.surfaces.cli.options import (
     Scope,
 )
 
-Words = Annotated[
-    str | None, typer.Argument(metavar="TEXT", help="The text; - is standard input.")
-]
+Words = Annotated[str | None, typer.Argument(metavar="TEXT", help="The text; - is standard input.")]
 Data = Annotated[
     str | None, typer.Option("--data", metavar="JSON", help="A JSON value instead of a text.")
 ]

@@ -14,8 +14,9 @@ from rich.text import Text
 from recollect.app.audit import DatabaseAudit
 from recollect.journeys.audit.checkpoints import Seal
 from recollect.journeys.audit.whole import IN_DATABASE, Audit
+from recollect.ledger.anchor import KeptNote
 from recollect.ledger.damage import Damage, Damages
-from recollect.surfaces.cli.present import counted, listing, plain
+from recollect.surfaces.cli.present import counted, listing, plain, print_item
 
 DIRECTORY = "(directory)"
 
@@ -59,6 +60,7 @@ def _part_as_json(part: Audit) -> dict[str, Any]:
         "root": report.root.hex(),
         "erased": report.erased,
         "versions": report.rows,
+        "indexed": report.indexed,
         "checkpoints": dict(_standings(part)),
         "signed_by": list(part.signed_by),
         "kept_outside": newest_outside(part),
@@ -76,7 +78,7 @@ def _damage_as_json(damages: Damages) -> dict[str, Any]:
 # ------------------------------------------------------------------------- for people
 
 
-def show(out: Console, found: DatabaseAudit, seal: Seal) -> None:
+def show(out: Console, found: DatabaseAudit, seal: Seal, kept: Sequence[KeptNote] = ()) -> None:
     """The table, all damage, and what can and can't be told."""
     table = listing()
     table.add_column("scope", ratio=1, overflow="fold")
@@ -99,13 +101,16 @@ def show(out: Console, found: DatabaseAudit, seal: Seal) -> None:
     for name, damages in _all_damage(found):
         _show_damage(out, name, damages)
     out.print()
-    for sentence in (*_signatures(found), *_anchors(found, seal), *limits(found)):
-        out.print(Text(f"- {sentence}"))
-    if found.is_sound:
+    worth = (*_signatures(found), *_anchors(found, seal), *_agreeing(found, kept), *limits(found))
+    for sentence in worth:
+        print_item(out, "- ", sentence)
+    if found.is_sound and unreachable(found):
+        out.print(Text("Sound, but an anchor that was to be compared could not be read.", "yellow"))
+    elif found.is_sound:
         out.print(Text("Sound: nothing that was looked at is damaged.", "green"))
     else:
         kinds = sum((damages.counts for _, damages in _all_damage(found)), Counter())
-        what = ", ".join(f"{count:,} of {kind}" for kind, count in kinds.items())
+        what = ", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
         out.print(Text(f"DAMAGED: {what}.", "bold red"))
 
 
@@ -145,7 +150,7 @@ def _all_damage(found: DatabaseAudit) -> Iterator[tuple[str, Damages]]:
 
 def limits(found: DatabaseAudit) -> Iterator[str]:
     """What could not be told, because no checkpoint that was kept outside says it."""
-    alone = [part for part in found.scopes if newest_outside(part) is None]
+    alone = [part for part in found.scopes if _outside(part) == "none"]
     for is_signed in (False, True):
         named = [repr(one.scope) for one in alone if bool(one.signed_by) == is_signed]
         if named:
@@ -206,3 +211,12 @@ def _anchors(found: DatabaseAudit, seal: Seal) -> Iterator[str]:
             yield f"The anchor {plain(anchor.name)} was read."
     if not seal.anchors:
         yield "No anchor is named (RECOLLECT_ANCHOR_FILE)."
+
+
+def _agreeing(found: DatabaseAudit, kept: Sequence[KeptNote]) -> Iterator[str]:
+    names = {note.where for note in kept}
+    for part in parts(found):
+        for one in part.outside:
+            if one.where in names and one.verdict == "agrees" and one.claim:
+                size = counted(one.claim.checkpoint.size, "entry", "entries")
+                yield f"The checkpoint {plain(one.where)} ({one.standing}) agrees, at {size}."

@@ -114,6 +114,9 @@ def _anchors_in_words(status: Status, seal: Seal) -> Sequence[str]:
     lines = [f"{name}: not reachable: {why}" for name, why in status.unreachable.items()]
     alarms = [str(one) for one in status.anchors if one.is_alarm]
     agreeing = sum(one.verdict == "agrees" for one in status.anchors)
-    if agreeing or not (alarms or lines):
-        lines.append(f"{counted(agreeing, 'checkpoint')} of those kept last agree")
+    names = ", ".join(one.name for one in seal.anchors if one.name not in status.unreachable)
+    if agreeing:
+        lines.append(f"{names}: agrees, {counted(agreeing, 'checkpoint')} compared")
+    elif names and not alarms:
+        lines.append(f"{names}: keeps no checkpoint of this scope yet")
     return [*lines, *alarms]

@@ -3,6 +3,8 @@
 from rich.console import Console
 from rich.text import Text
 
+from recollect.surfaces.cli.present import print_item
+
 
 class Story:
     """Tells a story on a console."""
@@ -19,13 +21,8 @@ class Story:
         """The next step of the story."""
         self._number += 1
         self.out.print()
-        self._lines(f"{self._number}. ", sentence, "bold")
+        print_item(self.out, f"{self._number}. ", sentence, "bold")
 
     def show(self, line: str) -> None:
         """What came of it."""
-        self._lines("   ", line)
-
-    def _lines(self, indent: str, text: str, style: str = "") -> None:
-        for number, part in enumerate(Text(text).wrap(self.out, self.out.width - len(indent))):
-            start = indent if number == 0 else " " * len(indent)
-            self.out.print(Text(f"{start}{part.plain.rstrip()}", style), soft_wrap=True)
+        print_item(self.out, "   ", line)

@@ -54,7 +54,7 @@ def verify(
     if json:
         print_json(as_json(found, seal))
     else:
-        show(console(), found, seal)
+        show(console(), found, seal, kept)
     if status := _status(found):
         raise typer.Exit(status)
 

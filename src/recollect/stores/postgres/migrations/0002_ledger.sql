@@ -22,7 +22,8 @@ ALTER TABLE recollect.scopes RENAME TO plain_scopes;
 ALTER TABLE recollect.plain_scopes RENAME CONSTRAINT scopes_pkey TO plain_scopes_pkey;
 
 -- One journal for each scope, with its head: how many entries it has, and the hash of the last.
--- Its row is the lock under which a journal grows.
+-- Its row is the lock under which a journal grows. Of its entries the first `indexed` are in the
+-- index of words, as the tokens of this tokenizer.
 CREATE TABLE recollect.journals (
   number    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   scope     text COLLATE "C" NOT NULL UNIQUE,
@@ -30,7 +31,9 @@ CREATE TABLE recollect.journals (
   opened_at bigint NOT NULL,
   size      bigint NOT NULL,
   head      bytea NOT NULL,
-  head_at   bigint NOT NULL
+  head_at   bigint NOT NULL,
+  indexed   bigint NOT NULL DEFAULT 0,
+  tokenizer text COLLATE "C" NOT NULL DEFAULT ''
 );
 
 -- The key makes a fork impossible: two entries after the same one would have the same number. An
@@ -115,6 +118,17 @@ CREATE TABLE recollect.tags (
 );
 CREATE UNIQUE INDEX tags_by_creation ON recollect.tags (journal, tag, created_at, id DESC);
 ALTER TABLE recollect.tags REPLICA IDENTITY USING INDEX tags_by_creation;
+
+-- The words of what is active, with the entry that led to it. Each token has the number of its
+-- journal before it: the postings of one scope are never read for another.
+CREATE TABLE recollect.words (
+  journal bigint NOT NULL,
+  seq     bigint NOT NULL,
+  id      text COLLATE "C" NOT NULL,
+  tokens  text[] COLLATE "C" NOT NULL,
+  PRIMARY KEY (journal, seq)
+);
+CREATE INDEX words_by_token ON recollect.words USING gin (tokens);
 
 -- Which object was made from which: what is derived goes when its inputs are erased. Two ids may
 -- be longer than an index entry, so both are found by what tag_key makes of them.
@@ -219,6 +233,12 @@ CREATE POLICY one_journal ON recollect.notices
 ALTER TABLE recollect.checkpoints ENABLE ROW LEVEL SECURITY;
 ALTER TABLE recollect.checkpoints FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_journal ON recollect.checkpoints
+  USING (journal = nullif(current_setting('recollect.journal', true), '')::bigint)
+  WITH CHECK (journal = nullif(current_setting('recollect.journal', true), '')::bigint);
+
+ALTER TABLE recollect.words ENABLE ROW LEVEL SECURITY;
+ALTER TABLE recollect.words FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_journal ON recollect.words
   USING (journal = nullif(current_setting('recollect.journal', true), '')::bigint)
   WITH CHECK (journal = nullif(current_setting('recollect.journal', true), '')::bigint);
 
@@ -554,6 +574,8 @@ LANGUAGE plpgsql AS $$
 BEGIN
   DELETE FROM recollect.bodies b USING unnest(p_ids) AS n (id), recollect.versions v
   WHERE v.journal = p_journal AND v.id = n.id AND b.journal = p_journal AND b.seq = v.seq;
+  DELETE FROM recollect.words w USING unnest(p_ids) AS n (id), recollect.versions v
+  WHERE v.journal = p_journal AND v.id = n.id AND w.journal = p_journal AND w.seq = v.seq;
   UPDATE recollect.versions v SET
     is_newest = false, status = 'erased', created_at = 0, updated_at = 0,
     valid_from = NULL, valid_to = NULL, expires_at = NULL, subject = NULL
@@ -564,6 +586,62 @@ BEGIN
   DELETE FROM recollect.derivations d USING unnest(p_ids) AS n (id)
   WHERE d.journal = p_journal AND recollect.tag_key(d.output) = recollect.tag_key(n.id)
     AND d.output = n.id;
+END $$;
+
+-- How far the index of words reaches, and whose it is; and how many entries there are.
+CREATE FUNCTION recollect.index_of(
+  p_scope text, p_journal bigint, OUT indexed bigint, OUT size bigint, OUT tokenizer text
+)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM recollect.enter(p_scope, p_journal);
+  SELECT j.indexed, j.size, j.tokenizer INTO indexed, size, tokenizer
+  FROM recollect.journals j WHERE j.scope = p_scope;
+END $$;
+
+CREATE FUNCTION recollect.count_active(p_scope text, p_journal bigint, p_at_most bigint)
+RETURNS bigint
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM recollect.enter(p_scope, p_journal);
+  RETURN (SELECT count(*) FROM (
+    SELECT 1 FROM recollect.versions v
+    WHERE v.journal = p_journal AND v.is_newest AND v.status = 'active' LIMIT p_at_most) AS n);
+END $$;
+
+-- The index of words from the start, of no tokenizer until a unit names one.
+CREATE FUNCTION recollect.begin_reindex(p_scope text, p_journal bigint, p_tokenizer text)
+RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM recollect.lock_journal(p_scope, p_journal);
+  DELETE FROM recollect.words w WHERE w.journal = p_journal;
+  UPDATE recollect.journals j SET indexed = 0, tokenizer = p_tokenizer WHERE j.scope = p_scope;
+END $$;
+
+-- Bring the index of words forward, from one entry to another, if nobody else did meanwhile. What
+-- was erased since its words were looked at has no body, and gets none.
+CREATE FUNCTION recollect.merge_words(
+  p_scope text, p_journal bigint, p_from bigint, p_to bigint, p_before text, p_after text,
+  p_replacing text[], p_seqs bigint[], p_ids text[], p_tokens text[]
+)
+RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM recollect.lock_journal(p_scope, p_journal);
+  UPDATE recollect.journals j SET indexed = p_to, tokenizer = p_after
+  WHERE j.scope = p_scope AND j.indexed = p_from AND j.tokenizer = p_before;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  DELETE FROM recollect.words w USING unnest(p_replacing) AS n (id), recollect.versions v
+  WHERE v.journal = p_journal AND v.id = n.id AND v.seq < p_from
+    AND w.journal = p_journal AND w.seq = v.seq;
+  INSERT INTO recollect.words (journal, seq, id, tokens)
+  SELECT p_journal, n.seq, n.id, string_to_array(n.tokens, ' ')
+  FROM unnest(p_seqs, p_ids, p_tokens) AS n (seq, id, tokens)
+  JOIN recollect.bodies b ON b.journal = p_journal AND b.seq = n.seq;
+  RETURN true;
 END $$;
 
 -- Everything that some units come to, in one statement; see stores/postgres/appending.py, which

@@ -1,0 +1,81 @@
+"""Making the word index anew: because the tokenizer is another one, or because it is damaged.
+
+It is logged with the digest of what was made (GOV-BREAK): an index that is another one without
+such an entry is a conformance break.
+"""
+
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Final
+
+from recollect.identity import canonical_bytes
+from recollect.journeys.govern.drafts import Drafts
+from recollect.journeys.govern.table import GovernedTable
+from recollect.kernel.json import MAX_INTEGER, JsonValue
+from recollect.ledger.breaks import Fingerprint
+from recollect.ledger.unit import Draft, Ledger, Unit
+from recollect.ledger.words import IndexDigest
+from recollect.text import TOKENIZER
+
+SMALL: Final = 10_000
+"""Active objects up to which an index is made anew when it is opened: a few seconds."""
+
+ACTOR: Final = "system:recollect"
+
+
+@dataclass(frozen=True, slots=True)
+class Reindexed:
+    """What was made: whose tokens, of how many objects and entries, and their digest."""
+
+    before: str
+    tokenizer: str
+    objects: int
+    indexed: int
+    digest: str
+
+    @property
+    def document(self) -> dict[str, JsonValue]:
+        """The body of its entry."""
+        return {
+            "type": "Maintenance",
+            "what": "reindex",
+            "tokenizer": self.tokenizer,
+            "tokenizer_before": self.before,
+            "objects": self.objects,
+            "indexed": self.indexed,
+            "digest": self.digest,
+        }
+
+
+async def reindex(table: GovernedTable, drafts: Drafts, actor: str, at: int) -> Reindexed:
+    """Make the index anew, in steps, and log it: the entry and the index's name land together."""
+    ledger = table.ledger
+    before = (await ledger.index()).tokenizer
+    await ledger.reindex()
+    made = await _made(ledger, before)
+    draft = Draft("maintenance", canonical_bytes(made.document), drafts.salt())
+    await table.commit(Unit(actor, at, lambda _: [draft], tokenizer=TOKENIZER))
+    return made
+
+
+async def refresh(
+    table: GovernedTable, drafts: Drafts, at: int, fingerprint: Fingerprint | None
+) -> Reindexed | None:
+    """Make an index of another tokenizer anew, if it is small; a larger one is left as it is."""
+    index = await table.ledger.index()
+    logged = None if fingerprint is None else fingerprint.tokenizer
+    is_of_another = index.is_stale or (not index.tokenizer and logged not in (None, TOKENIZER))
+    if not is_of_another or await table.ledger.active(SMALL + 1) > SMALL:
+        return None
+    return await reindex(table, drafts, ACTOR, at)
+
+
+async def _made(ledger: Ledger, before: str) -> Reindexed:
+    digest = IndexDigest()
+    async with ledger.snapshot() as snapshot:
+        indexed = (await snapshot.index()).indexed
+        async with aclosing(snapshot.words()) as chunks:
+            async for words in chunks:
+                digest.feed(words)
+    objects = await ledger.active(MAX_INTEGER)
+    return Reindexed(before, TOKENIZER, objects, indexed, digest.hex)

@@ -1,0 +1,165 @@
+"""Taking over a journal from another database, in one transaction."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Final
+
+from psycopg.types.numeric import Int8
+
+from recollect.kernel.errors import InvalidProof, StoreUnavailable
+from recollect.ledger.derive import inputs_of
+from recollect.ledger.entry import NOTICES, entry_hash, genesis, read_entry
+from recollect.ledger.rows import tags_of_newest
+from recollect.ledger.tree import BLOCK, STRIDE, leaves, node_of
+from recollect.ledger.unit import StoredEntry, StoredRow
+from recollect.stores.postgres.arrays import Blobs, Flags, Integers, Texts
+from recollect.stores.postgres.connection import Connection
+from recollect.stores.postgres.pool import Pool
+
+_FOUND: Final = "SELECT recollect.journal_of(%s)"
+_OPEN: Final = "SELECT recollect.open_journal(%s, %s, %s, %s)"
+_LOCK: Final = "SELECT recollect.lock_journal(%s, %s)"
+_ENTRIES: Final = """
+INSERT INTO recollect.entries (journal, seq, entry)
+SELECT %s, n.seq, n.entry FROM unnest(%s, %s) AS n (seq, entry)
+"""
+_BODIES: Final = """
+INSERT INTO recollect.bodies (journal, seq, salt, body)
+SELECT %s, n.seq, n.salt, n.body FROM unnest(%s, %s, %s) AS n (seq, salt, body)
+"""
+_NOTICES: Final = """
+INSERT INTO recollect.notices (journal, seq) SELECT %s, n.seq FROM unnest(%s) AS n (seq)
+"""
+_NODES: Final = """
+INSERT INTO recollect.nodes (journal, level, number, hash)
+SELECT %s, n.level, n.number, n.hash FROM unnest(%s, %s, %s) AS n (level, number, hash)
+"""
+_HEAD: Final = "UPDATE recollect.journals SET size = %s, head = %s, head_at = %s WHERE number = %s"
+_VERSIONS: Final = """
+INSERT INTO recollect.versions (journal, seq, is_newest, id, number, status, created_at, updated_at,
+  valid_from, valid_to, expires_at, subject)
+SELECT %s, n.* FROM unnest(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) AS n
+"""
+_TAGS: Final = """
+INSERT INTO recollect.tags (journal, tag, created_at, id, whole)
+SELECT %s, recollect.tag_key(n.tag), n.created_at, n.id,
+       CASE WHEN recollect.tag_key(n.tag) <> n.tag THEN n.tag END
+FROM unnest(%s, %s, %s) AS n (tag, created_at, id)
+"""
+_DERIVATIONS: Final = """
+INSERT INTO recollect.derivations (journal, input, output)
+SELECT %s, n.input, n.output FROM unnest(%s, %s) AS n (input, output)
+"""
+_NOTES: Final = """
+INSERT INTO recollect.checkpoints (journal, size, note, at)
+SELECT %s, n.size, n.note, %s FROM unnest(%s, %s) AS n (size, note)
+"""
+
+
+@asynccontextmanager
+async def adoption(
+    pool: Pool, database: str, scope: str, origin: str, now: int
+) -> AsyncIterator["PostgresAdoption"]:
+    """Takes a journal over; it lands when the block is left without an error."""
+    async with pool.transaction(b"BEGIN", writes=True) as connection:
+        ((found,),) = await (await connection.execute(_FOUND, (scope,))).fetchall()
+        if found is not None:
+            why = f"it has the scope {scope!r} already; name another database"
+            raise StoreUnavailable(database, why)
+        head = bytes.fromhex(genesis(origin))
+        opened = await connection.execute(_OPEN, (scope, origin, Int8(now), head))
+        ((journal,),) = await opened.fetchall()
+        await connection.execute(_LOCK, (scope, Int8(journal)))
+        yield PostgresAdoption(connection, journal, head)
+
+
+class PostgresAdoption:
+    """A journal on its way in."""
+
+    def __init__(self, connection: Connection, journal: int, head: bytes) -> None:
+        self._connection = connection
+        self._journal = Int8(journal)
+        self._size = 0
+        self._hash = head
+        self._levels: dict[int, list[bytes]] = {}
+        self._complete: dict[int, int] = {}
+
+    async def entries(self, stored: Sequence[StoredEntry]) -> None:
+        """Take over the next entries, as they are; InvalidProof if they don't follow."""
+        seqs, raws = Integers(), Blobs()
+        body_seqs, salts, bodies = Integers(), Blobs(), Blobs()
+        notices, at = Integers(), 0
+        for seq, raw, salt, body in stored:
+            entry = read_entry(raw)
+            if (entry.seq, entry.previous_entry_hash) != (self._size, self._hash.hex()):
+                raise InvalidProof(f"entry {seq} does not follow the entry before it")
+            seqs.append(seq)
+            raws.append(raw)
+            if salt is not None and body is not None:
+                body_seqs.append(seq)
+                salts.append(salt)
+                bodies.append(body)
+            if entry.kind in NOTICES:
+                notices.append(seq)
+            self._hash, self._size, at = entry_hash(raw), seq + 1, entry.at
+        await self._run(_ENTRIES, seqs, raws)
+        await self._run(_BODIES, body_seqs, salts, bodies)
+        await self._run(_NOTICES, notices)
+        await self._run(_NODES, *self._grown(leaves(raw for raw in raws)))
+        head = (Int8(self._size), self._hash, Int8(at), self._journal)
+        await self._connection.execute(_HEAD, head)
+
+    async def rows(self, rows: Sequence[StoredRow]) -> None:
+        """Take over the next rows, when all entries were."""
+        columns = [*zip(*(row.version for row in rows), strict=True)]
+        id, number, status, created, updated, start, end, expires, subject = columns
+        await self._run(
+            _VERSIONS,
+            Integers(row.seq for row in rows),
+            Flags(row.is_newest for row in rows),
+            Texts(id),
+            Integers(number),
+            Texts(status),
+            *map(Integers, (created, updated, start, end, expires)),
+            Texts(subject),
+        )
+        tags = list(tags_of_newest(rows))
+        await self._run(
+            _TAGS,
+            Texts(tag.tag for tag in tags),
+            Integers(tag.created_at for tag in tags),
+            Texts(tag.id for tag in tags),
+        )
+        derived = [(source, row.version.id) for row in rows for source in inputs_of(row.body)]
+        await self._run(
+            _DERIVATIONS,
+            Texts(source for source, _ in derived),
+            Texts(output for _, output in derived),
+        )
+
+    async def notes(self, notes: Sequence[tuple[int, str]], at: int) -> None:
+        """Take over the checkpoints that were kept."""
+        sizes, texts = Integers(size for size, _ in notes), Texts(note for _, note in notes)
+        await self._run(_NOTES, Int8(at), sizes, texts)
+
+    async def _run(self, statement: str, *columns: object) -> None:
+        await self._connection.execute(statement, (self._journal, *columns))
+
+    def _grown(self, hashes: list[bytes]) -> tuple[Integers, Integers, Blobs]:
+        """The nodes that are complete with these leaves, as columns."""
+        columns = Integers(), Integers(), Blobs()
+        level = 0
+        while hashes:
+            waiting = self._levels.setdefault(level, [])
+            waiting += hashes
+            whole = range(0, len(waiting) - len(waiting) % BLOCK, BLOCK)
+            hashes = [node_of(waiting[start : start + BLOCK]) for start in whole]
+            del waiting[: len(hashes) * BLOCK]
+            level += STRIDE
+            for node in hashes:
+                number = self._complete.get(level, 0)
+                self._complete[level] = number + 1
+                columns[0].append(level)
+                columns[1].append(number)
+                columns[2].append(node)
+        return columns

@@ -1,0 +1,114 @@
+"""``recollect forget``, ``archive``, ``reinstate`` and ``erase``."""
+
+import pytest
+
+from tests.cli.command import Command
+
+CERTIFICATE = [
+    *("type", "origin", "actor", "at", "reason", "cause", "dry_run"),
+    *("objects", "derived", "versions", "tags", "tombstones"),
+]
+CANARY = "zanzibar-canary"
+
+
+@pytest.fixture
+def three(recollect: Command) -> Command:
+    """Three things, two of them about one person."""
+    recollect.json("remember", f"one {CANARY}", "--id", "a", "--subject", "p7", "--tag", "t")
+    recollect.json("remember", "two", "--id", "b", "--subject", "p7")
+    recollect.json("remember", "three", "--id", "c")
+    recollect.json("update", "a", f"one, better {CANARY}")
+    return recollect
+
+
+def test_forgotten_things_are_not_listed_and_come_back(three: Command) -> None:
+    three.json("forget", "a", "--reason", "wrong", "--cause", "correction")
+    archived = three.json("archive", "b", "--reason", "old")
+
+    assert [one["id"] for one in three.json("list")] == ["c"]
+    assert "invalidated" in three.refused("get", "a", status=3)
+    shown = three.json("list", "--include", "invalidated", "--include", "archived")
+    assert {one["id"]: one["status"] for one in shown} == {
+        "a": "invalidated", "b": "archived", "c": "active",
+    }  # fmt: skip
+    assert "invalidated" in three.text("list", "--include", "invalidated")
+    assert archived["version"] == 2
+    assert three.json("reinstate", "b", "--reason", "still needed")["version"] == 3
+    assert [one["id"] for one in three.json("list")] == ["c", "b"]
+
+
+@pytest.mark.parametrize("verb", ["forget", "archive", "reinstate", "erase"])
+def test_every_verb_of_forgetting_needs_a_reason(three: Command, verb: str) -> None:
+    three.refused(verb, "a", status=2)
+    three.refused(verb, "a", "--reason", "  ", status=3 if verb == "reinstate" else 2)
+    assert three.json("get", "a")["version"] == 2
+
+
+def test_a_cause_is_one_of_the_named_ones(three: Command) -> None:
+    three.refused("forget", "a", "--reason", "x", "--cause", "whim", status=2)
+
+
+def test_a_verb_that_the_status_rules_out_is_exit_3(three: Command) -> None:
+    assert "active" in three.refused("reinstate", "a", "--reason", "x", status=3)
+
+
+def test_a_dry_run_counts_and_changes_nothing(three: Command) -> None:
+    would = three.json("erase", "--subject", "p7", "--reason", "asked", "--dry-run")
+
+    assert list(would) == CERTIFICATE
+    assert (would["dry_run"], would["objects"], would["versions"]) == (True, 2, 3)
+    assert would["tombstones"] == []
+    assert three.json("get", "a")["version"] == 2
+    shown = three.text("erase", "--whole-scope", "--reason", "asked", "--dry-run")
+    assert shown.startswith("would be erased  3 objects")
+
+
+def test_erasing_one_thing_asks_nothing_and_leaves_a_certificate(three: Command) -> None:
+    certificate = three.json("erase", "a", "--reason", "asked", "--scrub")
+
+    assert (certificate["dry_run"], certificate["objects"], certificate["versions"]) == (
+        False, 1, 2,
+    )  # fmt: skip
+    assert [one["id"] for one in certificate["tombstones"]] == ["a"]
+    assert three.refused("get", "a", status=3) == (
+        "error: The record 'a' is erased: it can't be shown.\n"
+    )
+    assert [event["object"] for event in three.json("history", "a")] == [None] * 3
+    assert three.json("verify")["sound"]
+    for file in (three.folder / "data").iterdir():
+        assert CANARY.encode() not in file.read_bytes()
+
+
+def test_erasing_more_than_one_thing_counts_first_and_asks(three: Command) -> None:
+    asked = ("erase", "--subject", "p7", "--reason", "asked")
+    declined, no_answer = three(*asked, said="n\n"), three(*asked, said="")
+    assert (declined.exit_code, no_answer.exit_code) == (1, 1)
+    assert "erased" not in declined.stdout
+    assert "2 objects" in declined.stderr
+    assert len(three.json("list")) == 3
+
+    agreed = three(*asked, said="y\n")
+    assert agreed.exit_code == 0
+    assert "erased   2 objects" in agreed.stdout
+    assert [one["id"] for one in three.json("list")] == ["c"]
+
+
+def test_with_yes_a_whole_scope_goes_without_a_question(three: Command) -> None:
+    certificate = three.json("erase", "--whole-scope", "--reason", "asked", "--yes")
+
+    assert certificate["objects"] == 3
+    assert three.json("list", "--include", "invalidated") == []
+    again = three.json("erase", "--whole-scope", "--reason", "asked", "--yes")
+    assert (again["objects"], again["dry_run"]) == (0, False)
+
+
+def test_what_is_to_be_erased_is_named_once(three: Command) -> None:
+    three.refused("erase", "--reason", "x", status=2)
+    three.refused("erase", "a", "--whole-scope", "--reason", "x", status=2)
+    three.refused("erase", "nothing", "--reason", "x", status=3)
+
+
+def test_scrub_alone_writes_the_database_anew(three: Command) -> None:
+    assert three.json("erase", "--scrub") == {"scrubbed": True}
+    assert "written anew" in three.text("erase", "--scrub")
+    assert three.json("verify")["sound"]

@@ -1,0 +1,114 @@
+"""``recollect keys signer``: keys that sign, and reports that say who signed."""
+
+import sys
+
+import pytest
+
+from tests.cli.command import Command
+
+KEY = ["key", "name", "key_id", "since", "until", "signs_here"]
+
+
+@pytest.fixture
+def signing(recollect: Command) -> Command:
+    """A database whose checkpoints are signed."""
+    recollect.setenv("RECOLLECT_SIGNING_KEY_FILE", recollect.folder / "keys" / "key")
+    recollect.setenv("RECOLLECT_KEYRING", recollect.folder / "keys" / "ring")
+    made = recollect.json("keys", "signer", "create", "--name", "example.org/memory")
+    assert list(made) == ["key", "key_file", "keyring"]
+    recollect.json("remember", "one")
+    return recollect
+
+
+def signers(command: Command) -> list[str]:
+    found: list[str] = command.json("verify")["scopes"][0]["signed_by"]
+    return found
+
+
+def test_a_key_signs_and_reports_say_so(signing: Command) -> None:
+    (key,) = signing.json("keys", "signer", "show")
+
+    assert list(key) == KEY
+    assert (key["name"], key["until"], key["signs_here"]) == ("example.org/memory", None, True)
+    assert signers(signing) == [f"example.org/memory+{key['key_id']}"]
+    assert signing.json("status")[0]["checkpoint"]["standing"] == "signed"
+    assert "signed by example.org/memory" in signing.text("verify")
+    assert "signed by example.org/memory" in signing.text("status")
+    (sentence,) = signing.json("verify")["cannot_tell"]
+    assert "written anew" not in sentence
+    assert "yes" in signing.text("keys", "signer", "show")
+
+
+def test_after_a_rotation_both_sign_until_the_old_one_retires(signing: Command) -> None:
+    rotated = signing.json("keys", "signer", "rotate")
+    signing.json("remember", "two")
+    retired = signing.json("keys", "signer", "retire")
+    signing.json("remember", "three")
+
+    assert retired["retired"] == [rotated["old"]]
+    assert len(signers(signing)) == 2
+    old, new = signing.json("keys", "signer", "show")
+    assert (old["signs_here"], new["signs_here"]) == (False, True)
+    assert old["until"] is not None
+    assert "no key to retire" in signing.text("keys", "signer", "retire")
+
+
+def test_without_the_ring_the_signer_is_not_known(signing: Command) -> None:
+    signing.environment.delenv("RECOLLECT_KEYRING")
+
+    found = signing.json("verify")
+    assert found["scopes"][0]["checkpoints"] == {"foreign": 1}
+    assert "RECOLLECT_KEYRING" in signing.text("verify")
+
+
+def test_a_key_beside_the_database_is_refused_and_the_words_say_where_not(
+    recollect: Command,
+) -> None:
+    create = ("keys", "signer", "create", "--name", "n", "-d", "sqlite:///m.db")
+    ring = str(recollect.folder / "keys" / "ring")
+    said = recollect.refused(*create, "--key-file", "key", "--keyring", ring, status=2)
+    assert "database's folder" in said
+    assert not (recollect.folder / "keys" / "ring").exists()
+
+    key = str(recollect.folder / "keys" / "key")
+    told = recollect.text(*create, "--key-file", key, "--keyring", ring)
+    assert "not in its backups" in " ".join(told.split())
+    recollect.refused(*create, "--key-file", key, "--keyring", ring, status=2)
+
+
+def test_the_environment_may_not_name_a_key_or_an_anchor_beside_the_database(
+    signing: Command,
+) -> None:
+    signing.setenv("RECOLLECT_ANCHOR_FILE", "anchor")
+    signing.refused("list", status=4)
+    signing.environment.delenv("RECOLLECT_ANCHOR_FILE")
+    (signing.folder / "keys" / "key").rename(signing.folder / "data" / "key")
+    signing.setenv("RECOLLECT_SIGNING_KEY_FILE", signing.folder / "data" / "key")
+    signing.refused("list", status=2)
+
+
+def test_a_private_key_is_never_printed(signing: Command) -> None:
+    secret = (signing.folder / "keys" / "key").read_text().strip()
+
+    for verb in (("show",), ("rotate",), ("retire",)):
+        for result in (
+            signing("keys", "signer", *verb),
+            signing("keys", "signer", *verb, "--json"),
+        ):
+            assert secret not in result.output
+            assert "PRIVATE" not in result.output
+
+
+def test_files_that_are_not_named_are_asked_for(recollect: Command) -> None:
+    said = recollect.refused("keys", "signer", "show", status=2)
+    assert "RECOLLECT_KEYRING" in said
+
+
+def test_without_cryptography_it_says_what_to_install(recollect: Command) -> None:
+    for name in [one for one in sys.modules if one.partition(".")[0] == "cryptography"]:
+        recollect.environment.delitem(sys.modules, name)
+    recollect.environment.setitem(sys.modules, "cryptography", None)
+
+    create = ("keys", "signer", "create", "--name", "n", "--key-file", "../keys/key")
+    said = recollect.refused(*create, "--keyring", "../keys/ring", status=4)
+    assert "pip install 'recollect[sign]'" in said

@@ -1,0 +1,65 @@
+"""Both databases, one after the other, and what a test may do to the word index."""
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+import recollect
+from recollect.app.memory import Memory
+from recollect.stores.postgres.ledger import PostgresLedger
+from recollect.stores.sqlite.ledger import SqliteLedger
+
+
+class Opens(Protocol):
+    """Opens a scope of the database that a test runs on."""
+
+    def __call__(
+        self, scope: str = "search", **options: Any
+    ) -> AbstractAsyncContextManager[Memory[Any]]: ...
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A fresh database of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/search.db"
+    return str(request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture
+def opens(url: str) -> Opens:
+    """Opens a scope of it."""
+
+    @asynccontextmanager
+    async def opened(scope: str = "search", **options: Any) -> AsyncIterator[Memory[Any]]:
+        async with recollect.open(url, scope=scope, **options) as memory:
+            yield memory
+
+    return opened
+
+
+@pytest.fixture
+async def memory(opens: Opens) -> AsyncIterator[Memory[Any]]:
+    """One scope of it."""
+    async with opens() as memory:
+        yield memory
+
+
+async def merge(memory: Memory[Any]) -> int:
+    """Bring the word index forward by one batch, as spare time would; how many are left."""
+    ledger = memory._ledger
+    if isinstance(ledger, SqliteLedger):
+        return await ledger._merge()
+    assert isinstance(ledger, PostgresLedger)
+    return await ledger._words.merge()
+
+
+async def merge_all(memory: Memory[Any]) -> None:
+    """Bring the word index forward to the end of the journal."""
+    while await merge(memory):
+        pass
+    index, head = await memory._ledger.index(), await memory._ledger.head()
+    assert index.indexed == head.size

@@ -1,0 +1,219 @@
+"""A search finds what the definition says, whatever is in the index and whatever is not yet."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import recollect
+from recollect.app.memory import Memory
+from recollect.kernel.clock import SystemClock
+from recollect.kernel.errors import InvalidFilter, RecordError
+from recollect.kernel.ids import TimeOrderedIds
+from recollect.kernel.randomness import Randomness
+from recollect.stores.sqlite import finding
+from recollect.testkit.simulators import FrozenClock
+from recollect.text import matches, query, terms_of
+from tests.search.conftest import Opens, merge, merge_all
+
+WORDS = [
+    "고객은", "고객에게", "이메일을", "고객센터", "물은", "물", "건물", "USB케이블을", "ㅋㅋ",
+    "東京都", "京都", "犬が", "タワー", "東京タワー", "ไทย", "customers", "customer's",
+    "John.Smith", "smith", "v2.10", "3.14", "naïve", "résumé", "o'reilly", "don't", "#️⃣", "👩‍💻",
+    "🇰🇷", "a_b", "billing@Example.com", "x:y;z", "STRASSE", "straße", "ﬁle", "12,000.50", "-", '"',
+]  # fmt: skip
+
+text = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
+data = st.one_of(text, st.builds(lambda one, two: {"글": one, "n": [two, 7]}, text, text))
+number = st.integers(0, 30)
+step = st.one_of(
+    st.tuples(st.just("remember"), data, st.integers(-50, 5)),
+    st.tuples(st.just("update"), number, data),
+    st.tuples(st.just("forget"), number),
+    st.tuples(st.just("archive"), number),
+    st.tuples(st.just("reinstate"), number),
+    st.tuples(st.just("erase"), number),
+    st.tuples(st.just("merge")),
+    st.tuples(st.just("merge")),
+    st.tuples(st.just("reindex")),
+)
+
+
+async def take(memory: Memory[Any], clock: FrozenClock, ids: list[str], made: Any) -> None:
+    """One step in the life of a memory; what can't be done to an object is not done."""
+    match made:
+        case ("remember", said, passes):
+            clock.advance(passes)
+            ids.append((await memory.remember(said)).id)
+        case ("merge",):
+            await merge(memory)
+        case ("reindex",):
+            await memory.reindex()
+        case (verb, number, *rest) if ids:
+            id = ids[number % len(ids)]
+            reason = {} if verb == "update" else {"reason": "a test"}
+            with suppress(RecordError):
+                await getattr(memory, verb)(id, *rest, **reason)
+
+
+async def defined(memory: Memory[Any], asked: str, *, every: bool) -> list[str]:
+    """What a search should find: the definition, asked of all that is active."""
+    found = await memory.list(recollect.MemoryFilter())
+    wanted = query(asked)
+    return [one.id for one in found if matches(wanted, terms_of(one.data).counts, every=every)]
+
+
+async def check(memory: Memory[Any], asked: Sequence[str]) -> None:
+    for words in asked:
+        for every in (True, False):
+            found = await memory.search(words, every=every, limit=None)
+            assert [one.id for one in found] == await defined(memory, words, every=every), words
+    report = (await memory.verify()).report
+    assert report.damages.found == []
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(steps=st.lists(step, max_size=25), asked=st.lists(text, min_size=3, max_size=6))
+async def test_a_search_finds_what_the_definition_says(
+    opens: Opens, steps: list[Any], asked: list[str]
+) -> None:
+    clock, ids = FrozenClock(), list[str]()
+    scope = TimeOrderedIds(SystemClock(), Randomness()).new_id()
+    async with opens(scope, clock=clock) as memory:
+        for made in steps:
+            await take(memory, clock, ids, made)
+        await check(memory, asked)
+    async with opens(scope, clock=clock) as memory:
+        index = await memory._ledger.index()
+        assert index.indexed > 0, "closing has merged it"
+        await check(memory, asked)
+
+
+async def test_a_frequent_word_is_found_as_a_rare_one_is(opens: Opens) -> None:
+    clock = FrozenClock()
+    async with opens(clock=clock) as memory:
+        ids = []
+        for first in range(0, 1_400, 7):
+            clock.advance(-7 if first % 3 else 20)
+            said = [
+                f"often {'sometimes' if n % 2 else ''} {'once' if n == 700 else ''} n{n}"
+                for n in range(first, first + 7)
+            ]
+            ids += [one.id for one in await memory.remember_many(said)]
+        for n in range(0, 1_400, 100):
+            await memory.update(ids[n], f"never again n{n}")
+            await memory.forget(ids[n + 1], reason="a test")
+        for _ in range(3):
+            await check(memory, ["often", "often sometimes", "once", "often n1300", "never often"])
+            newest = await memory.search("often", limit=3)
+            assert [one.id for one in newest] == (await defined(memory, "often", every=True))[:3]
+            await merge(memory)
+            await merge(memory)
+
+
+async def test_a_journal_in_another_order_than_creation_is_found_in_order(
+    memory: Memory[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finding, "_WIDE", 300)
+    given = [
+        recollect.MemoryRecordInput[Any](data="common", created_at=n * 37 % 1_009)
+        for n in range(1_000)
+    ]
+    await memory.records.create_many(given)
+    await merge_all(memory)
+
+    found = await memory.search("common", limit=50)
+
+    assert [one.id for one in found] == (await defined(memory, "common", every=True))[:50]
+
+
+async def test_what_was_just_written_is_found(memory: Memory[Any]) -> None:
+    receipt = await memory.remember("고객은 이메일을 선호합니다")
+
+    (found,) = await memory.search("고객")
+
+    assert (found.id, found.data) == (receipt.id, "고객은 이메일을 선호합니다")
+
+
+async def test_what_was_replaced_is_not_found_by_its_old_words(memory: Memory[Any]) -> None:
+    receipt = await memory.remember("telephone")
+    await merge_all(memory)
+    await memory.update(receipt.id, "email")
+
+    assert await memory.search("telephone") == []
+    await merge_all(memory)
+    assert await memory.search("telephone") == []
+    assert [one.version for one in await memory.search("email")] == [2]
+
+
+async def test_what_is_not_current_is_only_found_when_it_is_asked_for(
+    memory: Memory[Any],
+) -> None:
+    await memory.remember("old news", expires=1)
+    await memory.remember("false news", verdict="False")
+
+    assert await memory.search("news") == []
+    assert len(await memory.search("news", include=["expired"])) == 1
+    assert len(await memory.search("news", include=["expired", "false"])) == 2
+    with pytest.raises(InvalidFilter):
+        await memory.search("news", include=["archived"])  # type: ignore[list-item]
+
+
+async def test_a_limit_counts_what_is_current_only(memory: Memory[Any]) -> None:
+    for n in range(30):
+        await memory.remember(f"news {n}", expires=1 if n % 3 else None)
+
+    found = await memory.search("news", limit=5)
+
+    assert [one.data for one in found] == ["news 27", "news 24", "news 21", "news 18", "news 15"]
+    assert await memory.search("news", limit=0) == []
+
+
+@pytest.mark.parametrize("nothing", ["", "   ", "...", "!?"])
+async def test_a_text_without_words_finds_nothing(memory: Memory[Any], nothing: str) -> None:
+    await memory.remember("something")
+
+    assert await memory.search(nothing) == []
+    assert await memory.search(nothing, every=False) == []
+
+
+async def test_a_text_of_too_many_words_is_refused(memory: Memory[Any]) -> None:
+    await memory.remember("w7 w8")
+    many = " ".join(f"w{n}" for n in range(256))
+
+    assert len(await memory.search(many, every=False)) == 1
+    with pytest.raises(InvalidFilter):
+        await memory.search(many + " more", every=False)
+
+
+async def test_scopes_do_not_find_each_others_words(opens: Opens) -> None:
+    async with opens("mine") as mine, opens("yours") as yours:
+        await mine.remember("secret of mine")
+        await yours.remember("secret of yours")
+        for _ in range(2):
+            assert [one.data for one in await mine.search("secret")] == ["secret of mine"]
+            assert [one.data for one in await yours.search("secret")] == ["secret of yours"]
+            await merge_all(mine)
+            await merge_all(yours)
+
+
+async def test_every_mark_that_a_token_can_have_is_found(memory: Memory[Any]) -> None:
+    marks = [f"1{chr(mark)}2" for mark in range(0x21, 0x7F)] + ["v2.10", "a'b1", "x_9", "#️⃣", "*️⃣"]
+    for mark in marks:
+        await memory.remember(mark)
+    for _ in range(2):
+        for mark in marks:
+            found = [one.data for one in await memory.search(mark, limit=None)]
+            assert set(found) == set(await said(memory, mark)), mark
+        await merge_all(memory)
+
+
+async def said(memory: Memory[Any], asked: str) -> list[str]:
+    ids = await defined(memory, asked, every=True)
+    found = [await memory.get(id) for id in ids]
+    return [one.data for one in found if one is not None]

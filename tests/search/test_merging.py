@@ -1,0 +1,148 @@
+"""The word index is brought forward in spare time: never by a caller who waits, never half."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import apsw
+import pytest
+
+import recollect
+from recollect.app.memory import Memory
+from recollect.stores.postgres.ledger import PostgresLedger
+from recollect.stores.sqlite import finding, merging
+from recollect.stores.sqlite.ledger import SqliteLedger
+from recollect.stores.words import MERGED_ANYWAY, MERGED_WHEN_IDLE
+from recollect.text import TOKENIZER
+from tests.search.conftest import Opens, merge
+
+
+async def write_and_wait(memory: Memory[Any], texts: Sequence[str]) -> None:
+    """Write, and then nothing, until what was written is merged."""
+    ledger, used = memory._ledger, Event()
+    if isinstance(ledger, SqliteLedger):
+        merger = ledger._database.merger
+        use = merger.use
+
+        def then_tell(connection: apsw.Connection, is_wanted: Callable[[], bool]) -> None:
+            use(connection, is_wanted)
+            if not merger.is_due:
+                used.set()
+
+        merger.use = then_tell  # type: ignore[method-assign]
+        await memory.remember_many(texts)
+        assert await asyncio.to_thread(used.wait, 60)
+    else:
+        await memory.remember_many(texts)
+        assert isinstance(ledger, PostgresLedger)
+        assert ledger._words._task is not None
+        await ledger._words._task
+
+
+async def test_a_write_brings_nothing_forward(memory: Memory[Any]) -> None:
+    for n in range(20):
+        await memory.remember(f"note {n}")
+
+    assert await memory._ledger.index() == (0, "")
+    assert len(await memory.search("note", limit=None)) == 20
+
+
+async def test_what_is_left_is_merged_when_nobody_writes(memory: Memory[Any]) -> None:
+    await write_and_wait(memory, [f"note {n}" for n in range(MERGED_WHEN_IDLE + 40)])
+
+    assert await memory._ledger.index() == (MERGED_WHEN_IDLE, TOKENIZER)
+    assert len(await memory.search("note", limit=None)) == MERGED_WHEN_IDLE + 40
+    assert (await memory.verify()).report.damages.found == []
+
+
+async def test_closing_merges_the_rest(opens: Opens) -> None:
+    async with opens() as memory:
+        await memory.remember("one note")
+        size = (await memory._ledger.head()).size
+    async with opens() as memory:
+        assert (await memory._ledger.index()).indexed >= size
+        assert len(await memory.search("note")) == 1
+
+
+async def test_a_search_that_meets_a_long_tail_merges_it_first(
+    memory: Memory[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finding, "MERGED_ANYWAY", 300)
+    monkeypatch.setattr("recollect.stores.postgres.words.MERGED_ANYWAY", 300)
+    monkeypatch.setattr(merging, "MERGED_WHEN_IDLE", 10**9)
+    monkeypatch.setattr("recollect.stores.postgres.words.MERGED_WHEN_IDLE", 10**9)
+    await memory.remember_many([f"note {n}" for n in range(1_000)])
+
+    found = await memory.search("note", limit=None)
+
+    assert len(found) == 1_000
+    head, index = await memory._ledger.head(), await memory._ledger.index()
+    assert 0 < head.size - index.indexed <= 300
+
+
+async def test_two_who_merge_at_once_merge_once(opens: Opens) -> None:
+    async with opens() as memory, opens() as again:
+        await memory.remember_many([f"note {n}" for n in range(200)])
+
+        await asyncio.gather(merge(memory), merge(again), merge(memory), merge(again))
+
+        assert len(await memory.search("note", limit=None)) == 200
+        assert (await memory.verify()).report.damages.found == []
+
+
+async def test_what_is_erased_while_its_words_are_merged_gets_none(opens: Opens) -> None:
+    async with opens() as memory, opens() as again:
+        receipts = await memory.remember_many([f"note {n}" for n in range(100)])
+
+        async def erase() -> None:
+            for one in receipts[:20]:
+                await again.erase(one.id, reason="a test")
+
+        await asyncio.gather(erase(), merge(memory), merge(again), merge(memory))
+
+        assert len(await memory.search("note", limit=None)) == 80
+        assert (await memory.verify()).report.damages.found == []
+
+
+async def test_a_tail_that_grows_long_is_merged_between_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merging, "MERGED_ANYWAY", 512)
+    monkeypatch.setattr("recollect.stores.sqlite.writer.IDLE_S", 600)
+    async with recollect.open(f"sqlite:///{tmp_path}/busy.db") as memory:
+        while (await memory._ledger.index()).indexed == 0:
+            await memory.remember_many([f"note {n}" for n in range(100)])
+            assert (await memory._ledger.head()).size < MERGED_ANYWAY * 4
+
+
+async def test_a_merge_that_fails_leaves_the_journal_and_the_search_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    tried = Event()
+
+    def broken(*_: Any, **__: Any) -> int:
+        tried.set()
+        raise apsw.FullError("no room")
+
+    async with recollect.open(f"sqlite:///{tmp_path}/full.db") as memory:
+        monkeypatch.setattr(merging, "merge", broken)
+        await memory.remember_many([f"note {n}" for n in range(MERGED_WHEN_IDLE)])
+        assert await asyncio.to_thread(tried.wait, 60)
+
+        await memory.remember("another note")
+        assert "spare time" in caplog.text
+        assert len(await memory.search("note", limit=None)) == MERGED_WHEN_IDLE + 1
+        assert (await memory.verify()).report.damages.found == []
+        monkeypatch.undo()
+
+
+async def test_a_database_in_memory_is_searched_too() -> None:
+    async with recollect.open("sqlite://:memory:") as memory:
+        await write_and_wait(memory, [f"note {n}" for n in range(MERGED_WHEN_IDLE + 10)])
+        (first, *_) = await memory.search("note")
+        await memory.erase(first.id, reason="a test")
+
+        assert len(await memory.search("note", limit=None)) == MERGED_WHEN_IDLE + 9
+        assert (await memory.verify()).report.damages.found == []

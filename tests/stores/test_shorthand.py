@@ -1,0 +1,63 @@
+"""What SQLite stores is shorter, and the same when it is read."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.identity import canonical_bytes
+from recollect.kernel.json import MAX_INTEGER
+from recollect.ledger.entry import KINDS, Entry, entry_bytes
+from recollect.ledger.object import first_version
+from recollect.stores.shorthand import BODY, ENTRY, packed, unpacked
+from recollect.testkit.strategies import json_values
+
+HASHES = st.binary(min_size=32, max_size=32).map(bytes.hex)
+ACTORS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
+ENTRIES = st.builds(
+    Entry,
+    seq=st.integers(0, MAX_INTEGER),
+    kind=st.sampled_from(sorted(KINDS)),
+    at=st.integers(-MAX_INTEGER, MAX_INTEGER),
+    actor=ACTORS | st.sampled_from(["agent:support", "human:kim", 'a:"b"', "a:\\", "a:é"]),
+    body_digest=HASHES,
+    previous_entry_hash=HASHES,
+)
+
+
+@given(ENTRIES)
+def test_an_entry_comes_back_as_it_was(entry: Entry) -> None:
+    raw = entry_bytes(entry)
+
+    assert unpacked(packed(raw, ENTRY), ENTRY) == raw
+    assert len(packed(raw, ENTRY)) <= len(raw)
+
+
+@given(json_values())
+def test_a_body_comes_back_as_it_was(value: object) -> None:
+    raw = canonical_bytes({"statement": canonical_bytes(value).decode(), "value": value})
+
+    assert unpacked(packed(raw, BODY), BODY) == raw
+
+
+@given(json_values())
+def test_an_object_comes_back_as_it_was_and_is_shorter(data: object) -> None:
+    raw = first_version(
+        id="0199-a",
+        statement=canonical_bytes(data).decode(),
+        statement_type="SystemGeneratedStatement",
+        at=1_763_257_839_123,
+        nonce="x" * 20,
+        trust="unreviewed",
+        scope={"scope": "s"},
+        format="json",
+    ).canonical
+
+    assert unpacked(packed(raw, BODY), BODY) == raw
+    assert len(packed(raw, BODY)) < len(raw) - 250
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_an_ordinary_entry_takes_less_than_half(kind: str) -> None:
+    raw = entry_bytes(Entry(100_000, kind, 1_763_257_839_123, "agent:a", "ab" * 32, "cd" * 32))
+
+    assert len(packed(raw, ENTRY)) < len(raw) / 2

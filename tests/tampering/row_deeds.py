@@ -1,0 +1,294 @@
+"""Tampering with what follows from a journal: rows, tags, notices, derivations, retries."""
+
+from typing import Any
+
+from tests.tampering.adversary import TamperedDatabase
+from tests.tampering.deeds import Deed, at, of, tampering
+
+ROWS = "rows"
+INDEX = "index"
+LEFT = "beside the journal"
+
+
+# --------------------------------------------------------------------------------- rows
+
+
+@tampering(ROWS, export="not in it")
+def a_row_is_edited(db: TamperedDatabase) -> Deed:
+    scope = db.scope()
+    row = db.some_version(scope, lambda row: row["status"] != "erased")
+    changes: dict[str, Any] = {
+        "status": "archived" if row["status"] == "active" else "active",
+        "created_at": row["created_at"] - 1,
+        "updated_at": row["updated_at"] + 86_400_000,
+        "valid_from": (row["valid_from"] or 0) + 1,
+        "valid_to": None if row["valid_to"] else 2_000_000_000_000,
+        "expires_at": (row["expires_at"] or 1_600_000_000_000) + 1,
+        "subject": "somebody else",
+        "seq": row["seq"] + 1,
+        "number": row["number"] + 7,
+    }
+    column = db.chance.choice(sorted(changes))
+    db.tables.change("versions", db.where(row, "id", "number"), **{column: changes[column]})
+    seq = row["seq"] + (column == "seq")
+    return Deed(scope, at(scope, "row", seq, about=row["id"]), how=column)
+
+
+@tampering(ROWS, export="not in it")
+def a_row_gets_another_id(db: TamperedDatabase) -> Deed:
+    scope = db.scope()
+    row = db.some_version(scope, lambda row: row["status"] != "erased")
+    db.tables.change("versions", db.where(row, "id", "number"), id=row["id"] + "-mallory")
+    return Deed(scope, at(scope, "row", row["seq"], about="-mallory"))
+
+
+@tampering(ROWS, export="not in it")
+def a_row_is_deleted(db: TamperedDatabase) -> Deed:
+    scope = db.scope()
+    row = db.some(db.rows(scope, "versions"))
+    db.tables.remove("versions", **db.where(row, "id", "number"))
+    return Deed(scope, at(scope, "row", row["seq"]))
+
+
+@tampering(ROWS, export="not in it")
+def the_rows_of_an_object_are_deleted(db: TamperedDatabase) -> Deed:
+    """The object is gone for whoever asks, and its journal still tells of it."""
+    scope = db.scope()
+    some = db.some(db.rows(scope, "versions"))
+    rows = [row for row in db.rows(scope, "versions") if row["id"] == some["id"]]
+    for row in rows:
+        db.tables.remove("versions", **db.where(row, "id", "number"))
+    db.tables.remove("tags", journal=db.number(scope), id=some["id"])
+    return Deed(scope, at(scope, "row", *[row["seq"] for row in rows]))
+
+
+@tampering(ROWS, export="not in it")
+def a_row_is_added_without_an_entry(db: TamperedDatabase) -> Deed:
+    scope = db.scope()
+    row = db.some_version(scope, lambda row: row["status"] == "active" and row["is_newest"])
+    seq = db.size(scope) + db.chance.choice((0, 1, 2**40 + 3))
+    db.tables.add("versions", **row | {"id": "invented", "number": 1, "seq": seq})
+    return Deed(scope, at(scope, "row", seq, about="invented"))
+
+
+@tampering(ROWS, export="not in it")
+def a_second_row_stands_for_an_entry(db: TamperedDatabase) -> Deed:
+    scope = db.scope()
+    row = db.some_version(scope, lambda row: row["status"] == "active" and row["is_newest"])
+    db.tables.add("versions", **row | {"id": "zz-invented", "number": 1})
+    return Deed(scope, at(scope, "row", row["seq"], about="zz-invented"))
+
+
+@tampering(ROWS, export="not in it")
+def a_row_stands_for_an_entry_that_is_about_no_object(db: TamperedDatabase) -> Deed:
+    scope = db.scope()
+    notice = db.some(db.rows(scope, "notices"))
+    row = db.some_version(scope, lambda row: row["status"] == "active")
+    seq = notice["seq"]
+    db.tables.add("versions", **row | {"id": "invented", "number": 1, "seq": seq})
+    return Deed(scope, at(scope, "row", seq, about="invented"))
+
+
+@tampering(ROWS, export="not in it")
+def a_row_moves_to_another_scope(db: TamperedDatabase) -> Deed:
+    scope, other = db.two_scopes()
+    row = db.some_version(scope, lambda row: row["status"] == "active")
+    db.tables.remove("versions", **db.where(row, "id", "number"))
+    db.tables.add("versions", **row | {"journal": db.number(other)})
+    named = (*at(scope, "row", row["seq"]), *at(other, "row", row["seq"], about=row["id"]))
+    return Deed(scope, named)
+
+
+@tampering(ROWS, export="not in it")
+def what_was_put_away_is_active_again(db: TamperedDatabase) -> Deed:
+    """Only the flag of the row: what was forgotten would be returned again."""
+    scope = db.scope()
+    row = db.some_version(
+        scope, lambda row: row["is_newest"] and row["status"] in ("invalidated", "archived")
+    )
+    db.tables.change("versions", db.where(row, "id", "number"), status="active")
+    return Deed(scope, at(scope, "row", row["seq"], about=row["id"]))
+
+
+@tampering(ROWS, export="not in it")
+def the_version_before_is_the_newest_again(db: TamperedDatabase) -> Deed:
+    """The row of an invalidation is taken away, and the version before it is marked the newest."""
+    scope = db.scope()
+    row = db.some_version(
+        scope, lambda row: row["is_newest"] and row["status"] in ("invalidated", "archived")
+    )
+    db.tables.remove("versions", **db.where(row, "id", "number"))
+    before = {"journal": row["journal"], "id": row["id"], "number": row["number"] - 1}
+    db.tables.change("versions", before, is_newest=True)
+    return Deed(scope, at(scope, "row", row["seq"]))
+
+
+@tampering(ROWS, export="not in it")
+def another_version_is_marked_as_the_newest(db: TamperedDatabase) -> Deed:
+    scope = db.scope()
+    row = db.some_version(scope, lambda row: row["number"] > 1 and row["is_newest"])
+    number = db.chance.randrange(1, row["number"])
+    older = {"journal": row["journal"], "id": row["id"], "number": number}
+    db.tables.change("versions", older, is_newest=True)
+    (marked,) = db.tables.rows("versions", **older)
+    seqs = [marked["seq"]]
+    how = db.chance.choice(("beside the newest", "instead of the newest"))
+    if how == "instead of the newest":
+        db.tables.change("versions", db.where(row, "id", "number"), is_newest=False)
+        seqs.append(row["seq"])
+    return Deed(scope, at(scope, "row", *seqs, about=row["id"]), how=how)
+
+
+@tampering(ROWS, export="not in it")
+def no_version_is_marked_as_the_newest(db: TamperedDatabase) -> Deed:
+    scope = db.scope()
+    row = db.some_version(scope, lambda row: row["is_newest"])
+    db.tables.change("versions", db.where(row, "id", "number"), is_newest=False)
+    return Deed(scope, at(scope, "row", row["seq"], about=row["id"]))
+
+
+# -------------------------------------------------------------------------------- index
+
+
+@tampering(INDEX, export="not in it")
+def a_tag_is_edited(db: TamperedDatabase) -> Deed:
+    scope = db.scope()
+    tag = db.some(db.rows(scope, "tags"))
+    column, value = db.chance.choice((("tag", "violet"), ("created_at", tag["created_at"] + 1)))
+    db.tables.change("tags", db.where(tag, "tag", "created_at", "id"), **{column: value})
+    return Deed(scope, of(scope, "tag", about=tag["id"]), how=column)
+
+
+@tampering(INDEX, export="not in it")
+def a_tag_is_deleted(db: TamperedDatabase) -> Deed:
+    scope = db.scope()
+    tag = db.some(db.rows(scope, "tags"))
+    db.tables.remove("tags", **db.where(tag, "tag", "created_at", "id"))
+    return Deed(scope, of(scope, "tag", about=tag["id"]))
+
+
+@tampering(INDEX, export="not in it")
+def a_tag_is_added(db: TamperedDatabase) -> Deed:
+    scope = db.scope()
+    row = db.some_version(scope, lambda row: row["is_newest"])
+    db.tables.add(
+        "tags", journal=row["journal"], tag="vip", created_at=row["created_at"], id=row["id"]
+    )
+    return Deed(scope, of(scope, "tag", about=row["id"]))
+
+
+@tampering(INDEX, export="not in it")
+def a_policy_or_a_break_is_left_out_of_the_notices(db: TamperedDatabase) -> Deed:
+    """Whoever opens the memory would not hear of it: a break would not stand."""
+    scope = db.scope()
+    notice = db.some(db.rows(scope, "notices"))
+    db.tables.remove("notices", **db.where(notice, "seq"))
+    return Deed(scope, at(scope, "index", notice["seq"]))
+
+
+@tampering(INDEX, export="not in it")
+def an_entry_is_added_to_the_notices_that_is_none(db: TamperedDatabase) -> Deed:
+    scope = db.scope()
+    row = db.some(db.rows(scope, "versions"))
+    db.tables.add("notices", **db.where(row, "seq"))
+    return Deed(scope, at(scope, "index", row["seq"]))
+
+
+@tampering(INDEX, export="not in it")
+def a_word_is_taken_from_the_index(db: TamperedDatabase) -> Deed:
+    """Who searches for it does not find the object any more."""
+    scope = db.scope()
+    seq, words = db.some_words(scope)
+    taken = {db.chance.choice(sorted(words))} if db.chance.random() < 0.5 else words
+    db.tables.put_words(db.number(scope), seq, db.id_at(scope, seq), words - taken)
+    return Deed(scope, at(scope, "index", seq), how=f"{len(taken)} words")
+
+
+@tampering(INDEX, export="not in it")
+def a_word_is_added_to_the_index(db: TamperedDatabase) -> Deed:
+    scope = db.scope()
+    seq, words = db.some_words(scope)
+    db.tables.put_words(db.number(scope), seq, db.id_at(scope, seq), words | {"mallory"})
+    return Deed(scope, at(scope, "index", seq))
+
+
+@tampering(INDEX, export="not in it")
+def two_entries_change_words(db: TamperedDatabase) -> Deed:
+    scope = db.scope()
+    index = db.tables.words(db.number(scope))
+    one, words = db.some_words(scope)
+    other = db.chance.choice([seq for seq in sorted(index) if index[seq] != words])
+    for seq, found in ((one, index[other]), (other, words)):
+        db.tables.put_words(db.number(scope), seq, db.id_at(scope, seq), found)
+    return Deed(scope, at(scope, "index", one, other))
+
+
+@tampering(INDEX, export="not in it")
+def what_was_put_away_is_found_by_its_words(db: TamperedDatabase) -> Deed:
+    scope = db.scope()
+    row = db.some_version(scope, lambda row: not row["is_newest"] or row["status"] != "active")
+    db.tables.put_words(row["journal"], row["seq"], row["id"], {"mallory"})
+    return Deed(scope, at(scope, "index", row["seq"]))
+
+
+@tampering(INDEX, export="not in it")
+def the_index_is_said_to_reach_elsewhere(db: TamperedDatabase) -> Deed:
+    scope = db.scope()
+    journal = db.journals[scope]
+    first = min(db.tables.words(journal["number"]))
+    said = db.chance.choice((first, -1, journal["size"] + 1))
+    db.tables.change("journals", {"scope": scope}, indexed=said)
+    named = at(scope, "index", first) if said == first else of(scope, "index")
+    return Deed(scope, named, how=str(said))
+
+
+# --------------------------------------------------- what verify does not look at (yet)
+
+
+@tampering(LEFT, database="nobody", export="not in it")
+def the_index_is_said_to_be_of_another_tokenizer(db: TamperedDatabase) -> Deed:
+    """It is not searched then, nor compared: opening it finds a break, and makes it anew."""
+    scope = db.scope()
+    seq, words = db.some_words(scope)
+    db.tables.put_words(db.number(scope), seq, db.id_at(scope, seq), words | {"mallory"})
+    db.tables.change("journals", {"scope": scope}, tokenizer="another/1")
+    return Deed(scope)
+
+
+@tampering(LEFT, database="nobody", export="not in it")
+def a_derivation_is_deleted(db: TamperedDatabase) -> Deed:
+    """When its input is erased, what was made from it would stay."""
+    scope = db.chance.choice([one for one in db.journals if db.rows(one, "derivations")])
+    row = db.some(db.rows(scope, "derivations"))
+    db.tables.remove("derivations", **db.where(row, "input", "output"))
+    return Deed(scope)
+
+
+@tampering(LEFT, database="nobody", export="not in it")
+def a_derivation_is_added(db: TamperedDatabase) -> Deed:
+    """When one is erased, another that has nothing to do with it would go as well."""
+    scope = db.scope()
+    one, other = db.chance.sample(db.rows(scope, "versions"), 2)
+    values = {"journal": one["journal"], "input": one["id"], "output": other["id"]}
+    if not db.tables.rows("derivations", **values):
+        db.tables.add("derivations", **values)
+    return Deed(scope)
+
+
+@tampering(LEFT, database="nobody", export="not in it")
+def a_retry_is_edited(db: TamperedDatabase) -> Deed:
+    """Whoever retries is told of another write than theirs; keys are in no journal."""
+    scope = db.scope()
+    one, other = db.chance.sample(db.rows(scope, "retries"), 2)
+    where = {"journal": one["journal"], "about": one["about"], "seq": one["seq"]}
+    db.tables.change("retries", where, seq=other["seq"])
+    return Deed(scope)
+
+
+@tampering(LEFT, database="nobody", export="not in it")
+def a_body_is_put_where_there_is_no_entry(db: TamperedDatabase) -> Deed:
+    """It is never read; it stands in the way of an entry that is yet to come."""
+    scope = db.scope()
+    seq = db.size(scope) + db.chance.randrange(1, 1000)
+    db.tables.add("bodies", journal=db.number(scope), seq=seq, salt=bytes(16), body=b"{}")
+    return Deed(scope)
