@@ -12,13 +12,15 @@ PIP_FLAGS   = install --quiet --root-user-action=ignore
 COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
           --no-emit-index-url --no-emit-find-links --no-header
 
-.PHONY: help setup run test check bench rules pythons lock clean
+.PHONY: help setup run test check bench adversity rules pythons lock clean tamper
 
 help:
 	@echo "make run      set up and show a short session on a SQLite file"
 	@echo "make test     set up and pass the whole suite, on dict, SQLite and PostgreSQL"
 	@echo "make check    lint, types, layers"
+	@echo "make tamper   tamper with databases 10,000 times: both verifiers must name it"
 	@echo "make bench    measure against raw apsw and LangGraph's stores, as ratios"
+	@echo "make adversity  kill, cut off, fail, fill up and cancel: what is lost is counted"
 	@echo "make setup    only make the environment: .venv, with the command recollect in it"
 	@echo "make pythons  the suite on every supported Python that is at hand"
 	@echo "make rules    write docs/rules.md and the proofs anew from a full run of the suite"
@@ -62,6 +64,13 @@ check: $(TEST)
 
 bench: $(BENCHED)
 	@$(BENCH)/bin/python -m bench
+
+# 10,000 tamperings and 1,000 clean runs, with the counts of each class; the suite has a short form.
+tamper: $(TEST)
+	@$(VENV)/bin/python -m tests.tampering --runs 10000 --clean 1000 --seed 7
+
+adversity: $(TEST)
+	@$(VENV)/bin/python -m tests.adversity
 
 rules: $(TEST)
 	@$(VENV)/bin/python -m pytest --write-rules

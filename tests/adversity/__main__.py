@@ -9,6 +9,7 @@ import os
 import sys
 import time
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +23,17 @@ from tests.adversity.kills import servers
 
 SEED = "RECOLLECT_ADVERSITY_SEED"
 SCALE = "RECOLLECT_ADVERSITY_SCALE"
+SEEDS_APART = 1_000_003
 
 
 def main() -> int:
     """Read the options, run every arm, report."""
     options = _options()
     arms = [arm for arm in long_form(options.scale) if options.only in arm.name]
+    if options.again is not None:
+        arms = [replace(arm, jobs=arm.jobs[:1]) for arm in arms]
     started = time.monotonic()
-    counts = _run(arms, options.seed, options.jobs)
+    counts = _run(arms, _first_seed(options), options.jobs)
     results = {
         "seed": options.seed,
         "scale": options.scale,
@@ -59,8 +63,14 @@ def _options() -> Any:
     parser.add_argument("--scale", type=float, default=float(os.environ.get(SCALE, "1")))
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at once")
     parser.add_argument("--only", default="", help="the arms whose name has this in it")
+    parser.add_argument("--again", type=int, help="only the job with the seed that a failure names")
     parser.add_argument("--output", type=Path, help="a file for the JSON")
     return parser.parse_args()
+
+
+def _first_seed(options: Any) -> int:
+    again: int | None = options.again
+    return options.seed * SEEDS_APART if again is None else again
 
 
 def _run(arms: list[Arm], seed: int, jobs: int) -> dict[str, Counts]:
@@ -79,7 +89,7 @@ def _run(arms: list[Arm], seed: int, jobs: int) -> dict[str, Counts]:
         bars = {arm.name: progress.add_task(arm.name, total=len(arm.jobs)) for arm in arms}
         running: dict[Future[Counts], tuple[Arm, int]] = {}
         for arm, number, job in work:
-            drawn = seed * 1_000_003 + number
+            drawn = seed + number
             running[processes.submit(quietly, job, drawn)] = (arm, drawn)
         for future in as_completed(running):
             arm, drawn = running[future]

@@ -23,7 +23,7 @@ from tests.adversity.history import History
 from tests.adversity.judge import SCOPE, judge, settle, tell
 
 LANES: Final = 12
-LONGEST_PATIENCE: Final = 0.02
+LONGEST_PATIENCE: Final = 0.06
 LOCKED_AFTER_MS: Final = 1_000
 
 

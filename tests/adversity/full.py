@@ -6,6 +6,7 @@ mount one. Either happens in a process of its own.
 
 import asyncio
 import ctypes
+import logging
 import os
 import resource
 import signal
@@ -45,6 +46,7 @@ def fill(folder: Path, seed: int, kind: Kind) -> Counts:
 
 
 def _fill(folder: Path, seed: int, kind: Kind) -> Counts:
+    logging.disable()  # this process is there for nothing else
     counts = Counts()
     if kind == "tmpfs":
         if not _mounted(folder):

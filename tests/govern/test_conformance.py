@@ -8,9 +8,10 @@ import pytest
 import recollect
 from recollect import Memory
 from recollect.journeys.audit.checkpoints import Seal
-from recollect.journeys.govern import conformance
+from recollect.journeys.maintain import reindex
 from recollect.kernel.errors import ConformanceBroken, InvalidPolicy
 from recollect.ledger.policy import DEFAULTS, Policy
+from recollect.ledger.unit import Unit
 from recollect.outside.anchors import FileAnchor
 from tests.govern.conftest import Opens
 from tests.govern.reading import events
@@ -102,16 +103,23 @@ async def test_a_policy_that_changes_without_an_event_is_a_break(
 
 
 @pytest.mark.rule("GOV-BREAK")
-async def test_another_tokenizer_without_a_logged_rebuild_is_a_break(
+async def test_an_index_that_is_another_one_without_a_logged_rebuild_is_a_break(
     opens: Opens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(reindex, "SMALL", 0)
     async with opens() as memory:
         await memory.remember("x")
-    monkeypatch.setattr(conformance, "TOKENIZER", "another")
+        assert (await memory.reindex()).objects == 1
+    async with opens() as memory:
+        unlogged = Unit("system:somebody", 0, lambda _: [], tokenizer="another")
+        await memory._ledger.commit(unlogged)
 
     async with opens() as memory:
         (why,) = await breaks(memory)
-    assert "tokenizer" in why
+        assert "tokenizer" in why
+        await memory.reindex()
+        await memory.record_audit("audit/8", reason="the index was made anew")
+        assert await breaks(memory) == []
 
 
 @pytest.mark.rule("GOV-BREAK")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from recollect import Memory, MemoryFilter
-from recollect.kernel.errors import InvalidTime
+from recollect.kernel.errors import InvalidFilter, InvalidTime
 from recollect.testkit.simulators import FrozenClock
 from tests.govern.reading import objects
 
@@ -129,3 +129,25 @@ async def test_a_list_has_a_limit_and_an_order(memory: Memory[Any], clock: Froze
 async def test_a_time_without_a_zone_or_a_form_is_refused(memory: Memory[Any], wrong: Any) -> None:
     with pytest.raises(InvalidTime):
         await memory.list(as_of=wrong)
+
+
+async def test_a_list_goes_on_past_what_is_not_current(
+    memory: Memory[Any], clock: FrozenClock
+) -> None:
+    old = await memory.remember("old")
+    clock.advance(1)
+    await memory.remember_many(["new"] * 3)
+    for number in range(60):
+        await memory.remember(number, expires=clock.at + 1)
+    clock.advance(10)
+
+    assert [one.data for one in await memory.list(MemoryFilter(limit=4))] == ["new"] * 3 + ["old"]
+    assert [one.id for one in await memory.list(MemoryFilter(limit=5, offset=3))] == [old.id]
+
+
+@pytest.mark.parametrize("wrong", [["gone"], "expired", ["expired", "erased"]])
+async def test_what_can_not_be_included_is_refused(memory: Memory[Any], wrong: Any) -> None:
+    with pytest.raises(InvalidFilter):
+        await memory.list(include=wrong)
+    with pytest.raises(InvalidFilter):
+        await memory.get("x", include=wrong)

@@ -12,7 +12,7 @@ from recollect import MemoryFilter, MemoryRecordInput
 from recollect.kernel.errors import RecordExists, RecordNotFound, StoreFailed
 from recollect.kernel.retry import RetryKey
 from recollect.ledger.unit import ACTIVE, Draft, Unit, Version
-from recollect.stores.postgres import ledger, snapshot, units
+from recollect.stores.postgres import ledger, snapshot, units, words
 from recollect.stores.postgres.database import PostgresDatabase
 from recollect.stores.postgres.schema import MIGRATIONS
 from recollect.stores.selection import Selection, selection
@@ -36,7 +36,7 @@ CONDITIONS_ONLY, SECURITY_ONLY = "conditions only", "row-level security only"
 WALLS = ["both walls", CONDITIONS_ONLY, SECURITY_ONLY]
 BY_JOURNAL = [
     "entries", "bodies", "notices", "nodes", "checkpoints",
-    "versions", "tags", "derivations", "retries",
+    "versions", "tags", "words", "derivations", "retries",
 ]  # fmt: skip
 TABLES = ["journals", *BY_JOURNAL]
 FUNCTION = re.compile(r"^CREATE FUNCTION.*?^(?:END )?\$\$;", re.MULTILINE | re.DOTALL)
@@ -103,9 +103,10 @@ def without_conditions_in_queries(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(ledger, "selection", forgetful_selection)
     for module, names in (
-        (units, ("_REMEMBER", "_OF_SUBJECT", "_DERIVED", "_BODIES")),
+        (units, ("_REMEMBER", "_OF_SUBJECT", "_DERIVED", "_BODIES", "_NAME_TOKENIZER")),
+        (words, ("_DIGESTS", "_BODIES", "_POSTINGS", "_LOOK_UP", "_WALK")),
         (ledger, ("_AS_OF",)),
-        (snapshot, ("_HEAD", "_ENTRIES", "_NODES", "_ROWS", "_TAGS")),
+        (snapshot, ("_HEAD", "_ENTRIES", "_NODES", "_ROWS", "_TAGS", "_INDEX", "_WORDS")),
     ):
         for name in names:
             monkeypatch.setattr(module, name, forgetful(getattr(module, name)))
@@ -128,7 +129,8 @@ async def two_scopes(url: str) -> None:
         opened = await database.ledger(name, "origin of " + name, 0)
         version = Version("one", 1, "active", 0, 0, None, None, None, None)
         fillers = [Draft("maintenance", b"{}", bytes(16))] * 256
-        drafts = [Draft("create", b"{}", bytes(16), version, ("x",), inputs=("two",)), *fillers]
+        body = b'{"id":"one","statement":"a word","type":"MemoryObject","version":"1"}'
+        drafts = [Draft("create", body, bytes(16), version, ("x",), inputs=("two",)), *fillers]
         key = RetryKey("k", name.encode())
         await opened.commit(Unit("system:test", 1, lambda _, d=drafts: d, (), key, "one"))  # type: ignore[misc]
         await opened.keep_note(257, "note of " + name, 0)
@@ -252,6 +254,7 @@ async def test_a_handle_whose_database_was_replaced_is_told_so(
         "INSERT INTO recollect.checkpoints VALUES ({}, 99, '', 0)",
         "INSERT INTO recollect.journals VALUES (DEFAULT, 'new', 'new', 0, 0, '', 0)",
         "INSERT INTO recollect.notices VALUES ({}, 99)",
+        "INSERT INTO recollect.words VALUES ({}, 99, 'one', 1, '{{}}')",
         "UPDATE recollect.versions SET journal = {} WHERE id = 'one'",
     ],
 )
@@ -278,6 +281,28 @@ async def test_every_table_is_bound(roles: Roles) -> None:
 
 
 # ------------------------------------------------------- what the contract does not reach
+
+
+async def test_words_are_found_in_one_scope_only_with_either_wall_alone(
+    walls: tuple[str, Roles], open_store: OpenStore
+) -> None:
+    assert open_store is not None  # it takes the conditions away, where they are to be away
+    _, roles = walls
+    async with (
+        recollect.open(roles.app, scope="words of mine") as mine,
+        recollect.open(roles.app, scope="words of theirs") as theirs,
+    ):
+        for memory in (mine, theirs):
+            await memory.remember_many([f"a secret of {memory.scope} {n}" for n in range(600)])
+        for _ in range(4):
+            for memory in (mine, theirs):
+                found = await memory.search("secret", limit=None)
+                assert len(found) == 600
+                assert all(memory.scope in one.data for one in found)
+                assert len(await memory.search("secret 7", limit=None)) == 1
+                await memory._ledger._words.merge()  # type: ignore[attr-defined]
+        await mine.reindex()
+        assert len(await theirs.search("secret", limit=None)) == 600
 
 
 async def test_one_id_and_one_key_serve_both_scopes_with_either_wall_alone(

@@ -9,9 +9,9 @@ from pydantic import BaseModel
 
 import recollect
 from recollect import HookFailure, MemoryFilter, MemoryHooks, MemoryRecordInput
-from recollect.kernel.errors import InvalidFilter, InvalidRecord, UnknownFilterKey
 from recollect.journeys.records.codec import JsonCodec, ModelCodec
 from recollect.journeys.records.store import Records
+from recollect.kernel.errors import InvalidFilter, InvalidRecord, UnknownFilterKey
 
 
 @pytest.fixture(params=["dict://", "sqlite://:memory:"])

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
 from recollect.kernel.errors import InvalidRecord
 from recollect.kernel.json import MAX_INTEGER
 from recollect.records import (
@@ -139,12 +138,11 @@ def test_the_wire_form_of_a_record_is_a_copy() -> None:
 
 
 @pytest.mark.rule("D-MEM-1")
-@pytest.mark.parametrize("kind", [MemoryHooks, StoredMemoryRecord, Memory], ids=repr)
+@pytest.mark.parametrize("kind", [MemoryHooks, StoredMemoryRecord], ids=repr)
 def test_a_generic_type_may_be_made_under_its_full_name(kind: Any) -> None:
     members: dict[Any, list[Any]] = {
         MemoryHooks: [],
         StoredMemoryRecord: ["one", 1, 1, 1],
-        Memory: ["scope", None, None],
     }
 
     assert isinstance(kind[int](*members[kind]), kind)

@@ -14,8 +14,8 @@ from typing_extensions import TypedDict
 
 import recollect
 from recollect import MemoryFilter, MemoryHooks, MemoryRecordInput
-from recollect.kernel.errors import InvalidJson, InvalidPatch, InvalidRecord
 from recollect.journeys.records.store import Records
+from recollect.kernel.errors import InvalidJson, InvalidPatch, InvalidRecord
 
 
 class Address(BaseModel):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import recollect
 from recollect.app.memory import Memory
 from recollect.kernel.clock import SystemClock
-from recollect.kernel.errors import InvalidFilter, RecordError
+from recollect.kernel.errors import InvalidFilter, InvalidPatch, RecordError
 from recollect.kernel.ids import TimeOrderedIds
 from recollect.kernel.randomness import Randomness
 from recollect.stores.sqlite import finding
@@ -55,7 +55,7 @@ async def take(memory: Memory[Any], clock: FrozenClock, ids: list[str], made: An
         case (verb, number, *rest) if ids:
             id = ids[number % len(ids)]
             reason = {} if verb == "update" else {"reason": "a test"}
-            with suppress(RecordError):
+            with suppress(RecordError, InvalidPatch):
                 await getattr(memory, verb)(id, *rest, **reason)
 
 

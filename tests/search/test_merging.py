@@ -10,6 +10,7 @@ import apsw
 import pytest
 
 import recollect
+from recollect.app.audit import verify_database
 from recollect.app.memory import Memory
 from recollect.stores.postgres.ledger import PostgresLedger
 from recollect.stores.sqlite import finding, merging
@@ -146,3 +147,20 @@ async def test_a_database_in_memory_is_searched_too() -> None:
 
         assert len(await memory.search("note", limit=None)) == MERGED_WHEN_IDLE + 9
         assert (await memory.verify()).report.damages.found == []
+
+
+async def test_who_only_reads_writes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "read.db"
+    async with recollect.open(f"sqlite:///{path}") as memory:
+        await memory.remember_many([f"note {n}" for n in range(10)])
+    change = apsw.Connection(str(path))
+    change.execute(
+        "INSERT INTO words (words) VALUES ('delete-all'); UPDATE journals SET indexed = 0"
+    )
+    change.close()
+    before = path.read_bytes()
+
+    audit = await verify_database(f"sqlite:///{path}")
+
+    assert audit.is_sound, "an index that is empty, and says so, is whole"
+    assert path.read_bytes() == before

@@ -138,7 +138,7 @@ async def test_the_file_is_durable_strict_and_ours(database: Path) -> None:
     connection = connect(str(database))
     tables = connection.execute(
         "SELECT name, strict FROM pragma_table_list"
-        " WHERE schema = 'main' AND name NOT LIKE 'sqlite_%'"
+        " WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'"
     ).fetchall()
 
     assert connection.pragma("journal_mode") == "wal"

@@ -7,12 +7,13 @@ it must be, not named, or found where it can't be, and on any false alarm.
 import argparse
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 from recollect.identity import canonical_bytes
 from tests.tampering.calm import calm_runs
-from tests.tampering.campaign import Campaign
-from tests.tampering.threats import lines_of
+from tests.tampering.campaign import Campaign, postgres_making, sqlite_clean
+from tests.tampering.threats import PAGE, lines_of, written
 
 
 def main() -> int:
@@ -21,11 +22,21 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--clean", type=int, default=1_000, help="runs without any tampering")
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument(
+        "--postgres",
+        action="store_true",
+        help="on PostgreSQL, by its owner; the clean runs are not",
+    )
     parser.add_argument("--json", type=Path, help="where to write the counts")
+    parser.add_argument(
+        "--write-threats", action="store_true", help="write the table of docs/threats.md anew"
+    )
     given = parser.parse_args()
     began = time.monotonic()
-    campaign = Campaign(given.seed)
-    campaign.go(given.runs, tell=lambda runs: _progress("tampered", runs, given.runs))
+    with ExitStack() as stack:
+        make = stack.enter_context(postgres_making()) if given.postgres else sqlite_clean
+        campaign = Campaign(given.seed, make)
+        campaign.go(given.runs, tell=lambda runs: _progress("tampered", runs, given.runs))
     alarms = calm_runs(
         given.seed, given.clean, tell=lambda runs: _progress("clean", runs, given.clean)
     )
@@ -42,6 +53,8 @@ def main() -> int:
         f" {'all as they must be' if campaign.is_right else 'NOT as they must be'};"
         f" {len(alarms)} false alarms in {given.clean:,} clean runs; {seconds} s"
     )
+    if given.write_threats:
+        PAGE.write_text(written(PAGE.read_text(), campaign))
     if given.json:
         result = {
             "runs": campaign.runs,

@@ -6,7 +6,7 @@ A simulator, over a real database and real SQL. It picks its places by chance, f
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from recollect.ledger.directory import SCOPE as DIRECTORY
 from recollect.ledger.entry import Entry, read_entry
@@ -15,6 +15,8 @@ from tests.tampering.book import Book, Hand, relist, renote
 from tests.tampering.clean import KEY, SCOPES, CleanDatabase
 from tests.tampering.tables import OF_A_JOURNAL, Row, Tables
 from tests.verify.journals import Signer, sha256
+
+T = TypeVar("T")
 
 OTHER_KEY = Signer(KEY.name, sha256(b"another seed"))
 """A key of the same name that nobody knows: whoever signs with it has another key id."""
@@ -33,6 +35,10 @@ class _Pretended(Signer):
     @property
     def key_id(self) -> bytes:
         return KEY.key_id
+
+
+class NotHere(Exception):
+    """There is nothing in this place that this could be done to: another one is to be tried."""
 
 
 class TamperedDatabase:
@@ -83,7 +89,13 @@ class TamperedDatabase:
 
     def some(self, rows: Sequence[Row], fits: Callable[[Row], Any] = lambda _: True) -> Row:
         """Some row that fits."""
-        return self.chance.choice([row for row in rows if fits(row)])
+        return self.pick([row for row in rows if fits(row)])
+
+    def pick(self, choices: Sequence[T]) -> T:
+        """Some of these, if there are any."""
+        if not choices:
+            raise NotHere
+        return self.chance.choice(choices)
 
     def some_body(self, scope: str, fits: Callable[[Row], Any] = lambda _: True) -> Row:
         """Some body that is there."""
@@ -96,7 +108,7 @@ class TamperedDatabase:
     def some_words(self, scope: str) -> tuple[int, set[str]]:
         """Some entry that the word index has, and its words."""
         index = self.tables.words(self.number(scope))
-        seq = self.chance.choice(sorted(index))
+        seq = self.pick(sorted(index))
         return seq, index[seq]
 
     def id_at(self, scope: str, seq: int) -> str:

@@ -74,9 +74,7 @@ class Book:
             seq = stored["seq"]
             body = bodies.get(seq, {})
             lines.append(
-                Line(
-                    read_entry(stored["entry"]), body.get("salt"), body.get("body"), rows.get(seq)
-                )
+                Line(read_entry(stored["entry"]), body.get("salt"), body.get("body"), rows.get(seq))
             )
         return cls(number, journal["origin"], lines, journal["opened_at"])
 
@@ -161,18 +159,17 @@ class Book:
 
     def _store_rows(self, tables: Tables) -> None:
         rows = [row for seq in range(len(self.lines)) if (row := self._row(seq)) is not None]
-        for seq in tables.words(self.number):
-            tables.put_words(self.number, seq, "", ())
         tables.change(
             "journals", {"number": self.number}, indexed=len(self.lines), tokenizer=TOKENIZER
         )
         newest = {row["id"]: row["number"] for row in sorted(rows, key=lambda row: row["number"])}
+        words = {}
         for row in rows:
             is_newest = newest[row["id"]] == row["number"]
             tables.add("versions", **row | {"is_newest": is_newest})
             body = self.lines[row["seq"]].body
             if is_newest and body is not None:
-                tables.put_words(self.number, row["seq"], row["id"], _words(decode(body)))
+                words[row["seq"], row["id"]] = _words(decode(body))
                 for tag in tags_of(decode(body)):
                     tables.add(
                         "tags",
@@ -181,6 +178,7 @@ class Book:
                         created_at=row["created_at"],
                         id=row["id"],
                     )
+        tables.reindex(self.number, words)
 
     def _row(self, seq: int) -> Row | None:
         line = self.lines[seq]

@@ -10,8 +10,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests.adversity.chance import Random
+from tests.postgres.server import running_server
 from tests.tampering import journal_deeds, row_deeds, whole_deeds
-from tests.tampering.clean import CleanDatabase, SqliteClean
+from tests.tampering.clean import CleanDatabase, SqliteClean, postgres_clean
 from tests.tampering.deeds import CLASSES, TamperingClass
 from tests.tampering.judge import Run, Verdict, run
 
@@ -27,7 +28,20 @@ KEPT_TEXTS = 3
 def sqlite_clean(chance: Random, folder: str | None = None) -> Iterator[CleanDatabase]:
     """A clean SQLite database of some size, for as long as it is needed."""
     with TemporaryDirectory(prefix="recollect-tampering-", dir=folder) as made:
-        yield SqliteClean(Path(made), chance, chance.choice((120, 250, 250, 600)))
+        yield SqliteClean(Path(made), chance, chance.choice((90, 90, 90, 150, 150, 250, 800)))
+
+
+@contextmanager
+def postgres_making(turns: int = 60) -> Iterator[MakeClean]:
+    """Makes clean databases on a PostgreSQL of its own, for as long as it is needed."""
+    with running_server() as server:
+
+        @contextmanager
+        def make(chance: Random) -> Iterator[CleanDatabase]:
+            with postgres_clean(server.url(), chance, turns) as clean:
+                yield clean
+
+        yield make
 
 
 @dataclass
@@ -36,9 +50,11 @@ class Campaign:
 
     seed: int
     make: MakeClean = sqlite_clean
-    per_database: int = 300
+    per_database: int = 200
     outcomes: dict[str, Counter[tuple[str, bool, str]]] = field(default_factory=dict)
     """For each class, how often which verifier, with a checkpoint or without, came to what."""
+    checks: dict[str, dict[str, set[str]]] = field(default_factory=dict)
+    """For each class, the checks by which each verifier named it."""
     wrong: dict[str, list[str]] = field(default_factory=dict)
     runs: int = 0
 
@@ -63,6 +79,9 @@ class Campaign:
     def add(self, one: Run) -> None:
         """Count a run."""
         counted = self.outcomes.setdefault(one.name, Counter())
+        checks = self.checks.setdefault(one.name, {"database": set(), "export": set()})
+        checks["database"] |= {named.check for named in one.deed.database}
+        checks["export"] |= {named.check for named in one.deed.export}
         for verdict in one.verdicts:
             counted[verdict.verifier, verdict.with_checkpoint, verdict.outcome] += 1
             if not verdict.is_right:

@@ -7,7 +7,7 @@ and of now. All of it follows from a seed.
 import asyncio
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -19,8 +19,10 @@ import psycopg
 import recollect
 from recollect import Memory, MemoryFilter
 from recollect.journeys.audit.checkpoints import Seal
+from recollect.kernel.errors import StoreUnavailable
 from recollect.ledger.consolidate import Refusal
 from recollect.ledger.policy import Policy
+from recollect.ledger.tree import BLOCK
 from recollect.outside.signers import Ed25519Signer, verifiers
 from tests.adversity.chance import CountedClock, Random, seeded_randomness
 from tests.tampering.tables import PostgresTables, SqliteTables, Tables
@@ -39,8 +41,19 @@ SEAL = Seal(
 # --------------------------------------------------------------------------- the work
 
 
-async def work(memory: Memory[Any], chance: Random, turns: int) -> None:
-    """What users do to a memory, one after the other, as chance has it."""
+async def work(
+    memory: Memory[Any], chance: Random, turns: int, *, beside_readers: bool = False
+) -> None:
+    """What users do to a memory, one after the other, as chance has it.
+
+    Beside a long reader, what is erased is gone at once, but may still be in the log of the file:
+    that is an error in words, and no harm here.
+    """
+
+    async def erase(id: str) -> None:
+        with suppress(StoreUnavailable) if beside_readers else nullcontext():
+            await memory.erase(id, reason="asked for")
+
     active = [record.id for record in await memory.records.query(MemoryFilter(limit=10_000))]
     put_away: list[str] = []
     policies = (await memory.status()).policies["consolidation"].version
@@ -92,7 +105,7 @@ async def work(memory: Memory[Any], chance: Random, turns: int) -> None:
             if not isinstance(made_of, Refusal):
                 active.append(made_of.id)
         elif act < 0.95:
-            await memory.erase(active.pop(chance.randrange(len(active))), reason="asked for")
+            await erase(active.pop(chance.randrange(len(active))))
             active = [id for id in active if await memory.get(id) is not None]
             put_away.clear()  # what was made from it went with it, wherever it was
         elif act < 0.98:
@@ -102,7 +115,7 @@ async def work(memory: Memory[Any], chance: Random, turns: int) -> None:
         else:
             await memory.record_audit(f"audit/{turn}", reason="looked at")
     # However chance had it: something that was there before is erased, and is not the last entry.
-    await memory.erase(chance.choice(active), reason="asked for")
+    await erase(chance.choice(active))
     await memory.remember("the last word", source="doc/last", tags=["red"])
 
 
@@ -120,6 +133,10 @@ async def build(url: str, chance: Random, turns: Mapping[str, int]) -> None:
             models={"writer": "model/1"},
         ) as memory:
             await work(memory, chance, many)
+            size = (await memory.status()).size
+            if scope == SCOPES[0] and size <= BLOCK:  # so that there is a node of the tree
+                more = [f"one more {n}" for n in range(BLOCK + 5 - size)]
+                await memory.remember_many(more, source="doc/more", tags=["many"])
 
 
 # ---------------------------------------------------------------------- the databases

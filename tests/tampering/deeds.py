@@ -16,9 +16,9 @@ from tests.tampering.adversary import TamperedDatabase
 Needs = Literal["nothing", "checkpoint", "nobody", "not in it"]
 """What it takes to find a class.
 
-``nothing``: the database, or the export, alone. ``checkpoint``: one that was kept elsewhere, without
-which it is missed. ``nobody``: it is missed whatever was kept. ``not in it``: it does not show in an
-export, which holds the journal and nothing else.
+``nothing``: the database, or the export, alone. ``checkpoint``: one that was kept elsewhere, and
+without it, it is missed. ``nobody``: it is missed whatever was kept. ``not in it``: it does not
+show in an export, which holds the journal and nothing else.
 """
 
 WHOLE: Final = None
@@ -90,9 +90,7 @@ def tampering(
 
     def registered(does: Does) -> Does:
         name = does.__name__
-        CLASSES[name] = TamperingClass(
-            name, group, does, database, export, kept, exports_signed
-        )
+        CLASSES[name] = TamperingClass(name, group, does, database, export, kept, exports_signed)
         return does
 
     return registered
@@ -113,4 +111,14 @@ def both(scope: str, *named: Named, how: str = "") -> Deed:
     return Deed(scope, named, named, how=how)
 
 
-__all__ = ["CLASSES", "DIRECTORY", "Deed", "Named", "TamperingClass", "at", "both", "of", "tampering"]
+__all__ = [
+    "CLASSES",
+    "DIRECTORY",
+    "Deed",
+    "Named",
+    "TamperingClass",
+    "at",
+    "both",
+    "of",
+    "tampering",
+]

@@ -69,6 +69,8 @@ def an_entry_is_no_longer_one(db: TamperedDatabase) -> Deed:
         "a float": raw.replace(b'"v":1', b'"v":1.0'),
         "not UTF-8": raw.replace(b'"actor":"', b'"actor":"\xff'),
         "not JSON": b"deleted by nobody",
+        "a shorthand of no kind": b"\x63" + db.chance.randbytes(80) + b"human:ada",
+        "a shorthand of no actor": b"\x01" + db.chance.randbytes(80) + b"\xff:\xff",
     }
     how = db.chance.choice(sorted(forms))
     db.edit_entry(scope, seq, forms[how])
@@ -337,7 +339,7 @@ def _untag(db: TamperedDatabase, scope: str, id: str) -> None:
 
 def _with_erasures(db: TamperedDatabase) -> str:
     scopes = [scope for scope in db.clean.now.sizes if scope != DIRECTORY]
-    return db.chance.choice([scope for scope in scopes if _erasures(db, scope)])
+    return db.pick([scope for scope in scopes if _erasures(db, scope)])
 
 
 def _erasures(db: TamperedDatabase, scope: str) -> list[dict[str, Any]]:
@@ -358,7 +360,7 @@ def _once_there(db: TamperedDatabase) -> tuple[str, dict[str, Any], dict[str, An
             for row in _erasures(db, scope):
                 where = db.where(row, "seq")
                 found += [(scope, row, old) for old in backup.rows("bodies", **where)]
-    return db.chance.choice(found)
+    return db.pick(found)
 
 
 # ------------------------------------------------------------------------ head and tree
@@ -415,7 +417,7 @@ def a_node_is_added_to_the_tree(db: TamperedDatabase) -> Deed:
 
 
 def _with_nodes(db: TamperedDatabase) -> str:
-    return db.chance.choice([scope for scope in db.clean.now.sizes if db.rows(scope, "nodes")])
+    return db.pick([scope for scope in db.clean.now.sizes if db.rows(scope, "nodes")])
 
 
 # -------------------------------------------------------------------- the whole journal
@@ -525,10 +527,12 @@ def it_is_rewritten_with_a_statement_of_no_format(db: TamperedDatabase) -> Deed:
     newest = {row["seq"] for row in db.rows(scope, "versions") if row["is_newest"]}
     body = db.some_body(
         scope,
-        lambda row: _is_plain(row["body"])
-        and row["seq"] in newest
-        and b'"format":"json"' in row["body"]
-        and b'"status"' not in row["body"],
+        lambda row: (
+            _is_plain(row["body"])
+            and row["seq"] in newest
+            and b'"format":"json"' in row["body"]
+            and b'"status"' not in row["body"]
+        ),
     )
     book = db.book(scope)
     document = book.lines[body["seq"]].document
@@ -572,9 +576,7 @@ def an_entry_is_appended_by_nobody(db: TamperedDatabase) -> Deed:
 @tampering(WHOLE_JOURNAL, database="checkpoint", export="checkpoint")
 def a_backup_is_put_back(db: TamperedDatabase) -> Deed:
     scope = db.scope()
-    return Deed(
-        scope, of(scope, "anchor", about="rolled_back"), of(scope, "anchor"), restores=True
-    )
+    return Deed(scope, of(scope, "anchor", about="rolled_back"), of(scope, "anchor"), restores=True)
 
 
 @tampering(WHOLE_JOURNAL, database="checkpoint", export="checkpoint")
@@ -602,7 +604,8 @@ def _cut(db: TamperedDatabase, scope: str, *, below: int, above: int = 1) -> Boo
 
 
 def _is_tombstone(line: Line) -> bool:
-    return line.entry.kind == "archive" and line.document["status"] == "erased"
+    is_there = line.entry.kind == "archive" and line.body is not None
+    return is_there and line.document["status"] == "erased"
 
 
 def _rewritten(db: TamperedDatabase, scope: str) -> Book:
@@ -620,4 +623,3 @@ def _rewritten(db: TamperedDatabase, scope: str) -> Book:
 
 def _is_plain(body: bytes) -> bool:
     return b'"type":"MemoryObject"' in body and b'"status":"erased"' not in body
-

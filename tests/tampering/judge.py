@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Literal, NamedTuple
 
 import recollect
@@ -14,9 +15,11 @@ from recollect.ledger.directory import SCOPE as DIRECTORY
 from recollect.outside.signers import Ed25519Signer
 from recollect_verify import Anchor, parse_checkpoint, parse_key
 from tests.adversity.chance import Random
-from tests.tampering.adversary import OTHER_KEY, TamperedDatabase
+from tests.tampering.adversary import OTHER_KEY, NotHere, TamperedDatabase
 from tests.tampering.clean import KEY, SEAL, CleanDatabase
 from tests.tampering.deeds import WHOLE, Deed, Named, TamperingClass
+
+TRIES = 50
 
 Verifier = Literal["database", "export"]
 Outcome = Literal["named", "found", "missed", "accused", "failed"]
@@ -78,7 +81,8 @@ def _sights(part: str | None, damages: Damages) -> list[Sight]:
 
 async def exported(url: str, scope: str, signed: str = "") -> bytes:
     """An export of the scope, signed by whoever tampered with it if they did."""
-    signers = {"": [], "pretended": [_Pretended()], "other": [_OTHER]}[signed]
+    by: dict[str, list[Ed25519Signer]] = {"": [], "pretended": [_Pretended()], "other": [_OTHER]}
+    signers = by[signed]
     return b"".join([line async for line in export_scope(url, scope, signers=signers)])
 
 
@@ -115,9 +119,7 @@ def seen_in_export(
 
 async def run(one: TamperingClass, clean: CleanDatabase, chance: Random) -> Run:
     """Tamper with a copy, and see what the verifiers say."""
-    url = clean.copied()
-    with clean.tables(url) as tables:
-        deed = one.does(TamperedDatabase(clean, url, tables, chance))
+    deed, url = tampered(one, clean, chance)
     if deed.restores:
         url = clean.restored()
     if deed.goes_on:
@@ -132,6 +134,15 @@ async def run(one: TamperingClass, clean: CleanDatabase, chance: Random) -> Run:
             for with_checkpoint in _arms(one.export)
         ]
     return Run(one.name, deed, verdicts)
+
+
+def tampered(one: TamperingClass, clean: CleanDatabase, chance: Random) -> tuple[Deed, str]:
+    """Do it to a fresh copy; where there is nothing to do it to, in another place."""
+    for _ in range(TRIES):
+        url = clean.copied()
+        with suppress(NotHere), clean.tables(url) as tables:
+            return one.does(TamperedDatabase(clean, url, tables, chance)), url
+    raise NotHere
 
 
 def _arms(needs: str) -> tuple[bool, ...]:
@@ -171,18 +182,14 @@ async def _of_export(
     expected = _expected(one.export, with_checkpoint=with_checkpoint)
     try:
         export = await exported(url, deed.scope, one.exports_signed)
-        seen = seen_in_export(
-            export, deed.scope, notes, require_signature=bool(one.exports_signed)
-        )
+        seen = seen_in_export(export, deed.scope, notes, require_signature=bool(one.exports_signed))
     except Exception as error:  # noqa: BLE001 - whatever it is, it is a verdict
         return Verdict("export", with_checkpoint, "failed", expected, why=repr(error))
     outcome = _outcome(seen, deed.export, {deed.scope})
     return Verdict("export", with_checkpoint, outcome, expected, seen)
 
 
-def _outcome(
-    seen: Sequence[Sight], named: Sequence[Named], touched: set[str | None]
-) -> Outcome:
+def _outcome(seen: Sequence[Sight], named: Sequence[Named], touched: set[str | None]) -> Outcome:
     if not seen:
         return "missed"
     if not named or not all(any(_fits(sight, one) for sight in seen) for one in named):
@@ -191,10 +198,11 @@ def _outcome(
 
 
 def _fits(sight: Sight, named: Named) -> bool:
-    return (
-        (sight.check, sight.seq, sight.part) == (named.check, named.seq, named.part)
-        and named.about in sight.why
-    )
+    return (sight.check, sight.seq, sight.part) == (
+        named.check,
+        named.seq,
+        named.part,
+    ) and named.about in sight.why
 
 
 async def _write_on(url: str, scope: str, clean: CleanDatabase) -> None:

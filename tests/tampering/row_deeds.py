@@ -217,7 +217,7 @@ def two_entries_change_words(db: TamperedDatabase) -> Deed:
     scope = db.scope()
     index = db.tables.words(db.number(scope))
     one, words = db.some_words(scope)
-    other = db.chance.choice([seq for seq in sorted(index) if index[seq] != words])
+    other = db.pick([seq for seq in sorted(index) if index[seq] != words])
     for seq, found in ((one, index[other]), (other, words)):
         db.tables.put_words(db.number(scope), seq, db.id_at(scope, seq), found)
     return Deed(scope, at(scope, "index", one, other))
@@ -256,9 +256,18 @@ def the_index_is_said_to_be_of_another_tokenizer(db: TamperedDatabase) -> Deed:
 
 
 @tampering(LEFT, database="nobody", export="not in it")
+def a_checkpoint_is_filed_under_another_size(db: TamperedDatabase) -> Deed:
+    """Its text is what counts; it is only listed in another place."""
+    scope = db.scope()
+    row = db.some(db.rows(scope, "checkpoints"))
+    db.tables.change("checkpoints", db.where(row, "size"), size=row["size"] + 10**6)
+    return Deed(scope)
+
+
+@tampering(LEFT, database="nobody", export="not in it")
 def a_derivation_is_deleted(db: TamperedDatabase) -> Deed:
     """When its input is erased, what was made from it would stay."""
-    scope = db.chance.choice([one for one in db.journals if db.rows(one, "derivations")])
+    scope = db.pick([one for one in db.journals if db.rows(one, "derivations")])
     row = db.some(db.rows(scope, "derivations"))
     db.tables.remove("derivations", **db.where(row, "input", "output"))
     return Deed(scope)

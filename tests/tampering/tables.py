@@ -3,6 +3,7 @@
 Whoever has the file, or owns the tables, reads and writes rows as they please: no rule of ours is
 asked, and the triggers that guard against accidents are put out of the way first.
 """
+# ruff: noqa: S608 - the names of tables and columns are those of this file
 
 from collections.abc import Collection, Mapping
 from types import TracebackType
@@ -75,6 +76,10 @@ class Tables(Protocol):
         """Let the index have these words for an entry, and no others."""
         ...
 
+    def reindex(self, journal: int, words: Mapping[tuple[int, str], Collection[str]]) -> None:
+        """Let the index of a journal have these words, by entry and object, and no others."""
+        ...
+
 
 # ------------------------------------------------------------------------------- SQLite
 
@@ -94,7 +99,9 @@ class SqliteTables:
         run = self._connection.execute
         run("PRAGMA synchronous = OFF")
         run("BEGIN IMMEDIATE")
-        triggers: list[Any] = run("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+        triggers: list[Any] = run(
+            "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'"
+        ).fetchall()
         for name, _ in triggers:
             run(f"DROP TRIGGER {name}")
         self._triggers = [str(sql) for _, sql in triggers]
@@ -159,19 +166,25 @@ class SqliteTables:
     def put_words(self, journal: int, seq: int, id: str, words: Collection[str]) -> None:
         """Let the index have these words for an entry, and no others."""
         del id
-        where = place(journal, seq)
-        before: Any = self._connection.execute(
-            "SELECT term FROM word_rows WHERE doc = ?", (where,)
-        ).fetchall()
+        self._replace_words(journal, seq, self.words(journal).get(seq, ()), words)
+
+    def reindex(self, journal: int, words: Mapping[tuple[int, str], Collection[str]]) -> None:
+        """Let the index of a journal have these words, by entry and object, and no others."""
+        for seq, before in sorted(self.words(journal).items()):
+            self._replace_words(journal, seq, before, ())
+        for (seq, _), after in sorted(words.items()):
+            self._replace_words(journal, seq, (), after)
+
+    def _replace_words(
+        self, journal: int, seq: int, before: Collection[str], after: Collection[str]
+    ) -> None:
+        where, run = place(journal, seq), self._connection.execute
         if before:
-            gone = " ".join(term for (term,) in before)
-            self._connection.execute(
-                "INSERT INTO words (words, rowid, tokens) VALUES ('delete', ?, ?)", (where, gone)
-            )
-        if words:
-            self._connection.execute(
-                "INSERT INTO words (rowid, tokens) VALUES (?, ?)", (where, " ".join(sorted(words)))
-            )
+            sql = "INSERT INTO words (words, rowid, tokens) VALUES ('delete', ?, ?)"
+            run(sql, (where, " ".join(sorted(before))))
+        if after:
+            sql = "INSERT INTO words (rowid, tokens) VALUES (?, ?)"
+            run(sql, (where, " ".join(sorted(after))))
 
     @staticmethod
     def _where(table: str, where: Row) -> tuple[str, tuple[Any, ...]]:
@@ -203,7 +216,7 @@ def _read(table: str, row: Row) -> Row:
 
 
 def _written(table: str, row: Row) -> Row:
-    stored = {
+    stored: Row = {
         name: packed(value, _PASSAGES[name]) if name in _PASSAGES else value
         for name, value in row.items()
     }
@@ -285,8 +298,9 @@ class PostgresTables:
     def remove(self, table: str, **where: Any) -> None:
         """Delete rows."""
         condition, values = _pg_where(table, where)
-        self._connection.execute(f"DELETE FROM recollect.{table} WHERE {condition}".encode(), values)
-
+        self._connection.execute(
+            f"DELETE FROM recollect.{table} WHERE {condition}".encode(), values
+        )
 
     def words(self, journal: int) -> dict[int, set[str]]:
         """The word index of a journal: for each entry that it has, its words."""
@@ -299,9 +313,21 @@ class PostgresTables:
         sql = b"DELETE FROM recollect.words WHERE journal = %s AND seq = %s"
         self._connection.execute(sql, (journal, seq))
         if words:
-            sql = b"INSERT INTO recollect.words (journal, seq, id, tokens) VALUES (%s, %s, %s, %s)"
+            rows = self.rows("versions", journal=journal, seq=seq)
+            number = rows[0]["number"] if rows else 1
+            sql = (
+                b"INSERT INTO recollect.words (journal, seq, id, number, tokens)"
+                b" VALUES (%s, %s, %s, %s, %s)"
+            )
             tokens = [f"{journal}{_PG_MARK}{word}" for word in sorted(words)]
-            self._connection.execute(sql, (journal, seq, id, tokens))
+            self._connection.execute(sql, (journal, seq, id, number, tokens))
+
+    def reindex(self, journal: int, words: Mapping[tuple[int, str], Collection[str]]) -> None:
+        """Let the index of a journal have these words, by entry and object, and no others."""
+        sql = b"DELETE FROM recollect.words WHERE journal = %s"
+        self._connection.execute(sql, (journal,))
+        for (seq, id), found in sorted(words.items()):
+            self.put_words(journal, seq, id, found)
 
 
 _PG_MARK: Final = ":"

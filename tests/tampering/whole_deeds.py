@@ -199,6 +199,14 @@ def a_scope_is_dropped_and_the_directory_with_it(db: TamperedDatabase) -> Deed:
     return Deed(scope, of(WHOLE, "anchor", about=origin))
 
 
+@tampering(IN_DIRECTORY, database="checkpoint", export="not in it")
+def every_scope_is_dropped(db: TamperedDatabase) -> Deed:
+    scope = db.scope()
+    for name in db.journals:
+        db.drop(name)
+    return Deed(scope, of(WHOLE, "anchor", about=db.journals[scope]["origin"]))
+
+
 @tampering(IN_DIRECTORY, export="not in it")
 def a_head_in_the_directory_is_edited(db: TamperedDatabase) -> Deed:
     row = db.some(db.rows(DIRECTORY, "bodies"))

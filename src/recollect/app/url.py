@@ -1,8 +1,9 @@
 """Database URLs: which store, and where."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from recollect.kernel.errors import InvalidUrl
 
@@ -40,6 +41,11 @@ def file_of(url: str) -> str | None:
     """The database's own file; None where it has none (PostgreSQL, memory)."""
     named = parse_url(url)
     return None if named.kind != "sqlite" or named.place == ":memory:" else named.place
+
+
+def file_url(path: str | Path) -> str:
+    """The URL of a SQLite file, whatever characters its name has."""
+    return f"sqlite:///{quote(str(path))}"
 
 
 def hidden(url: str) -> str:

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from recollect.identity import canonical_bytes, decode
+from recollect.kernel.errors import InvalidInput
 from recollect.kernel.json import JsonValue
 from recollect.ledger.breaks import (
     NO_TRAIL,
@@ -44,45 +45,63 @@ class Governance:
     logged: frozenset[str] = frozenset()
     """Every break that was ever logged."""
     trail: Trail = NO_TRAIL
+    unreadable: int = 0
+    """How many of the entries could not be read."""
 
 
 def folded(bodies: Iterable[bytes]) -> Governance:
-    """The state that these bodies lead to, the first one first."""
-    policies = dict(DEFAULTS)
-    fingerprint: Fingerprint | None = None
-    breaks: dict[str, str] = {}
-    logged: set[str] = set()
-    audits: list[ReAudit] = []
-    changes: set[str] = set()
-    rebuilds: set[str] = set()
+    """The state that these bodies lead to, the first one first.
+
+    A body that can't be read is counted and passed over: whoever opens a memory that was damaged
+    must be told, not turned away.
+    """
+    fold = _Fold()
+    unreadable = 0
     for body in bodies:
-        document: Document = decode(body)
+        try:
+            fold.add(decode(body))
+        except (InvalidInput, KeyError, TypeError, AttributeError):
+            unreadable += 1
+    return Governance(
+        fold.policies,
+        fold.fingerprint,
+        fold.breaks,
+        frozenset(fold.logged),
+        Trail(fold.audits, frozenset(fold.changes), frozenset(fold.rebuilds)),
+        unreadable,
+    )
+
+
+@dataclass(slots=True)
+class _Fold:
+    policies: dict[PolicyKind, Policy] = field(default_factory=lambda: dict(DEFAULTS))
+    fingerprint: Fingerprint | None = None
+    breaks: dict[str, str] = field(default_factory=dict)
+    logged: set[str] = field(default_factory=set)
+    audits: list[ReAudit] = field(default_factory=list)
+    changes: set[str] = field(default_factory=set)
+    rebuilds: set[str] = field(default_factory=set)
+
+    def add(self, document: Document) -> None:
         match document.get("type"):
             case "Fingerprint":
-                fingerprint = _fingerprint(document)
+                self.fingerprint = _fingerprint(document)
             case "PolicyChange":
                 policy = policy_of(document["policy"])
-                policies[policy.kind] = policy
-                changes.add(policy.digest)
+                self.policies[policy.kind] = policy
+                self.changes.add(policy.digest)
             case "ConformanceBreak":
-                breaks[document["memory_object_id"]] = document["reason"]
-                logged.add(document["memory_object_id"])
+                self.breaks[document["memory_object_id"]] = document["reason"]
+                self.logged.add(document["memory_object_id"])
             case "ReAudit":
-                audit = ReAudit(
-                    document["audit_ref"], frozenset(document["breaks"]), document["fingerprint"]
+                excused = frozenset(document["breaks"])
+                self.audits.append(
+                    ReAudit(document["audit_ref"], excused, document["fingerprint"])
                 )
-                audits.append(audit)
-                for id in audit.breaks:
-                    breaks.pop(id, None)
+                for id in excused:
+                    self.breaks.pop(id, None)
             case "Maintenance" if document.get("what") == "reindex":
-                rebuilds.add(document["tokenizer"])
-    return Governance(
-        policies,
-        fingerprint,
-        breaks,
-        frozenset(logged),
-        Trail(audits, frozenset(changes), frozenset(rebuilds)),
-    )
+                self.rebuilds.add(document["tokenizer"])
 
 
 # --------------------------------------------------------------------------- the bodies

@@ -11,7 +11,7 @@ Nothing is ever hashed over the shorthand. A code keeps its meaning for ever; ne
 kinds get codes that are still free.
 """
 
-from struct import Struct
+import struct
 from typing import Final, Protocol
 
 from recollect.ledger.entry import KINDS, PLAIN, Entry, entry_bytes
@@ -87,8 +87,8 @@ _CODES: Final = {
     "maintenance": 8,
 }
 _KINDS: Final = {code: kind for kind, code in _CODES.items()}
-_FIELDS: Final = Struct(">BqQ32s32s")  # kind, at, seq, digest, previous; then the actor
-_BRACE: Final = ord("{")
+_FIELDS: Final = struct.Struct(">BqQ32s32s")  # kind, at, seq, digest, previous; then the actor
+_BRACE: Final = b"{"
 
 assert _CODES.keys() == KINDS  # noqa: S101 - a new kind needs a code
 
@@ -109,11 +109,15 @@ class _Fields:
         return fields + actor
 
     def unpack(self, shorthand: bytes) -> bytes:
-        if shorthand[0] == _BRACE:
+        if shorthand[:1] == _BRACE:
             return shorthand
-        code, at, seq, digest, previous = _FIELDS.unpack_from(shorthand)
-        actor = shorthand[_FIELDS.size :].decode()
-        return entry_bytes(Entry(seq, _KINDS[code], at, actor, digest.hex(), previous.hex()))
+        try:
+            code, at, seq, digest, previous = _FIELDS.unpack_from(shorthand)
+            actor = shorthand[_FIELDS.size :].decode()
+            kind = _KINDS[code]
+        except (struct.error, UnicodeDecodeError, KeyError):
+            return shorthand  # no shorthand of ours: whoever reads the entry says that it is none
+        return entry_bytes(Entry(seq, kind, at, actor, digest.hex(), previous.hex()))
 
 
 ENTRY: Final[Shorthand] = _Fields()

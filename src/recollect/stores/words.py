@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from recollect.identity import decode, sha256
+from recollect.kernel.errors import InvalidInput
 from recollect.ledger.derive import words_of
 from recollect.ledger.object import TYPE, version_of
 
@@ -20,6 +21,9 @@ MERGED_ANYWAY: Final = 4_096
 
 BATCH: Final = 256
 """Entries that are merged in one transaction."""
+
+CLOSING_S: Final = 2.0
+"""For how long entries are merged while a database is being closed."""
 
 _REMEMBERED_BYTES: Final = 32 * 1024 * 1024
 _OVERHEAD: Final = 3_000
@@ -72,8 +76,14 @@ class WordCache:
 
 
 def words_in(body: bytes) -> Words | None:
-    """The words of a body; None if it is not that of an object."""
-    document = decode(body)
-    if not isinstance(document, dict) or document.get("type") != TYPE:
+    """The words of a body; None if it is not that of an object.
+
+    Nor of one that is damaged: that is for `verify` to say, and no reason to find nothing else.
+    """
+    try:
+        document = decode(body)
+        if document["type"] != TYPE:
+            return None
+        return Words(document["id"], version_of(document), words_of(document))
+    except (InvalidInput, KeyError, TypeError, AttributeError):
         return None
-    return Words(document["id"], version_of(document), words_of(document))

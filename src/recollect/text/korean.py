@@ -7,6 +7,7 @@ others beside. Verbs are not conjugated, but for 하다, 되다, 시키다 and �
 """
 
 import re
+from functools import cache
 from typing import Final
 
 _FIRST: Final = 0xAC00
@@ -15,15 +16,20 @@ _SYLLABLES: Final = 11_172
 _RIEUL: Final = 8
 
 
-def _ending_in(*finals: int) -> str:
-    """The syllables with these final consonants (0 is none), as a class of a pattern."""
-    return "".join(chr(_FIRST + n) for n in range(_SYLLABLES) if n % _FINALS in finals)
+def _ending_in(*finals: tuple[int, int]) -> str:
+    """The syllables whose final consonant is from one to another (0 is none), for a pattern."""
+    starts = range(_FIRST, _FIRST + _SYLLABLES, _FINALS)
+    return "".join(
+        chr(start + first) if first == last else f"{chr(start + first)}-{chr(start + last)}"
+        for start in starts
+        for first, last in finals
+    )
 
 
-_VOWEL: Final = f"(?<=[{_ending_in(0)}])"
-_CONSONANT: Final = f"(?<=[{_ending_in(*range(1, _FINALS))}])"
-_VOWEL_OR_RIEUL: Final = f"(?<=[{_ending_in(0, _RIEUL)}])"
-_OTHER_CONSONANT: Final = f"(?<=[{_ending_in(*(n for n in range(1, _FINALS) if n != _RIEUL))}])"
+_VOWEL: Final = f"(?<=[{_ending_in((0, 0))}])"
+_CONSONANT: Final = f"(?<=[{_ending_in((1, _FINALS - 1))}])"
+_VOWEL_OR_RIEUL: Final = f"(?<=[{_ending_in((0, 0), (_RIEUL, _RIEUL))}])"
+_OTHER_CONSONANT: Final = f"(?<=[{_ending_in((1, _RIEUL - 1), (_RIEUL + 1, _FINALS - 1))}])"
 
 # Particles that hardly any two-syllable noun ends with: what they leave may be one syllable, in
 # a document and in a query.
@@ -55,16 +61,10 @@ _VERB: Final = (
     rf"|{_VOWEL}(?:예요|였다|였습니다|죠)"
 )
 
-_BEHIND_TWO: Final = re.compile(rf"(?<=..)(?:{_PARTICLE}|{_VERB})$")
-_BEHIND_ONE: Final = re.compile(rf"(?<=^.)(?:{_CLEAR})$")
-_BEHIND_ONE_OF_A_DOCUMENT: Final = re.compile(rf"(?<=^.)(?:{_CLEAR}|{_CLOUDY})$")
-# Behind a word of another script, whose last sound is unknown.
-_ALONE: Final = re.compile(re.sub(r"\(\?<=\[[가-힣]+\]\)", "", rf"(?:{_PARTICLE}|{_VERB})"))
-
 
 def noun(run: str) -> str:
     """A run of syllables without the longest ending that leaves at least two of them."""
-    found = _BEHIND_TWO.search(run)
+    found = _behind_two().search(run)
     return run[: found.start()] if found else run
 
 
@@ -72,10 +72,35 @@ def single_noun(run: str, *, in_document: bool) -> str | None:
     """The noun of one syllable that a run of syllables is, alone or with a particle; else None."""
     if len(run) == 1:
         return run
-    behind = _BEHIND_ONE_OF_A_DOCUMENT if in_document else _BEHIND_ONE
+    behind = _behind_one_of_a_document() if in_document else _behind_one()
     return run[0] if behind.search(run) else None
 
 
 def is_ending(run: str) -> bool:
     """Whether a run of syllables is nothing but an ending, as in ``USB는``."""
-    return _ALONE.fullmatch(run) is not None
+    return _alone().fullmatch(run) is not None
+
+
+# ------------------------------------------------------------------------- patterns
+# Each is compiled by the first Korean word that needs it: who writes English never waits.
+
+
+@cache
+def _behind_two() -> re.Pattern[str]:
+    return re.compile(rf"(?<=..)(?:{_PARTICLE}|{_VERB})$")
+
+
+@cache
+def _behind_one() -> re.Pattern[str]:
+    return re.compile(rf"(?<=^.)(?:{_CLEAR})$")
+
+
+@cache
+def _behind_one_of_a_document() -> re.Pattern[str]:
+    return re.compile(rf"(?<=^.)(?:{_CLEAR}|{_CLOUDY})$")
+
+
+@cache
+def _alone() -> re.Pattern[str]:
+    """Behind a word of another script, whose last sound is unknown."""
+    return re.compile(re.sub(r"\(\?<=\[[가-힣-]+\]\)", "", rf"(?:{_PARTICLE}|{_VERB})"))

@@ -8,10 +8,11 @@ every anchor. An anchor that can't be reached fails nobody's write: it is logged
 
 import logging
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from recollect.kernel.clock import Clock
-from recollect.kernel.errors import AnchorFailed
+from recollect.kernel.errors import AnchorFailed, InvalidProof
 from recollect.kernel.randomness import Randomness
 from recollect.ledger import tree
 from recollect.ledger.anchor import Anchor, Claim, Finding, Kept, examine, settle
@@ -82,7 +83,8 @@ class Checkpoints:
         size = claim.checkpoint.size
         root = None
         if size <= head.size:
-            root = tree.root(size, await self.ledger.hashes(tree.blocks_for_root(size)))
+            with suppress(InvalidProof):  # what is not there has no root
+                root = await root_at(self.ledger, size)
         return settle(claim, head.origin, head.size, root)
 
     async def _publish(self, ledger: Ledger, checkpoint: Checkpoint) -> SignedNote:
@@ -102,8 +104,12 @@ class Checkpoints:
 async def checkpoint_of(ledger: Ledger) -> Checkpoint:
     """The checkpoint of a journal as it is now, not signed."""
     head = await ledger.head()
-    blocks = await ledger.hashes(tree.blocks_for_root(head.size))
-    return Checkpoint(head.origin, head.size, tree.root(head.size, blocks))
+    return Checkpoint(head.origin, head.size, await root_at(ledger, head.size))
+
+
+async def root_at(ledger: Ledger, size: int) -> bytes:
+    """The root that a journal has at a size; InvalidProof where entries or nodes are missing."""
+    return tree.root(size, await ledger.hashes(tree.blocks_for_root(size)))
 
 
 async def _newest_size(ledger: Ledger) -> int | None:

@@ -5,9 +5,9 @@ from contextlib import aclosing
 
 from recollect.identity import canonical_bytes
 from recollect.identity.merkle import Frontier, leaf_hash
+from recollect.journeys.audit.checkpoints import root_at
 from recollect.journeys.audit.verify import Progress, nobody
 from recollect.kernel.errors import InvalidProof
-from recollect.ledger import tree
 from recollect.ledger.checkpoint import Checkpoint, sign_checkpoint
 from recollect.ledger.log import write_log
 from recollect.ledger.logview import Erased, events
@@ -56,7 +56,7 @@ async def export(
 async def _root(ledger: Ledger, snapshot: Snapshot, size: int) -> bytes:
     """The root over so many entries, from the entries themselves where nodes are missing."""
     try:
-        return tree.root(size, await ledger.hashes(tree.blocks_for_root(size)))
+        return await root_at(ledger, size)
     except InvalidProof:
         frontier = Frontier()
         async with aclosing(snapshot.entries()) as chunks:

@@ -5,9 +5,10 @@ it; while it stands, nothing is returned for factual use, and a recorded re-audi
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from recollect.journeys.audit.checkpoints import Checkpoints, checkpoint_of
+from recollect.journeys.audit.checkpoints import Checkpoints, checkpoint_of, root_at
 from recollect.journeys.audit.verify import Progress, nobody
 from recollect.journeys.audit.whole import Audit, audit
 from recollect.journeys.govern.drafts import Drafts
@@ -15,8 +16,7 @@ from recollect.journeys.govern.receipts import Receipt
 from recollect.journeys.govern.table import GovernedTable
 from recollect.journeys.records.contents import check_text
 from recollect.kernel.clock import Clock
-from recollect.kernel.errors import ConformanceBroken, InvalidPolicy
-from recollect.ledger import tree
+from recollect.kernel.errors import ConformanceBroken, InvalidPolicy, InvalidProof
 from recollect.ledger.anchor import Finding
 from recollect.ledger.breaks import Break, Fingerprint, LogHead, ReAudit, compare
 from recollect.ledger.entry import Kind, entry_hash, genesis
@@ -70,7 +70,6 @@ class Conformance:
         self._clock = clock
         self._checkpoints = checkpoints
         self._models = dict(models or {})
-        self._findings: Sequence[Finding] = ()
 
     async def on_open(self) -> None:
         """Compare what memory rests on now with what it rested on, and log what broke."""
@@ -144,15 +143,13 @@ class Conformance:
         if before is not None and before.log is not None and now.log is not None:
             size = before.log.size
             if size <= now.log.size:
-                blocks = await self._ledger.hashes(tree.blocks_for_root(size))
-                root_then = tree.root(size, blocks).hex()
+                root_then = (await root_at(self._ledger, size)).hex()
         found = compare(before, now, state.trail, root_then=root_then)
         head = await self._ledger.head()
-        if not await self._is_whole(head):
-            found.append(Break("log_lost", "log", f"{head.size}/{head.entry_hash.hex()}", "none"))
+        if state.unreadable or now.log is None or not await self._is_whole(head):
+            found.append(_lost(f"{head.size}/{head.entry_hash.hex()}"))
         findings = await self._checkpoints.findings(newest=ANCHORED_AT_OPEN)
-        alarms = [one for one in findings if one.is_alarm]
-        found += [Break("log_lost", "log", str(alarm), "none") for alarm in alarms[:1]]
+        found += [_lost(str(one)) for one in findings if one.is_alarm][:1]
         return found
 
     async def _is_whole(self, head: Head) -> bool:
@@ -165,13 +162,16 @@ class Conformance:
         return last is not None and entry_hash(last.entry) == head.entry_hash
 
     async def _fingerprint(self, state: Governance) -> Fingerprint:
-        checkpoint = await checkpoint_of(self._ledger)
+        log = None
+        with suppress(InvalidProof):  # then the log can't be verified, and that is a break
+            checkpoint = await checkpoint_of(self._ledger)
+            log = LogHead(checkpoint.size, checkpoint.root.hex())
         known = {} if state.fingerprint is None else state.fingerprint.models
         return Fingerprint(
             models={**known, **self._models},
             tokenizer=await self._tokenizer(state),
             policies={kind: policy.digest for kind, policy in state.policies.items()},
-            log=LogHead(checkpoint.size, checkpoint.root.hex()),
+            log=log,
         )
 
     async def _tokenizer(self, state: Governance) -> str | None:
@@ -188,3 +188,7 @@ class Conformance:
         unit = Unit(actor, self._clock.now_ms(), lambda _: drafts)
         last = (await self._table.commit(unit)).places[-1]
         return Receipt(id, version, last.entry_hash.hex(), last.seq + 1)
+
+
+def _lost(what: str) -> Break:
+    return Break("log_lost", "log", what, "none")

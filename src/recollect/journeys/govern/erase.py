@@ -88,11 +88,14 @@ class Eraser:
         counts = ErasureCounts()
         tombstones: list[Draft] = []
         asked = () if isinstance(reads, Everything | OfSubject) else tuple(reads)
+        subject = reads.subject if isinstance(reads, OfSubject) else None
 
         def decide(found: Sequence[Current | None]) -> list[Draft]:
             drafts = []
             for place, current in enumerate(found):
                 is_asked = not asked or place < len(asked)
+                if subject is not None and current is not None:
+                    is_asked = current.subject == subject
                 if current is None or current.status == "erased":
                     if asked and is_asked:
                         raise RecordNotFound(asked[place])

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal, TypeVar, get_args
 
 from recollect.journeys.govern.handle import Handle
 from recollect.journeys.govern.moments import Moment, milliseconds
@@ -22,6 +22,11 @@ Include = Literal["expired", "false", "invalidated", "archived", "superseded"]
 """What is not current and may be asked for all the same."""
 
 DEFAULT_LIMIT: Final = 100
+
+AT_ONCE: Final = 1_000
+"""Up to so many are read by one query; beyond, they are streamed."""
+SPARE: Final = 32
+"""So many more are read, for those that are active and not current."""
 SEARCH_LIMIT: Final = 10
 
 # Inside the class, `list` is the verb.
@@ -49,6 +54,7 @@ class Reading(Handle[T]):
         """
         if factual:
             await self._conformance.check_factual()
+        _check_include(include)
         if not is_possible_id(id):
             return None
         if as_of is None and at_size is None and not include:
@@ -74,20 +80,31 @@ class Reading(Handle[T]):
         if factual:
             await self._conformance.check_factual()
         wanted = filter or MemoryFilter(limit=DEFAULT_LIMIT)
+        _check_include(include)
+
+        def is_wanted(candidate: Remembered[T]) -> bool:
+            if factual and candidate.verdict != "Factual":
+                return False
+            return self._is_wanted(candidate, valid_at, include)
+
+        start, end = wanted.offset, None if wanted.limit is None else wanted.offset + wanted.limit
+        is_now = as_of is None and at_size is None and not _STATUSES & set(include)
+        if is_now and end is not None and end <= AT_ONCE:
+            # Nearly always enough: most of what is active is current. Else all is gone through.
+            page = wanted.model_copy(update={"limit": end + SPARE, "offset": 0})
+            read = await self._ledger.select(page, self._shown)
+            found = [candidate for candidate in read if is_wanted(candidate)]
+            if len(found) >= end or len(read) < end + SPARE:
+                return found[start:end]
         everything = wanted.model_copy(update={"limit": None, "offset": 0})
-        found: Found[T] = []
+        found = []
         async with aclosing(self._candidates(everything, as_of, at_size, include)) as candidates:
-            skipped = 0
             async for candidate in candidates:
-                if wanted.limit is not None and len(found) >= wanted.limit:
+                if end is not None and len(found) >= end:
                     break
-                if factual and candidate.verdict != "Factual":
-                    continue
-                if self._is_wanted(candidate, valid_at, include):
-                    skipped += 1
-                    if skipped > wanted.offset:
-                        found.append(candidate)
-        return found
+                if is_wanted(candidate):
+                    found.append(candidate)
+        return found[start:]
 
     async def search(
         self,
@@ -107,6 +124,7 @@ class Reading(Handle[T]):
         """
         if not isinstance(text, str):
             raise InvalidFilter("text", "it is not a text")
+        _check_include(include)
         if _STATUSES & set(include):
             raise InvalidFilter("include", "what was forgotten is not searched; `list` has it")
         asked = query(text)
@@ -206,6 +224,13 @@ class Reading(Handle[T]):
 
 
 _STATUSES: Final = frozenset({"invalidated", "archived", "superseded"})
+
+
+def _check_include(include: Collection[str]) -> None:
+    unknown = {include} if isinstance(include, str) else set(include) - set(get_args(Include))
+    if unknown:
+        why = f"there is no {min(unknown)!r}; name some of {', '.join(get_args(Include))}"
+        raise InvalidFilter("include", why)
 
 
 def _judged(found: Remembered[T]) -> StoredMemoryRecord[Remembered[T]]:

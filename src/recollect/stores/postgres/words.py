@@ -9,6 +9,7 @@ the lock of the head, rows and `indexed` move together, unless another process w
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Any, Final, NamedTuple, TypeVar
 
 from psycopg import sql
@@ -20,7 +21,14 @@ from recollect.stores.postgres.arrays import Integers, Texts
 from recollect.stores.postgres.connection import Connection
 from recollect.stores.postgres.pool import Pool
 from recollect.stores.selection import COLUMNS
-from recollect.stores.words import BATCH, MERGED_ANYWAY, MERGED_WHEN_IDLE, WordCache, Words
+from recollect.stores.words import (
+    BATCH,
+    CLOSING_S,
+    MERGED_ANYWAY,
+    MERGED_WHEN_IDLE,
+    WordCache,
+    Words,
+)
 from recollect.text import TOKENIZER, Query, matches
 
 R = TypeVar("R")
@@ -28,6 +36,7 @@ R = TypeVar("R")
 IDLE_S: Final = 0.05
 """How long nothing must have been written until time is spare."""
 
+FEW: Final = 512
 _AT_LEAST: Final = 16
 _BODIES_AT_ONCE: Final = 64
 
@@ -43,18 +52,37 @@ _BODIES: Final = (
     "SELECT b.seq, b.body FROM recollect.bodies b WHERE b.journal = %s AND b.seq = ANY (%s)"
 )
 _BEGIN_REINDEX: Final = "SELECT recollect.begin_reindex(%s, %s, %s)"
-_MERGE: Final = "SELECT recollect.merge_words(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
-_FIND: Final = (
-    f"SELECT {COLUMNS} FROM ("  # noqa: S608 - ours
-    "SELECT w.id, w.seq FROM recollect.words w WHERE w.journal = %s AND ({condition})"
-    " UNION ALL SELECT n.id, n.seq FROM unnest(%s, %s) AS n (id, seq)) AS found"
-    " JOIN recollect.versions v ON v.id = found.id AND v.seq = found.seq"
-    " JOIN recollect.bodies b ON b.journal = v.journal AND b.seq = v.seq"
+_MERGE: Final = "SELECT recollect.merge_words(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+_POSTINGS: Final = (
+    "SELECT w.id, w.number, w.seq FROM recollect.words w WHERE w.journal = %s AND ({condition})"
+    " LIMIT %s"
+)
+# The LIMITs of one make the planner look each up, whatever it believes of the tables.
+_LOOK_UP: Final = (
+    f"SELECT {COLUMNS} FROM (SELECT v.* FROM unnest(%s, %s, %s) AS n (id, number, seq)"  # noqa: S608 - ours
+    " CROSS JOIN LATERAL (SELECT * FROM recollect.versions v"
+    " WHERE v.journal = %s AND v.id = n.id AND v.number = n.number AND v.seq = n.seq"
+    " AND v.is_newest AND v.status = 'active' LIMIT 1) AS v"
+    " ORDER BY v.created_at DESC, v.id OFFSET 0) AS v"
+    " CROSS JOIN LATERAL (SELECT b.body FROM recollect.bodies b"
+    " WHERE b.journal = %s AND b.seq = v.seq LIMIT 1) AS b"
+    " ORDER BY v.created_at DESC, v.id"
+)
+_WALK: Final = (
+    f"SELECT {COLUMNS} FROM (SELECT * FROM recollect.versions v"  # noqa: S608 - ours
     " WHERE v.journal = %s AND v.is_newest AND v.status = 'active'"
+    " AND (v.seq = ANY (%s) OR (SELECT true FROM recollect.words w"
+    " WHERE w.journal = %s AND w.seq = v.seq AND ({condition}) LIMIT 1))"
+    " ORDER BY v.created_at DESC, v.id OFFSET 0) AS v"
+    " CROSS JOIN LATERAL (SELECT b.body FROM recollect.bodies b"
+    " WHERE b.journal = %s AND b.seq = v.seq LIMIT 1) AS b"
     " ORDER BY v.created_at DESC, v.id"
 )
 
 log = logging.getLogger("recollect.postgres")
+
+
+_Hit = tuple[str, int, int]
 
 
 class _State(NamedTuple):
@@ -93,23 +121,37 @@ class WordIndex:
                     return []
                 if state.size - state.indexed <= MERGED_ANYWAY:
                     tail = await self._entries(connection, state.indexed, state.size)
-                    statement, values = self._search(query, tail, every=every)
+                    hits = [
+                        (words.id, words.number, seq)
+                        for seq, words in tail
+                        if matches(query, words.tokens, every=every)
+                    ]
+                    statement, values = await self._search(connection, query, hits, every=every)
                     return await _found(connection, statement, values, make, limit)
             await self.merge()
 
-    def _search(
-        self, query: Query, tail: Sequence[tuple[int, Words]], *, every: bool
+    async def _search(
+        self, connection: Connection, query: Query, tail: Sequence[_Hit], *, every: bool
     ) -> tuple[str, list[object]]:
-        conditions, values = [], list[object]()
+        """Few postings are looked up; for many, what is active is walked, newest first."""
+        journal, tokens = self._numbered, list[object]()
+        conditions = []
         for word in query.words:
-            conditions.append("(" + " OR ".join(["w.tokens @> %s"] * len(word.alternatives)) + ")")
-            for tokens in word.alternatives:
-                values.append(Texts(self._prefix + token for token in tokens))
-        hits = [(words.id, seq) for seq, words in tail if matches(query, words.tokens, every=every)]
-        condition = (" AND " if every else " OR ").join(conditions)
-        ids, seqs = Texts(id for id, _ in hits), Integers(seq for _, seq in hits)
-        statement = _FIND.replace("{condition}", condition)
-        return statement, [self._numbered, *values, ids, seqs, self._numbered]
+            conditions.append(" OR ".join(["w.tokens @> %s"] * len(word.alternatives)))
+            tokens += [Texts(map(self._prefix.__add__, one)) for one in word.alternatives]
+        condition = (" AND " if every else " OR ").join(f"({one})" for one in conditions)
+        asked = [journal, *tokens, Int8(FEW + 1)]
+        hits = await _rows(connection, _POSTINGS.replace("{condition}", condition), asked)
+        if len(hits) > FEW:
+            seqs = Integers(seq for _, _, seq in tail)
+            walk = _WALK.replace("{condition}", condition)
+            return walk, [journal, seqs, journal, *tokens, journal]
+        ids, numbers, seqs = Texts(), Integers(), Integers()
+        for id, number, seq in (*hits, *tail):
+            ids.append(id)
+            numbers.append(number)
+            seqs.append(seq)
+        return _LOOK_UP, [ids, numbers, seqs, journal, journal]
 
     # ------------------------------------------------------------------------ merging
 
@@ -149,6 +191,7 @@ class WordIndex:
                 *(Int8(indexed), Int8(end), tokenizer, tokenizer or TOKENIZER),
                 *(Texts(sorted(replacing)), Integers(seq for seq, _ in rows)),
                 Texts(words.id for _, words in rows),
+                Integers(words.number for _, words in rows),
                 Texts(self._joined(words) for _, words in rows),
             )
             async with self._calls.connection(writes=True) as connection:
@@ -174,7 +217,7 @@ class WordIndex:
         if self._task is not None:
             await self._task
         if self._tail:
-            await self._try(0)
+            await self._try(0, CLOSING_S)
 
     async def _use_spare_time(self) -> None:
         while self._tail >= MERGED_WHEN_IDLE and not self._closing.is_set():
@@ -187,10 +230,12 @@ class WordIndex:
                     await self._try(MERGED_WHEN_IDLE)
         self._task = None
 
-    async def _try(self, down_to: int) -> None:
+    async def _try(self, down_to: int, seconds: float = inf) -> None:
         """Merge until so few are left; if it fails, that is a line in the log."""
+        clock = asyncio.get_running_loop().time
+        until = clock() + seconds
         try:
-            while (left := await self.merge()) and left >= down_to:
+            while (left := await self.merge()) and left >= down_to and clock() < until:
                 pass
             self._tail = left
         except RecollectError as error:

@@ -121,7 +121,9 @@ class SqliteDatabase:
             opened = (scope, origin, now, bytes.fromhex(genesis(origin)), now)
             await self.write(lambda c: c.execute(_OPEN_JOURNAL, opened).fetchall())
             found = await self.rows(_JOURNAL, (scope,), _first)
-        return SqliteLedger(self, found[0])
+        ledger = SqliteLedger(self, found[0])
+        self.merger.note(found[0], await ledger.tail())
+        return ledger
 
     def adoption(self, scope: str, origin: str, now: int) -> SqliteAdoption:
         """Takes over the journal of this scope from another database, which has it alone."""

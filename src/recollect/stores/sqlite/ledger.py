@@ -83,6 +83,7 @@ INSERT INTO checkpoints (journal, size, note, at) VALUES (?, ?, ?, ?)
 ON CONFLICT (journal, size) DO UPDATE SET note = excluded.note, at = excluded.at
 """
 _REBUILD: Final = "UPDATE journals SET tokenizer = ? WHERE number = ?"
+_TAIL: Final = "SELECT size - indexed, '' FROM journals WHERE number = ?"
 _ACTIVE: Final = (
     "SELECT count(*), '' FROM (SELECT 1 FROM versions"
     " WHERE journal = ? AND is_newest AND status = 'active' LIMIT ?)"
@@ -208,6 +209,10 @@ class SqliteLedger:
     async def index(self) -> Index:
         """How far the word index reaches, and whose it is."""
         return (await self._database.rows(INDEX, (self._journal,), Index._make))[0]
+
+    async def tail(self) -> int:
+        """How many entries are not in the word index."""
+        return int((await self._database.rows(_TAIL, (self._journal,), _first))[0])
 
     async def reindex(self) -> None:
         """Make the word index anew, in steps.

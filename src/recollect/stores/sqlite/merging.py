@@ -6,7 +6,7 @@ added and those of what it replaced are removed, and `indexed` moves, all in one
 """
 
 from collections.abc import Callable, Sequence
-from time import sleep
+from time import perf_counter, sleep
 from typing import Any, Final
 
 import apsw
@@ -16,7 +16,13 @@ from recollect.stores.shorthand import BODY, unpacked
 from recollect.stores.sqlite.places import SEQ_BITS, place
 from recollect.stores.sqlite.units import Job, commit_units
 from recollect.stores.sqlite.words import ADD, BODY_AT, INDEXED_VERSION, REMOVE, joined
-from recollect.stores.words import BATCH, MERGED_ANYWAY, MERGED_WHEN_IDLE, WordCache
+from recollect.stores.words import (
+    BATCH,
+    CLOSING_S,
+    MERGED_ANYWAY,
+    MERGED_WHEN_IDLE,
+    WordCache,
+)
 from recollect.text import TOKENIZER
 
 STATE: Final = "SELECT indexed, size, tokenizer FROM journals WHERE number = ?"
@@ -67,7 +73,7 @@ def _merge_up_to(
         if before is not None and before[1] == "active":
             where = place(journal, before[0])
             stored: Any = connection.execute(BODY_AT, (where,)).fetchone()
-            old = words.of(stored[0])
+            old = words.of(stored[0]) if stored is not None else None
             removed.append((where, old.tokens if old else frozenset[str]()))
     # In the order of places: FTS5 writes a segment whenever they go back.
     for statement, rows in ((REMOVE, removed), (ADD, list(added.values()))):
@@ -83,33 +89,40 @@ def _place(row: tuple[int, frozenset[str]]) -> int:
 class Merger:
     """What the writer does when nobody waits for it: it merges what was written.
 
-    It counts the entries that this process wrote; how many there are is looked up when it is due.
+    It counts the entries that are not in the index, as far as this process knows; how many there
+    are is looked up when it merges.
     """
 
     def __init__(self) -> None:
         self.words = WordCache(_unpacked)
         self._tails: dict[int, int] = {}
+        self._due: set[int] = set()
+        self._written: set[int] = set()
 
     def commit(self, connection: apsw.Connection, jobs: Sequence[Job]) -> list[Committed]:
         """Run units of work, and count what they wrote."""
         outcomes = commit_units(connection, jobs)
         for job, outcome in zip(jobs, outcomes, strict=True):
-            self.note(job.journal, len(outcome.places) if outcome.fresh else 0)
+            if outcome.fresh and outcome.places:
+                self._written.add(job.journal)
+                self.note(job.journal, len(outcome.places))
         return outcomes
 
     def note(self, journal: int, entries: int) -> None:
         """Some entries are not in the index yet."""
-        self._tails[journal] = self._tails.get(journal, 0) + entries
+        tail = self._tails[journal] = self._tails.get(journal, 0) + entries
+        if tail >= MERGED_WHEN_IDLE:
+            self._due.add(journal)
 
     @property
     def is_due(self) -> bool:
         """Whether there is something to do once nobody waits."""
-        return any(tail >= MERGED_WHEN_IDLE for tail in self._tails.values())
+        return bool(self._due)
 
     @property
     def is_pressing(self) -> bool:
         """Whether there is so much to do that it is done although somebody may wait."""
-        return any(tail >= MERGED_ANYWAY for tail in self._tails.values())
+        return any(self._tails.get(journal, 0) >= MERGED_ANYWAY for journal in list(self._due))
 
     def use(self, connection: apsw.Connection, is_wanted: Callable[[], bool]) -> None:
         """Merge a batch of the longest tail; give up at once when the writer is wanted.
@@ -117,21 +130,21 @@ class Merger:
         Finding the words takes long and needs no transaction: they are remembered, and the
         transaction that writes them is short.
         """
-        journal = max(self._tails, key=self._tails.__getitem__)
+        journal = max(list(self._due), key=lambda one: self._tails.get(one, 0))
         if self._read_ahead(connection, journal, is_wanted):
-            self._tails[journal] = self._merged(connection, journal)
+            self._merged(connection, journal)
 
     def finish(self, connection: apsw.Connection) -> None:
-        """Merge all that this process wrote, before it closes."""
-        for journal, tail in self._tails.items():
-            left = tail
-            while left:
-                left = self._merged(connection, journal)
-        self._tails.clear()
+        """Merge what this process wrote before it closes; who has only read writes nothing."""
+        until = perf_counter() + CLOSING_S
+        for journal in self._written:
+            while perf_counter() < until and self._merged(connection, journal):
+                pass
 
     def give_up(self) -> None:
         """It could not be done now; later writes bring it up again."""
         self._tails.clear()
+        self._due.clear()
 
     def _read_ahead(
         self, connection: apsw.Connection, journal: int, is_wanted: Callable[[], bool]
@@ -148,8 +161,10 @@ class Merger:
 
     def _merged(self, connection: apsw.Connection, journal: int) -> int:
         connection.execute("BEGIN IMMEDIATE")
-        left = merge(connection, journal, self.words)
+        left = self._tails[journal] = merge(connection, journal, self.words)
         connection.execute("COMMIT")
+        if left < MERGED_WHEN_IDLE:
+            self._due.discard(journal)
         return left
 
 

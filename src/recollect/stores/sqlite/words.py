@@ -59,8 +59,8 @@ def _quoted(token: str) -> str:
 def forget_words(connection: apsw.Connection, journal: int, id: str) -> None:
     """Remove an object from the index, while its body is still there, inside a transaction.
 
-    With other tokens than it was added with, it can't be: then the whole index goes, which
-    nobody could search anyway.
+    Without the tokens that it was added with, it can't be: then the whole index goes. If it is
+    another tokenizer's, nobody could search it anyway.
     """
     indexed, tokenizer = index_of(connection, journal)
     if not indexed:
@@ -73,8 +73,10 @@ def forget_words(connection: apsw.Connection, journal: int, id: str) -> None:
         return
     where = place(journal, found[0])
     body: Any = connection.execute(BODY_AT, (where,)).fetchone()
-    words = words_in(unpacked(body[0], BODY))
-    if words is not None and words.tokens:
+    words = words_in(unpacked(body[0], BODY)) if body is not None else None
+    if words is None:
+        clear(connection)
+    elif words.tokens:
         connection.execute(REMOVE, (where, joined(words.tokens)))
 
 

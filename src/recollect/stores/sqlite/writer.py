@@ -138,7 +138,9 @@ class Writer:
                 self._fail(group, error)
             _deliver(group)
             if self._spare_time is not None and self._spare_time.is_pressing and self._owed_s > 0:
+                started = perf_counter()
                 self._use_spare_time(_never)
+                self._owed_s = min(self._owed_s - (perf_counter() - started), 0.0)
         if self._spare_time is not None and self._connection is not None:
             self._try(self._spare_time.finish)
         self._let_go()
@@ -186,10 +188,8 @@ class Writer:
 
     def _use_spare_time(self, is_wanted: Callable[[], bool]) -> None:
         assert self._spare_time is not None  # noqa: S101 - it is due, so it is there
-        started = perf_counter()
         use = self._spare_time.use
         self._try(lambda connection: use(connection, is_wanted))
-        self._owed_s = min(self._owed_s - (perf_counter() - started), 0.0)
 
     def _try(self, work: Callable[[apsw.Connection], None]) -> None:
         """Do what nobody waits for; if it fails, that is a line in the log."""

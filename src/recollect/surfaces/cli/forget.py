@@ -1,14 +1,15 @@
-"""``recollect forget``, ``archive`` and ``reinstate``: each with a reason, none of them final."""
+"""``recollect forget``, ``archive``, ``reinstate``, ``supersede``: with a reason, and not final."""
 
 from typing import Any
 
 from recollect.app.memory import Memory
 from recollect.journeys.govern.receipts import Receipt
 from recollect.surfaces.cli.handles import Place
-from recollect.surfaces.cli.memories import show_receipt
+from recollect.surfaces.cli.memories import receipt_as_json, receipt_in_words, show_receipt
 from recollect.surfaces.cli.options import (
     Actor,
     AsJson,
+    Data,
     Database,
     ExpectedVersion,
     Id,
@@ -16,7 +17,12 @@ from recollect.surfaces.cli.options import (
     Reason,
     RetryKey,
     Scope,
+    Sources,
+    Tags,
+    Words,
 )
+from recollect.surfaces.cli.present import console, print_json
+from recollect.surfaces.cli.remember import said
 
 
 def forget(
@@ -87,3 +93,39 @@ def reinstate(
         )
 
     show_receipt("reinstated", Place(database, scope, actor).run(act), json=json)
+
+
+def supersede(
+    id: Id,
+    reason: Reason,
+    text: Words = None,
+    data: Data = None,
+    cause: OptionalCause = None,
+    source: Sources = None,
+    tag: Tags = None,
+    database: Database = None,
+    scope: Scope = None,
+    actor: Actor = None,
+    json: AsJson = False,
+) -> None:
+    """Let something new stand in the place of something, in one step: both or neither."""
+    what = said(text, data)
+
+    async def act(memory: Memory[Any]) -> tuple[Receipt, Receipt]:
+        return await memory.supersede(
+            id,
+            what,
+            reason=reason,
+            cause=cause or "obsolescence",
+            source=source or None,
+            tags=tag or None,
+        )
+
+    old, new = Place(database, scope, actor).run(act)
+    if json:
+        print_json({"superseded": receipt_as_json(old), "by": receipt_as_json(new)})
+        return
+    out = console()
+    out.print(receipt_in_words("superseded", old))
+    out.print()
+    out.print(receipt_in_words("by", new))

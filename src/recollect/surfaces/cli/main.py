@@ -9,17 +9,21 @@ from typing import Annotated
 
 import typer
 
+from recollect.surfaces.cli.consolidate import approve, consolidate
+from recollect.surfaces.cli.copies import backup, copy
 from recollect.surfaces.cli.demo import demo
 from recollect.surfaces.cli.erase import erase
 from recollect.surfaces.cli.errors import PlainErrors
 from recollect.surfaces.cli.export import export
-from recollect.surfaces.cli.forget import archive, forget, reinstate
+from recollect.surfaces.cli.forget import archive, forget, reinstate, supersede
 from recollect.surfaces.cli.govern import audit, policy
 from recollect.surfaces.cli.keys import keys
 from recollect.surfaces.cli.read import get, history, list_
+from recollect.surfaces.cli.reindex import reindex
 from recollect.surfaces.cli.remember import remember, update
 from recollect.surfaces.cli.rules import rules
 from recollect.surfaces.cli.scopes import scopes
+from recollect.surfaces.cli.search import search
 from recollect.surfaces.cli.status import status
 from recollect.surfaces.cli.validate import validate
 from recollect.surfaces.cli.verify import verify
@@ -57,16 +61,21 @@ def recollect(
 _REMEMBERING = "Remembering"
 _FORGETTING = "Forgetting"
 _AUDITING = "Auditing"
+_MOVING = "Copies and backups"
 _LEARNING = "Getting to know it"
 
 app.command(rich_help_panel=_REMEMBERING)(remember)
 app.command(rich_help_panel=_REMEMBERING)(update)
 app.command("list", rich_help_panel=_REMEMBERING)(list_)
+app.command(rich_help_panel=_REMEMBERING)(search)
 app.command(rich_help_panel=_REMEMBERING)(get)
 app.command(rich_help_panel=_REMEMBERING)(history)
+app.command(rich_help_panel=_REMEMBERING)(consolidate)
+app.command(rich_help_panel=_REMEMBERING)(approve)
 app.command(rich_help_panel=_FORGETTING)(forget)
 app.command(rich_help_panel=_FORGETTING)(archive)
 app.command(rich_help_panel=_FORGETTING)(reinstate)
+app.command(rich_help_panel=_FORGETTING)(supersede)
 app.command(rich_help_panel=_FORGETTING)(erase)
 app.command(rich_help_panel=_AUDITING)(status)
 app.command(rich_help_panel=_AUDITING)(verify)
@@ -76,5 +85,8 @@ app.add_typer(audit, name="audit", rich_help_panel=_AUDITING)
 app.add_typer(policy, name="policy", rich_help_panel=_AUDITING)
 app.add_typer(keys, name="keys", rich_help_panel=_AUDITING)
 app.command(rich_help_panel=_AUDITING)(scopes)
+app.command(rich_help_panel=_AUDITING)(reindex)
+app.command(rich_help_panel=_MOVING)(copy)
+app.add_typer(backup, name="backup", rich_help_panel=_MOVING)
 app.add_typer(demo, name="demo", rich_help_panel=_LEARNING)
 app.command(rich_help_panel=_LEARNING)(rules)

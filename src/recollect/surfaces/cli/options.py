@@ -33,6 +33,15 @@ Actor = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
 Id = Annotated[str, typer.Argument(metavar="ID", help="The id of what is remembered.")]
+Words = Annotated[str | None, typer.Argument(metavar="TEXT", help="The text; - is standard input.")]
+Data = Annotated[
+    str | None, typer.Option("--data", metavar="JSON", help="A JSON value instead of a text.")
+]
+Sources = Annotated[
+    list[str] | None,
+    typer.Option("--source", metavar="URI", help="Where it is from; may be repeated."),
+]
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be repeated.")]
 Reason = Annotated[str, typer.Option(help="Why; it is kept in the journal.")]
 OptionalReason = Annotated[str | None, typer.Option(help="Why; it is kept in the journal.")]
 OptionalCause = Annotated[Cause | None, typer.Option(help="What kind of reason it is.")]

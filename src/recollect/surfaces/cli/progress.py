@@ -18,7 +18,7 @@ from recollect.surfaces.cli.present import plain
 
 @contextmanager
 def bars() -> Iterator[Callable[[str], Callable[[str, int, int], None]]]:
-    """Bars, one for each walk over each scope; they are gone when the work is done."""
+    """Bars, one for each walk over a scope; they are gone when the next scope has its turn."""
     console = Console(stderr=True, highlight=False, markup=False, emoji=False)
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -32,6 +32,8 @@ def bars() -> Iterator[Callable[[str], Callable[[str, int, int], None]]]:
 
         def of(scope: str) -> Callable[[str, int, int], None]:
             tasks: dict[str, TaskID] = {}
+            for before in progress.tasks:  # a database may have more scopes than a screen lines
+                progress.update(before.id, visible=False)
 
             def tell(what: str, done: int, total: int) -> None:
                 if what not in tasks:

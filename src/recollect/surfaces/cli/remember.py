@@ -15,28 +15,25 @@ from recollect.surfaces.cli.memories import show_receipt
 from recollect.surfaces.cli.options import (
     Actor,
     AsJson,
+    Data,
     Database,
     ExpectedVersion,
     Id,
     OptionalReason,
     RetryKey,
     Scope,
+    Sources,
+    Tags,
+    Words,
 )
-
-Words = Annotated[str | None, typer.Argument(metavar="TEXT", help="The text; - is standard input.")]
-Data = Annotated[
-    str | None, typer.Option("--data", metavar="JSON", help="A JSON value instead of a text.")
-]
 
 
 def remember(
     text: Words = None,
     data: Data = None,
     id: Annotated[str | None, typer.Option("--id", help="Its id; by default a new one.")] = None,
-    source: Annotated[
-        list[str] | None, typer.Option(metavar="URI", help="Where it is from; may be repeated.")
-    ] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="A tag; may be repeated.")] = None,
+    source: Sources = None,
+    tag: Tags = None,
     subject: Annotated[
         str | None, typer.Option(help="The person it is about, for erasure.")
     ] = None,
@@ -62,11 +59,11 @@ def remember(
     json: AsJson = False,
 ) -> None:
     """Remember a text, or data. Prints a receipt once it is on the disk."""
-    said = _said(text, data)
+    what = said(text, data)
 
     async def act(memory: Memory[Any]) -> Receipt:
         return await memory.remember(
-            said,
+            what,
             id=id,
             source=source or None,
             tags=tag or None,
@@ -99,7 +96,7 @@ def update(
 
     The members of a JSON object are merged into it; a text, or other data, replaces what it said.
     """
-    patch = _said(text, data)
+    patch = said(text, data)
 
     async def act(memory: Memory[Any]) -> Receipt:
         return await memory.update(
@@ -109,7 +106,8 @@ def update(
     show_receipt("updated", Place(database, scope, actor).run(act), json=json)
 
 
-def _said(text: str | None, data: str | None) -> Any:
+def said(text: str | None, data: str | None) -> Any:
+    """What was given, as a text or as data, but not as both."""
     if (text is None) == (data is None):
         raise wrong_use("Give a TEXT, or --data with a JSON value.")
     if data is not None:

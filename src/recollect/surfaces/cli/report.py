@@ -17,6 +17,7 @@ from recollect.journeys.audit.whole import IN_DATABASE, Audit
 from recollect.ledger.anchor import KeptNote
 from recollect.ledger.damage import Damage, Damages
 from recollect.surfaces.cli.present import counted, listing, plain, print_item
+from recollect.surfaces.errors import NOT_SOUND, NOT_THERE
 
 DIRECTORY = "(directory)"
 
@@ -31,6 +32,13 @@ def unreachable(found: DatabaseAudit) -> dict[str, str]:
     return {name: why for part in parts(found) for name, why in part.unreachable.items()}
 
 
+def status_of(found: DatabaseAudit) -> int:
+    """The exit code: a comparison that was asked for and could not be made is no success."""
+    if not found.is_sound:
+        return NOT_SOUND
+    return NOT_THERE if unreachable(found) else 0
+
+
 # ------------------------------------------------------------------------------- JSON
 
 
@@ -39,8 +47,8 @@ def as_json(found: DatabaseAudit, seal: Seal) -> dict[str, Any]:
     failed = unreachable(found)
     return {
         "sound": found.is_sound,
-        "scopes": [_part_as_json(part) for part in found.scopes],
-        "directory": None if found.directory is None else _part_as_json(found.directory),
+        "scopes": [part_as_json(part) for part in found.scopes],
+        "directory": None if found.directory is None else part_as_json(found.directory),
         "damage": _damage_as_json(found.damages),
         "anchors": [
             {"name": one.name, "reachable": one.name not in failed, "why": failed.get(one.name)}
@@ -50,7 +58,8 @@ def as_json(found: DatabaseAudit, seal: Seal) -> dict[str, Any]:
     }
 
 
-def _part_as_json(part: Audit) -> dict[str, Any]:
+def part_as_json(part: Audit) -> dict[str, Any]:
+    """What was found of one journal."""
     report = part.report
     return {
         "scope": part.scope or None,

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from recollect.app.audit import DatabaseAudit, verify_database
+from recollect.app.audit import verify_database
 from recollect.kernel.errors import InvalidCheckpoint
 from recollect.ledger.anchor import Anchor, KeptNote
 from recollect.ledger.checkpoint import parse_checkpoint, parse_origin
@@ -19,8 +19,7 @@ from recollect.surfaces.cli.handles import Place
 from recollect.surfaces.cli.options import AsJson, Database, Scopes
 from recollect.surfaces.cli.present import console, print_json
 from recollect.surfaces.cli.progress import bars
-from recollect.surfaces.cli.report import as_json, show, unreachable
-from recollect.surfaces.errors import NOT_SOUND, NOT_THERE
+from recollect.surfaces.cli.report import as_json, show, status_of
 
 
 def verify(
@@ -55,14 +54,8 @@ def verify(
         print_json(as_json(found, seal))
     else:
         show(console(), found, seal, kept)
-    if status := _status(found):
+    if status := status_of(found):
         raise typer.Exit(status)
-
-
-def _status(found: DatabaseAudit) -> int:
-    if not found.is_sound:
-        return NOT_SOUND
-    return NOT_THERE if unreachable(found) else 0
 
 
 def _kept(

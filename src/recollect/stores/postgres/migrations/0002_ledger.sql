@@ -125,6 +125,7 @@ CREATE TABLE recollect.words (
   journal bigint NOT NULL,
   seq     bigint NOT NULL,
   id      text COLLATE "C" NOT NULL,
+  number  bigint NOT NULL,
   tokens  text[] COLLATE "C" NOT NULL,
   PRIMARY KEY (journal, seq)
 );
@@ -623,7 +624,7 @@ END $$;
 -- was erased since its words were looked at has no body, and gets none.
 CREATE FUNCTION recollect.merge_words(
   p_scope text, p_journal bigint, p_from bigint, p_to bigint, p_before text, p_after text,
-  p_replacing text[], p_seqs bigint[], p_ids text[], p_tokens text[]
+  p_replacing text[], p_seqs bigint[], p_ids text[], p_numbers bigint[], p_tokens text[]
 )
 RETURNS boolean
 LANGUAGE plpgsql AS $$
@@ -637,9 +638,9 @@ BEGIN
   DELETE FROM recollect.words w USING unnest(p_replacing) AS n (id), recollect.versions v
   WHERE v.journal = p_journal AND v.id = n.id AND v.seq < p_from
     AND w.journal = p_journal AND w.seq = v.seq;
-  INSERT INTO recollect.words (journal, seq, id, tokens)
-  SELECT p_journal, n.seq, n.id, string_to_array(n.tokens, ' ')
-  FROM unnest(p_seqs, p_ids, p_tokens) AS n (seq, id, tokens)
+  INSERT INTO recollect.words (journal, seq, id, number, tokens)
+  SELECT p_journal, n.seq, n.id, n.number, string_to_array(n.tokens, ' ')
+  FROM unnest(p_seqs, p_ids, p_numbers, p_tokens) AS n (seq, id, number, tokens)
   JOIN recollect.bodies b ON b.journal = p_journal AND b.seq = n.seq;
   RETURN true;
 END $$;

@@ -1,0 +1,40 @@
+"""``recollect reindex``: make the word index anew."""
+
+import asyncio
+from collections.abc import Sequence
+
+from recollect.app.memory import open, scopes
+from recollect.journeys.maintain.reindex import Reindexed
+from recollect.surfaces.cli.handles import Place
+from recollect.surfaces.cli.options import Actor, AsJson, Database, Scopes
+from recollect.surfaces.cli.present import counted, plain, print_json, print_line
+
+
+def reindex(
+    database: Database = None, scope: Scopes = None, actor: Actor = None, json: AsJson = False
+) -> None:
+    """Make the word index anew: after another tokenizer came, or when it is damaged.
+
+    It is logged in the journal of each scope. Writing goes on meanwhile; searches of the scope
+    are refused until its index is whole.
+    """
+    place = Place(database, None, actor)
+    found = asyncio.run(_made(place, scope))
+    if json:
+        print_json([{"scope": name, **one.document} for name, one in found])
+    elif found:
+        for name, one in found:
+            print_line(f"{plain(name)}: {counted(one.objects, 'object')}, digest {one.digest}")
+    else:
+        print_line("No scope was opened in this database yet.")
+
+
+async def _made(place: Place, named: Sequence[str] | None) -> list[tuple[str, Reindexed]]:
+    found = []
+    seal = place.seal()
+    for scope in await scopes(place.url) if named is None else named:
+        async with open(
+            place.url, scope=scope, actor=place.actor_name, seal=seal, create=False
+        ) as memory:
+            found.append((scope, await memory.reindex()))
+    return found

@@ -1,0 +1,188 @@
+"""``recollect copy``, ``backup`` and ``backup restore``."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from recollect.stores.sqlite.connection import connect
+from tests.cli.command import Command
+from tests.postgres.server import PostgresServer
+from tests.postgres_store.roles import make_roles
+
+FROM = "sqlite:///recollect.db"
+
+
+@pytest.fixture
+def postgres(postgres_server: PostgresServer, postgres_url: str) -> str:
+    return asyncio.run(make_roles(postgres_server, postgres_url)).app
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def elsewhere(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Another database, that is new."""
+    if request.param == "postgres":
+        return str(request.getfixturevalue("postgres"))
+    return f"sqlite:///{tmp_path}/elsewhere/other.db"
+
+
+@pytest.fixture
+def two(recollect: Command) -> Command:
+    """A database with two scopes."""
+    recollect.json("remember", "one", "--id", "a")
+    recollect.json("update", "a", "one, better")
+    recollect.json("remember", "고객은 전화를 원한다", "--id", "b", "-s", "둘")
+    return recollect
+
+
+def roots(command: Command, url: str) -> dict[str, str]:
+    return {one["scope"]: one["root"] for one in command.json("verify", "-d", url)["scopes"]}
+
+
+def test_scopes_arrive_as_they_were(two: Command, elsewhere: str) -> None:
+    copied = two.json("copy", FROM, elsewhere)
+
+    assert list(copied) == ["from", "to", "scopes"]
+    assert [(one["scope"], one["sound"]) for one in copied["scopes"]] == [
+        ("default", True), ("둘", True),
+    ]  # fmt: skip
+    assert roots(two, elsewhere) == roots(two, FROM)
+    assert two.json("get", "a", "-d", elsewhere) == two.json("get", "a")
+
+
+def test_and_go_back_through_a_backup(two: Command, elsewhere: str) -> None:
+    before = roots(two, FROM)
+    two.json("copy", FROM, elsewhere)
+
+    two.json("backup", "../elsewhere/b.db", "-d", elsewhere)
+    restored = two.json("backup", "restore", "../elsewhere/b.db", "sqlite:///again.db")
+
+    assert restored["sound"]
+    assert roots(two, "sqlite:///again.db") == before
+
+
+def test_only_the_scopes_that_are_named_are_copied(two: Command) -> None:
+    shown = two.text("copy", FROM, "sqlite:///other.db", "--scope", "둘", "--scope", "둘")
+
+    assert "1 scope, 2 entries" in shown
+    assert two.json("scopes", "-d", "sqlite:///other.db") == ["둘"]
+
+
+def test_what_can_not_be_copied_makes_nothing(two: Command) -> None:
+    assert "'three'" in two.refused(
+        "copy", FROM, "sqlite:///other.db", "-s", "default", "-s", "three", status=4
+    )
+    two.refused("copy", "sqlite:///nowhere.db", "sqlite:///other.db", status=4)
+    two.refused("copy", "dict://", "sqlite:///other.db", status=2)
+    two.refused("copy", FROM, "sqlite://:memory:", status=2)
+    two.refused("copy", "recollect.db", "sqlite:///other.db", status=2)
+
+    assert not Path("other.db").exists()
+
+
+def test_a_scope_that_is_there_already_stops_all_of_it(two: Command, elsewhere: str) -> None:
+    two.json("copy", FROM, elsewhere, "-s", "둘")
+
+    assert "already" in two.refused("copy", FROM, elsewhere, status=4)
+    assert two.json("scopes", "-d", elsewhere) == ["둘"]
+
+
+def test_no_password_is_shown(two: Command, postgres: str) -> None:
+    secret = postgres.replace("@", ":swordfish@", 1)
+
+    copied = two("copy", FROM, secret)
+    again = two("copy", FROM, secret)
+    missing = two("copy", secret, "sqlite:///x.db", "-s", "nothing")
+
+    assert [one.exit_code for one in (copied, again, missing)] == [0, 4, 4]
+    assert "swordfish" not in copied.output + again.output + missing.output
+
+
+def test_a_backup_is_there_when_it_is_whole_and_is_nobody_elses(two: Command) -> None:
+    name = "../elsewhere/100% of it?#.db"
+    shown = two.text("backup", name)
+
+    assert shown.startswith("backed up 2 scopes, 5 entries, from sqlite:///recollect.db")
+    assert [one.name for one in (two.folder / "elsewhere").iterdir()] == [Path(name).name]
+    assert Path(name).stat().st_mode & 0o777 == 0o600
+    assert two.json("backup", "restore", name, "sqlite:///again.db")["sound"]
+
+
+def test_a_backup_overwrites_nothing(two: Command) -> None:
+    Path("mine").write_text("mine")
+    Path("link").symlink_to("nowhere")
+
+    two.refused("backup", "mine", status=4)
+    two.refused("backup", "link", status=4)
+    two.refused("backup", "recollect.db", status=4)
+    two.refused("backup", "no/such/folder.db", status=4)
+
+    assert Path("mine").read_text() == "mine"
+    assert two.json("verify")["sound"]
+
+
+def test_of_what_is_damaged_there_is_no_backup(two: Command) -> None:
+    connection = connect("recollect.db")
+    connection.execute("DROP TRIGGER bodies_stay; UPDATE bodies SET salt = zeroblob(16)").fetchall()
+    connection.close()
+
+    assert "damaged" in two.refused("backup", "../elsewhere/b.db", status=4)
+    assert list((two.folder / "elsewhere").iterdir()) == []
+
+
+def test_the_word_take_may_be_left_out_and_options_may_stand_first(two: Command) -> None:
+    two.json("backup", "take", "restore")  # a file of that name
+    two.json("backup", "-d", FROM, "other")
+
+    assert Path("restore").exists()
+    assert Path("other").exists()
+    assert "Usage: recollect backup" in two.text("backup")
+    assert "Usage: recollect backup" in two.text("backup", "--help")
+    two.refused("backup", "--wrong", status=2)
+
+
+def test_a_backup_that_is_as_new_as_the_anchor_is_sound(two: Command) -> None:
+    two.setenv("RECOLLECT_ANCHOR_FILE", "../elsewhere/anchor")
+    two.json("remember", "more")
+    two.json("backup", "b.db")
+
+    shown = two.text("backup", "restore", "b.db", "sqlite:///again.db")
+
+    assert "up to the end" in shown
+    assert "as old as it is" in shown
+
+
+def test_a_backup_that_is_older_than_the_anchor_is_a_rollback(two: Command, elsewhere: str) -> None:
+    two.setenv("RECOLLECT_ANCHOR_FILE", two.folder / "keys" / "anchor")
+    two.json("backup", "b.db")
+    two.json("remember", "later")
+
+    restored = two.json("backup", "restore", "b.db", elsewhere, status=5)
+
+    assert restored["sound"] is False
+    assert [one["damage"]["counts"] for one in restored["scopes"]] == [{"anchor": 1}, {}]
+    assert "rolled_back" in restored["scopes"][0]["damage"]["found"][0]["why"]
+    assert len(two.json("list", "-d", elsewhere)) == 1
+    told = two.text("backup", "restore", "b.db", "sqlite:///again.db", status=5)
+    assert "older than what an anchor has seen" in told
+
+
+def test_an_anchor_that_can_not_be_read_is_no_success(two: Command) -> None:
+    two.json("backup", "b.db")
+    two.setenv("RECOLLECT_ANCHOR_FILE", "../elsewhere/nothing")
+
+    restored = two.json("backup", "restore", "b.db", "sqlite:///again.db", status=4)
+
+    assert restored["sound"]
+
+
+def test_what_is_no_backup_is_not_restored(two: Command) -> None:
+    Path("text").write_text("not a database, but long enough to be looked at" * 10)
+
+    two.refused("backup", "restore", "text", "sqlite:///again.db", status=4)
+    two.refused("backup", "restore", "nothing", "sqlite:///again.db", status=2)
+    two.json("backup", "b.db")
+    assert "already" in two.refused("backup", "restore", "b.db", FROM, status=4)
+
+    assert not Path("again.db").exists()
+    assert not Path("nothing").exists()
