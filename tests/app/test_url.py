@@ -1,8 +1,10 @@
 """Database URLs: what they name, and what is wrong with the others."""
 
+from pathlib import Path
+
 import pytest
 
-from recollect.app.url import DatabaseUrl, hidden, parse_url
+from recollect.app.url import DatabaseUrl, file_of, file_url, hidden, parse_url
 from recollect.kernel.errors import InvalidUrl
 
 
@@ -60,3 +62,9 @@ def test_a_password_is_never_shown(url: str) -> None:
 
     assert "s3c" not in str(caught.value)
     assert "s3c" not in hidden("postgresql://me:s3cret@host/db?password=s3cret")
+
+
+@pytest.mark.parametrize("name", ["memory.db", "100% of it?#.db", "기억 one.db", ":memory:", "%41"])
+def test_any_file_has_a_url(name: str, tmp_path: Path) -> None:
+    assert file_of(file_url(tmp_path / name)) == str(tmp_path / name)
+    assert file_of(file_url(name)) == str(Path(name).absolute())

@@ -10,6 +10,7 @@ import recollect
 from recollect import Memory
 from recollect.app.audit import export_scope, verify_database
 from recollect.app.maintain import backup, copy_scopes
+from recollect.journeys.audit.verify import Progress, nobody
 from recollect.journeys.govern.receipts import Receipt
 from recollect.kernel.errors import CapabilityMissing, StoreFailed, StoreUnavailable
 from recollect.stores.sqlite.connection import connect
@@ -144,6 +145,21 @@ async def test_a_backup_is_taken_while_writing_goes_on(file: str, tmp_path: Path
         assert await writing > 0
     assert audit.is_sound
     assert (await verify_database(f"sqlite:///{tmp_path}/backup.db")).is_sound
+
+
+async def test_a_backup_does_not_overwrite_what_came_meanwhile(file: str, tmp_path: Path) -> None:
+    await fill(file)
+    mine = tmp_path / "backup.db"
+
+    def somebody_else_is_faster(_scope: str) -> Progress:
+        mine.write_text("mine")
+        return nobody
+
+    with pytest.raises(StoreUnavailable):
+        await backup(file, mine, progress=somebody_else_is_faster)
+
+    assert mine.read_text() == "mine"
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["backup.db", "memory.db"]
 
 
 async def test_a_backup_overwrites_nothing_and_needs_a_journal(file: str, tmp_path: Path) -> None:

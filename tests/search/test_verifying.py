@@ -103,7 +103,8 @@ POSTGRES = (
     "UPDATE recollect.words SET tokens = tokens || (journal || ':more')",
     "UPDATE recollect.words SET tokens[1] = journal || ':other'",
     "DELETE FROM recollect.words",
-    "INSERT INTO recollect.words SELECT journal, seq - 1, id, number, tokens FROM recollect.words LIMIT 1",
+    """INSERT INTO recollect.words
+       SELECT journal, seq - 1, id, number, tokens FROM recollect.words LIMIT 1""",
     "UPDATE recollect.journals SET indexed = 1 WHERE indexed > 1 AND scope <> ' '",
 )
 

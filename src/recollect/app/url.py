@@ -45,7 +45,7 @@ def file_of(url: str) -> str | None:
 
 def file_url(path: str | Path) -> str:
     """The URL of a SQLite file, whatever characters its name has."""
-    return f"sqlite:///{quote(str(path))}"
+    return f"sqlite:///{quote(str(Path(path).absolute()))}"
 
 
 def hidden(url: str) -> str:

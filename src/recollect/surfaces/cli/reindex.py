@@ -7,7 +7,7 @@ from recollect.app.memory import open, scopes
 from recollect.journeys.maintain.reindex import Reindexed
 from recollect.surfaces.cli.handles import Place
 from recollect.surfaces.cli.options import Actor, AsJson, Database, Scopes
-from recollect.surfaces.cli.present import counted, plain, print_json, print_line
+from recollect.surfaces.cli.present import console, details, plain, print_json, print_line
 
 
 def reindex(
@@ -24,7 +24,8 @@ def reindex(
         print_json([{"scope": name, **one.document} for name, one in found])
     elif found:
         for name, one in found:
-            print_line(f"{plain(name)}: {counted(one.objects, 'object')}, digest {one.digest}")
+            rows = [("reindexed", plain(name)), ("objects", f"{one.objects:,}")]
+            console().print(details([*rows, ("digest", one.digest)]))
     else:
         print_line("No scope was opened in this database yet.")
 
