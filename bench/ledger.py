@@ -168,7 +168,7 @@ def main() -> None:
     parser.add_argument("--file", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.step:
-        print(orjson.dumps(asyncio.run(STEPS[given.step](given.file))).decode())  # noqa: T201
+        print(orjson.dumps(asyncio.run(STEPS[given.step](given.file))).decode())
         return
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
         path = Path(folder) / "ledger.db"

@@ -40,7 +40,8 @@ class RawSqlite:
     def __init__(self, connection: apsw.Connection, path: Path) -> None:
         self._connection = connection
         self._path = path
-        self._journal: Any = connection.execute("SELECT number FROM journals").fetchall()[0][0]
+        found: Any = connection.execute("SELECT number FROM journals WHERE scope = ?", (SCOPE,))
+        self._journal: int = found.fetchall()[0][0]
         chosen = selection(MemoryFilter(tags=("",), limit=10), self._journal, DIALECT)
         assert chosen is not None
         self._query, self._parameters = chosen.sql, chosen.parameters
@@ -88,12 +89,12 @@ class RawSqlite:
         connection, journal = self._connection, self._journal
         first, self._seq = self._seq, self._seq + len(items)
         places = [place(journal, seq) for seq in range(first, self._seq)]
-        sql._ENTRIES.run(connection, [(where, _ENTRY) for where in places])
-        sql._BODIES.run(
+        sql.ENTRY_ROWS.run(connection, [(where, _ENTRY) for where in places])
+        sql.BODY_ROWS.run(
             connection,
             [(where, _SALT, item.shorthand) for where, item in zip(places, items, strict=True)],
         )
-        sql._VERSIONS.run(
+        sql.VERSION_ROWS.run(
             connection,
             [
                 (journal, seq, 1, item.id, 1, "active", item.created_at, item.created_at)
@@ -101,11 +102,11 @@ class RawSqlite:
                 for seq, item in enumerate(items, first)
             ],
         )
-        sql._TAGS.run(
+        sql.TAG_ROWS.run(
             connection,
             sorted((journal, tag, item.created_at, item.id) for item in items for tag in item.tags),
         )
-        connection.execute(sql._MOVE_HEAD, (self._seq, _HASH, 0, journal))
+        connection.execute(sql.MOVE_HEAD, (self._seq, _HASH, 0, journal))
 
     async def _replace(self, key: str, status: str, body: bytes, tags: Sequence[str] = ()) -> None:
         execute, journal = self._connection.execute, self._journal
@@ -114,15 +115,15 @@ class RawSqlite:
         execute("BEGIN IMMEDIATE")
         found: Any = execute(NEWEST, (journal, key)).fetchone()
         created_at = found[3]
-        execute(sql._REPLACE, (journal, key, number - 1))
+        execute(sql.REPLACE, (journal, key, number - 1))
         for tag in tags:
-            execute(sql._UNTAG, (journal, tag, created_at, key))
-        sql._ENTRIES.run(self._connection, [(where, _ENTRY)])
-        sql._BODIES.run(self._connection, [(where, _SALT, body)])
+            execute(sql.UNTAG, (journal, tag, created_at, key))
+        sql.ENTRY_ROWS.run(self._connection, [(where, _ENTRY)])
+        sql.BODY_ROWS.run(self._connection, [(where, _SALT, body)])
         row = (journal, self._seq, 1, key, number, status, created_at, created_at + number)
-        sql._VERSIONS.run(self._connection, [row + (None,) * 4])
+        sql.VERSION_ROWS.run(self._connection, [row + (None,) * 4])
         self._seq += 1
-        execute(sql._MOVE_HEAD, (self._seq, _HASH, 0, journal))
+        execute(sql.MOVE_HEAD, (self._seq, _HASH, 0, journal))
         execute("COMMIT")
 
 

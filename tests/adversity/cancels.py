@@ -19,7 +19,7 @@ from recollect.stores.sqlite.connection import connect
 from tests.adversity.chance import Random
 from tests.adversity.client import Client, perform
 from tests.adversity.counts import Counts
-from tests.adversity.history import History
+from tests.adversity.history import Call, History
 from tests.adversity.judge import SCOPE, judge, settle, tell
 
 LANES: Final = 12
@@ -48,10 +48,10 @@ class Cancels:
             client = Client("c", memory, self.chance, history)
             while self._stopped < stops:
                 await asyncio.gather(*(self._lane(client, memory, history) for _ in range(LANES)))
-                self._probe()
+                await self._probe(memory, history)
                 tell_done()
             await settle(memory, history, self.counts)
-        self._probe()
+            await self._probe(memory, history)
         await judge(self.url, history, self.counts)
         tell(history, self.counts)
         return self.counts
@@ -102,11 +102,16 @@ class Cancels:
                 async with recollect.open(self.url, scope=scope) as other:
                     await other.remember("x")
 
-    def _probe(self) -> None:
+    async def _probe(self, memory: GovernedMemory[Any], history: History) -> None:
         """Within a second somebody else can write, and nobody pins the past; SQLite only."""
-        if not self.url.startswith("sqlite:///"):
-            return
-        other = connect(self.url.removeprefix("sqlite:///"), busy_ms=LOCKED_AFTER_MS)
+        # What was given up may still be on its way: this write waits until all of it has landed.
+        self.counts.add("probes")
+        await perform(memory, Call(f"probe-{self.counts['probes']}", "remember"), history)
+        if self.url.startswith("sqlite:///"):
+            await asyncio.to_thread(self._write_and_empty, self.url.removeprefix("sqlite:///"))
+
+    def _write_and_empty(self, path: str) -> None:
+        other = connect(path, busy_ms=LOCKED_AFTER_MS)
         try:
             other.execute("BEGIN IMMEDIATE; ROLLBACK")
             ((busy, *_),) = other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -117,4 +122,3 @@ class Cancels:
                 self.counts.wrong("stuck", "the WAL can't be emptied and nobody reads")
         finally:
             other.close()
-        self.counts.add("probes")

@@ -105,8 +105,12 @@ def write_until_killed(
 
             stack.enter_context(as_default(WatchingVfs("dying", watch)))
     file = os.open(history, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    with stack:
-        asyncio.run(_write(url, name, Random(seed), lanes, shared, History(file)))
+    try:
+        with stack:
+            asyncio.run(_write(url, name, Random(seed), lanes, shared, History(file)))
+    except Exception as error:
+        _last_words(history).write_text(repr(error))
+        raise
 
 
 async def _write(
@@ -114,6 +118,11 @@ async def _write(
 ) -> None:
     async with recollect.open(url, scope=SCOPE, actor=f"agent:{name}") as memory:
         await Client(name, memory, chance, history).run(MOST_CALLS, lanes=lanes, shared=shared)
+
+
+def _last_words(history: str | Path) -> Path:
+    """Where a writer says why it ended, if it was not killed."""
+    return Path(f"{history}.error")
 
 
 class _Countdown:
@@ -215,7 +224,9 @@ class Kills:
             if life.point != RANDOM:
                 self.counts.wrong("stuck", f"a writer did not come to its end {life.point}")
         if process.exitcode != -signal.SIGKILL:
-            self.counts.wrong("untyped", f"a writer ended with {process.exitcode}")
+            words = _last_words(life.history)
+            why = words.read_text() if words.exists() else f"exit code {process.exitcode}"
+            self.counts.wrong("untyped", f"a writer ended with {why}")
         process.close()
         self.counts.add("kills")
         self.counts.add(f"killed {life.point}")

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
+import apsw
 import pytest
 
 import recollect
 from recollect.kernel.errors import StoreUnavailable
 from recollect.stores.sqlite.reader import LOOP_BYTES
-from tests.adversity.faults import Fault, Faults, Files, Lasting
-from tests.adversity.vfs import WatchingVfs, as_default
+from tests.adversity.faults import Faults, Files, Lasting
+from tests.adversity.vfs import Operation, WatchingVfs, as_default
 
 
 @pytest.mark.parametrize("lasting", ["transient", "persistent"])
@@ -28,15 +29,19 @@ def test_whichever_call_fails_nothing_acknowledged_is_lost_and_the_handle_works_
 async def test_a_long_read_of_a_file_that_can_not_be_opened_again_is_refused_in_our_words(
     tmp_path: Path,
 ) -> None:
-    fault = Fault(1, "persistent")
-    fault.mend()
-    with as_default(WatchingVfs("opening", fault.watch)):
+    is_gone = False
+
+    def watch(operation: Operation) -> None:
+        if is_gone and operation.name == "open":
+            raise apsw.CantOpenError
+
+    with as_default(WatchingVfs("opening", watch)):
         async with recollect.open(f"sqlite:///{tmp_path}/long.db") as memory:
             receipt = await memory.remember("x" * (LOOP_BYTES + 1))
-            fault.is_mended = False
+            is_gone = True
             with pytest.raises(StoreUnavailable) as caught:
-                await memory.list()
-            fault.mend()
+                await memory.get(receipt.id)
+            is_gone = False
 
             assert await memory.get(receipt.id) is not None
     assert caught.value.code == "store.unavailable"

@@ -13,10 +13,11 @@ from tests.postgres_store.roles import run
 from tests.search.conftest import merge_all
 
 SQL = (
-    "INSERT INTO words (words, rowid, tokens) VALUES ('delete', {place}, 'one')",
-    "INSERT INTO words (rowid, tokens) VALUES ({place}, 'other')",
-    """INSERT INTO words (words, rowid, tokens) VALUES ('delete', {place}, 'note one');
-       INSERT INTO words (rowid, tokens) VALUES ({place}, 'note two')""",
+    "INSERT INTO words (words, rowid, tokens) VALUES ('delete', {place}, '{journal}:one')",
+    "INSERT INTO words (rowid, tokens) VALUES ({place}, '{journal}:other')",
+    """INSERT INTO words (words, rowid, tokens)
+       VALUES ('delete', {place}, '{journal}:note {journal}:one');
+       INSERT INTO words (rowid, tokens) VALUES ({place}, '{journal}:note {journal}:two')""",
     "UPDATE journals SET indexed = indexed - 1",
     "UPDATE journals SET indexed = indexed + 1",
     "UPDATE journals SET indexed = 0",
@@ -52,7 +53,11 @@ async def test_an_edited_index_is_found(file: tuple[Path, str, int], deed: str) 
     # The journal of the scope, and of no other.
     (journal,) = rows(path, "SELECT number FROM journals WHERE scope <> ''")
     where = place(journal, seq)
-    change(path, deed.format(place=where) + (f" WHERE number = {journal}" * ("SET" in deed)))
+    change(
+        path,
+        deed.format(place=where, journal=journal)
+        + (f" WHERE number = {journal}" * ("SET" in deed)),
+    )
 
     found = await damages(f"sqlite:///{path}")
     assert found, "it was found"
@@ -62,7 +67,7 @@ async def test_an_edited_index_is_found(file: tuple[Path, str, int], deed: str) 
 async def test_the_object_is_named(file: tuple[Path, str, int]) -> None:
     path, id, seq = file
     (journal,) = rows(path, "SELECT number FROM journals WHERE scope <> ''")
-    change(path, SQL[0].format(place=place(journal, seq)))
+    change(path, SQL[0].format(place=place(journal, seq), journal=journal))
 
     (found,) = await damages(f"sqlite:///{path}")
 
@@ -73,7 +78,7 @@ async def test_the_object_is_named(file: tuple[Path, str, int]) -> None:
 async def test_words_of_no_entry_are_found(file: tuple[Path, str, int]) -> None:
     path, _, _ = file
     (journal,) = rows(path, "SELECT number FROM journals WHERE scope <> ''")
-    change(path, SQL[1].format(place=place(journal, 1_000_000)))
+    change(path, SQL[1].format(place=place(journal, 1_000_000), journal=journal))
 
     assert [damage.check for damage in await damages(f"sqlite:///{path}")] == ["index"]
 
@@ -90,7 +95,7 @@ async def test_an_index_that_cannot_be_read_is_damage_and_no_error(
 async def test_reindexing_mends_it(file: tuple[Path, str, int]) -> None:
     path, _, seq = file
     (journal,) = rows(path, "SELECT number FROM journals WHERE scope <> ''")
-    change(path, SQL[1].format(place=place(journal, seq)))
+    change(path, SQL[1].format(place=place(journal, seq), journal=journal))
 
     async with recollect.open(f"sqlite:///{path}") as memory:
         await memory.reindex()

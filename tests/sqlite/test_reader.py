@@ -37,9 +37,7 @@ async def reader(tmp_path: Path) -> AsyncIterator[Reader]:
 
 async def count(reader: Reader, upto: int) -> tuple[int, object]:
     """The thread that answered, and the answer."""
-    ((thread, answer),) = await reader.rows(
-        COUNT, (upto,), lambda row: (get_ident(), int(row[0]))
-    )
+    ((thread, answer),) = await reader.rows(COUNT, (upto,), lambda row: (get_ident(), int(row[0])))
     return thread, answer
 
 

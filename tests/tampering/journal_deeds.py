@@ -211,7 +211,7 @@ def a_body_is_edited(db: TamperedDatabase) -> Deed:
 
 
 @tampering(BODIES)
-def a_statement_is_edited_with_its_row(db: TamperedDatabase) -> Deed:
+def a_statement_is_edited(db: TamperedDatabase) -> Deed:
     scope = db.scope()
     body = db.some_body(scope, lambda row: b'"type":"MemoryObject"' in row["body"])
     content = body["body"].replace(b'"statement":"', b'"statement":"not ')

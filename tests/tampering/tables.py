@@ -15,6 +15,7 @@ import psycopg
 from recollect.ledger.directory import SCOPE as DIRECTORY
 from recollect.stores.shorthand import BODY, ENTRY, packed, unpacked
 from recollect.stores.sqlite.places import SEQ_BITS, place
+from recollect.stores.words import prefix
 
 Row = dict[str, Any]
 
@@ -156,7 +157,8 @@ class SqliteTables:
 
     def words(self, journal: int) -> dict[int, set[str]]:
         """The word index of a journal: for each entry that it has, its words."""
-        sql = "SELECT term, doc FROM word_rows WHERE doc >= ? AND doc < ?"
+        term = "substr(term, instr(term, ':') + 1)"
+        sql = f"SELECT {term}, doc FROM word_rows WHERE doc >= ? AND doc < ?"
         found: dict[int, set[str]] = {}
         postings: Any = self._connection.execute(sql, (place(journal, 0), place(journal + 1, 0)))
         for term, doc in postings:
@@ -181,10 +183,10 @@ class SqliteTables:
         where, run = place(journal, seq), self._connection.execute
         if before:
             sql = "INSERT INTO words (words, rowid, tokens) VALUES ('delete', ?, ?)"
-            run(sql, (where, " ".join(sorted(before))))
+            run(sql, (where, _joined(journal, before)))
         if after:
             sql = "INSERT INTO words (rowid, tokens) VALUES (?, ?)"
-            run(sql, (where, " ".join(sorted(after))))
+            run(sql, (where, _joined(journal, after)))
 
     @staticmethod
     def _where(table: str, where: Row) -> tuple[str, tuple[Any, ...]]:
@@ -196,6 +198,10 @@ class SqliteTables:
         if not where:
             return "TRUE", ()
         return " AND ".join(f"{name} IS ?" for name in where), tuple(where.values())
+
+
+def _joined(journal: int, words: Collection[str]) -> str:
+    return " ".join(prefix(journal) + word for word in sorted(words))
 
 
 def _stored_columns(table: str) -> tuple[str, ...]:
@@ -306,7 +312,7 @@ class PostgresTables:
         """The word index of a journal: for each entry that it has, its words."""
         sql = b"SELECT seq, tokens FROM recollect.words WHERE journal = %s"
         rows = self._connection.execute(sql, (journal,)).fetchall()
-        return {seq: {token.partition(_PG_MARK)[2] for token in tokens} for seq, tokens in rows}
+        return {seq: {token.partition(":")[2] for token in tokens} for seq, tokens in rows}
 
     def put_words(self, journal: int, seq: int, id: str, words: Collection[str]) -> None:
         """Let the index have these words for an entry, and no others."""
@@ -319,7 +325,7 @@ class PostgresTables:
                 b"INSERT INTO recollect.words (journal, seq, id, number, tokens)"
                 b" VALUES (%s, %s, %s, %s, %s)"
             )
-            tokens = [f"{journal}{_PG_MARK}{word}" for word in sorted(words)]
+            tokens = [prefix(journal) + word for word in sorted(words)]
             self._connection.execute(sql, (journal, seq, id, number, tokens))
 
     def reindex(self, journal: int, words: Mapping[tuple[int, str], Collection[str]]) -> None:
@@ -330,7 +336,6 @@ class PostgresTables:
             self.put_words(journal, seq, id, found)
 
 
-_PG_MARK: Final = ":"
 _PG_DIRECTORY: Final = " "  # PostgreSQL keeps the directory under a name that no user can have
 
 

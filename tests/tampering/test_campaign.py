@@ -43,10 +43,7 @@ async def test_it_is_found_and_named_or_known_not_to_be(name: str, clean: Sqlite
 
 ON_POSTGRES = (
     "a_backup_is_put_back",
-    "a_policy_or_a_break_is_left_out_of_the_notices",
     "a_row_is_edited",
-    "a_scope_is_dropped",
-    "a_tag_is_edited",
     "a_word_is_added_to_the_index",
     "an_entry_is_edited",
     "it_is_rewritten_and_rehashed_with_everything",

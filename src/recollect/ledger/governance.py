@@ -95,9 +95,7 @@ class _Fold:
                 self.logged.add(document["memory_object_id"])
             case "ReAudit":
                 excused = frozenset(document["breaks"])
-                self.audits.append(
-                    ReAudit(document["audit_ref"], excused, document["fingerprint"])
-                )
+                self.audits.append(ReAudit(document["audit_ref"], excused, document["fingerprint"]))
                 for id in excused:
                     self.breaks.pop(id, None)
             case "Maintenance" if document.get("what") == "reindex":

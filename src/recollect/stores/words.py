@@ -29,6 +29,11 @@ _REMEMBERED_BYTES: Final = 32 * 1024 * 1024
 _OVERHEAD: Final = 3_000
 
 
+def prefix(journal: int) -> str:
+    """What stands before the tokens of a journal: its postings are its own."""
+    return f"{journal}:"
+
+
 class Words(NamedTuple):
     """What a body's object is found by: its id, its version, its tokens while it is active."""
 

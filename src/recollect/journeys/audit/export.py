@@ -41,9 +41,9 @@ async def export(
             async for chunk in chunks:
                 for _, entry, salt, body in chunk:
                     line = {
-                        "entry": entry.decode(errors="replace"),
+                        "entry": _text(entry),
                         "salt": None if salt is None else salt.hex(),
-                        "body": None if body is None else body.decode(errors="replace"),
+                        "body": None if body is None else _text(body),
                     }
                     yield canonical_bytes(line) + b"\n"
                 done += len(chunk)
@@ -51,6 +51,11 @@ async def export(
         checkpoint = Checkpoint(head.origin, done, await _root(ledger, snapshot, done))
         note = await sign_checkpoint(checkpoint, signers)
         yield canonical_bytes({"type": "end", "checkpoint": str(note)}) + b"\n"
+
+
+def _text(stored: bytes) -> str:
+    """Stored bytes as a string. What is no text gets escapes that no JSON has, and so no form."""
+    return stored.decode(errors="backslashreplace").replace("\0", r"\x00")
 
 
 async def _root(ledger: Ledger, snapshot: Snapshot, size: int) -> bytes:

@@ -28,6 +28,7 @@ from recollect.stores.words import (
     MERGED_WHEN_IDLE,
     WordCache,
     Words,
+    prefix,
 )
 from recollect.text import TOKENIZER, Query, matches
 
@@ -53,6 +54,8 @@ _BODIES: Final = (
 )
 _BEGIN_REINDEX: Final = "SELECT recollect.begin_reindex(%s, %s, %s)"
 _MERGE: Final = "SELECT recollect.merge_words(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+_WITH_BITMAPS: Final = "SET LOCAL enable_bitmapscan = on"
+_WITHOUT_BITMAPS: Final = "SET LOCAL enable_bitmapscan = off"
 _POSTINGS: Final = (
     "SELECT w.id, w.number, w.seq FROM recollect.words w WHERE w.journal = %s AND ({condition})"
     " LIMIT %s"
@@ -61,8 +64,8 @@ _POSTINGS: Final = (
 _LOOK_UP: Final = (
     f"SELECT {COLUMNS} FROM (SELECT v.* FROM unnest(%s, %s, %s) AS n (id, number, seq)"  # noqa: S608 - ours
     " CROSS JOIN LATERAL (SELECT * FROM recollect.versions v"
-    " WHERE v.journal = %s AND v.id = n.id AND v.number = n.number AND v.seq = n.seq"
-    " AND v.is_newest AND v.status = 'active' LIMIT 1) AS v"
+    " WHERE v.journal = %s AND v.id = n.id AND v.number = n.number LIMIT 1) AS v"
+    " WHERE v.seq = n.seq AND v.is_newest AND v.status = 'active'"
     " ORDER BY v.created_at DESC, v.id OFFSET 0) AS v"
     " CROSS JOIN LATERAL (SELECT b.body FROM recollect.bodies b"
     " WHERE b.journal = %s AND b.seq = v.seq LIMIT 1) AS b"
@@ -99,7 +102,7 @@ class WordIndex:
         self._numbered = Int8(journal)
         self._named = (scope, self._numbered)
         self._begin = _BEGIN.format(scope, journal).as_bytes()
-        self._prefix = f"{journal}:"
+        self._prefix = prefix(journal)
         self._words = WordCache()
         self._tail = 0
         self._written = 0
@@ -134,14 +137,15 @@ class WordIndex:
         self, connection: Connection, query: Query, tail: Sequence[_Hit], *, every: bool
     ) -> tuple[str, list[object]]:
         """Few postings are looked up; for many, what is active is walked, newest first."""
-        journal, tokens = self._numbered, list[object]()
-        conditions = []
-        for word in query.words:
-            conditions.append(" OR ".join(["w.tokens @> %s"] * len(word.alternatives)))
-            tokens += [Texts(map(self._prefix.__add__, one)) for one in word.alternatives]
-        condition = (" AND " if every else " OR ").join(f"({one})" for one in conditions)
+        journal = self._numbered
+        condition, tokens = self._condition(query, every=every)
         asked = [journal, *tokens, Int8(FEW + 1)]
-        hits = await _rows(connection, _POSTINGS.replace("{condition}", condition), asked)
+        # The one kind of index that is read as a bitmap, which other statements should not be.
+        await connection.execute(_WITH_BITMAPS)
+        postings = _POSTINGS.replace("{condition}", condition).encode()
+        found = await connection.execute(postings, asked, prepare=False, binary=True)
+        hits = await found.fetchall()
+        await connection.execute(_WITHOUT_BITMAPS)
         if len(hits) > FEW:
             seqs = Integers(seq for _, _, seq in tail)
             walk = _WALK.replace("{condition}", condition)
@@ -152,6 +156,21 @@ class WordIndex:
             numbers.append(number)
             seqs.append(seq)
         return _LOOK_UP, [ids, numbers, seqs, journal, journal]
+
+    def _condition(self, query: Query, *, every: bool) -> tuple[str, list[Texts]]:
+        """What the postings must have, and its parameters; where one token is enough, as one."""
+        words = [word.alternatives for word in query.words]
+        if not every:
+            words = [tuple(tokens for alternatives in words for tokens in alternatives)]
+        conditions, values = [], []
+        for alternatives in words:
+            single = [tokens[0] for tokens in alternatives if len(tokens) == 1]
+            several = [tokens for tokens in alternatives if len(tokens) > 1]
+            parts = ["w.tokens && %s"] * bool(single) + ["w.tokens @> %s"] * len(several)
+            conditions.append("(" + " OR ".join(parts) + ")")
+            needed = [tuple(single)] * bool(single) + several
+            values += [Texts(self._prefix + token for token in tokens) for tokens in needed]
+        return " AND ".join(conditions), values
 
     # ------------------------------------------------------------------------ merging
 

@@ -28,19 +28,19 @@ from recollect.stores.sqlite.inserts import Inserts
 from recollect.stores.sqlite.places import place
 
 _HEAD: Final = "SELECT size, head, head_at FROM journals WHERE number = ?"
-_MOVE_HEAD: Final = "UPDATE journals SET size = ?, head = ?, head_at = ? WHERE number = ?"
-_ENTRIES: Final = Inserts("entries", "place", "entry")
-_BODIES: Final = Inserts("bodies", "place", "salt", "body")
+MOVE_HEAD: Final = "UPDATE journals SET size = ?, head = ?, head_at = ? WHERE number = ?"
+ENTRY_ROWS: Final = Inserts("entries", "place", "entry")
+BODY_ROWS: Final = Inserts("bodies", "place", "salt", "body")
 _NODES: Final = Inserts("nodes", "journal", "level", "number", "hash")
-_VERSIONS: Final = Inserts(
+VERSION_ROWS: Final = Inserts(
     "versions", "journal", "seq", "is_newest", "id", "number", "status", "created_at",
     "updated_at", "valid_from", "valid_to", "expires_at", "subject",
 )  # fmt: skip
-_TAGS: Final = Inserts("tags", "journal", "tag", "created_at", "id")
+TAG_ROWS: Final = Inserts("tags", "journal", "tag", "created_at", "id")
 _NOTICES: Final = Inserts("notices", "place")
 _DERIVATIONS: Final = Inserts("derivations", "journal", "input", "output")
-_REPLACE: Final = "UPDATE versions SET is_newest = 0 WHERE journal = ? AND id = ? AND number = ?"
-_UNTAG: Final = "DELETE FROM tags WHERE journal = ? AND tag = ? AND created_at = ? AND id = ?"
+REPLACE: Final = "UPDATE versions SET is_newest = 0 WHERE journal = ? AND id = ? AND number = ?"
+UNTAG: Final = "DELETE FROM tags WHERE journal = ? AND tag = ? AND created_at = ? AND id = ?"
 _IN_USE: Final = "SELECT 1 FROM versions WHERE journal = ? AND id = ? AND number = ? AND seq < ?"
 LEAVES: Final = "SELECT entry FROM entries WHERE place >= ? AND place < ? ORDER BY place"
 _BLOCK: Final = (
@@ -121,12 +121,12 @@ class Appender:
     def adopt_rows(self, rows: Sequence[StoredRow]) -> None:
         """Write the rows that follow from entries that were adopted."""
         journal = self.journal
-        _VERSIONS.run(
+        VERSION_ROWS.run(
             self._connection,
             [(journal, row.seq, int(row.is_newest), *row.version) for row in rows],
         )
         tags = [(journal, tag.tag, tag.created_at, tag.id) for tag in tags_of_newest(rows)]
-        _TAGS.run(self._connection, sorted(tags))
+        TAG_ROWS.run(self._connection, sorted(tags))
         derived = [
             (journal, source, row.version.id) for row in rows for source in inputs_of(row.body)
         ]
@@ -137,20 +137,20 @@ class Appender:
         if self.size == self._stored:
             return
         connection = self._connection
-        _ENTRIES.run(connection, self._entries)
-        _BODIES.run(connection, self._bodies)
+        ENTRY_ROWS.run(connection, self._entries)
+        BODY_ROWS.run(connection, self._bodies)
         try:
-            _VERSIONS.run(connection, self._versions)
+            VERSION_ROWS.run(connection, self._versions)
         except apsw.ConstraintError:
             raise RecordExists(self._first_in_use()) from None
         self._tags.sort()
-        _TAGS.run(connection, self._tags)
+        TAG_ROWS.run(connection, self._tags)
         _DERIVATIONS.run(connection, self._derivations)
         _NOTICES.run(connection, self._notices)
         for node in completed(self._stored, self.size):
             row = (self.journal, node.level, node.number, node_of(self._block(node)))
             _NODES.run(connection, [row])
-        connection.execute(_MOVE_HEAD, (self.size, self._hash, self._at, self.journal))
+        connection.execute(MOVE_HEAD, (self.size, self._hash, self._at, self.journal))
         self._stored = self.size
         for gathered in (
             self._entries, self._bodies, self._versions, self._tags, self._derivations,
@@ -160,9 +160,9 @@ class Appender:
         self._pending.clear()
 
     def _replace(self, id: str, number: int, created_at: int, tags: Sequence[str]) -> None:
-        self._connection.execute(_REPLACE, (self.journal, id, number))
+        self._connection.execute(REPLACE, (self.journal, id, number))
         for tag in tags:
-            self._connection.execute(_UNTAG, (self.journal, tag, created_at, id))
+            self._connection.execute(UNTAG, (self.journal, tag, created_at, id))
 
     def _block(self, node: StoredNode) -> list[bytes]:
         """The 256 hashes that a complete node is made of."""

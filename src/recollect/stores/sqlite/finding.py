@@ -85,7 +85,7 @@ class _Search:
         self._journal = journal
         self._query, self._every, self._make, self._limit = asked
         self._start, self._end = place(journal, 0), place(journal, indexed)
-        self._match = expression(self._query, every=self._every)
+        self._match = expression(journal, self._query, every=self._every)
         self._tail = self._in_tail(words)  # 1.
 
     def found(self) -> list[Any]:

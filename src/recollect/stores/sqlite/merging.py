@@ -79,7 +79,7 @@ def _merge_up_to(
     for statement, rows in ((REMOVE, removed), (ADD, list(added.values()))):
         for where, tokens in sorted(rows, key=_place):
             if tokens:
-                connection.execute(statement, (where, joined(tokens)))
+                connection.execute(statement, (where, joined(journal, tokens)))
 
 
 def _place(row: tuple[int, frozenset[str]]) -> int:

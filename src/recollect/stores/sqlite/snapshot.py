@@ -23,6 +23,7 @@ from recollect.ledger.unit import (
 from recollect.stores.shorthand import BODY, ENTRY, unpacked
 from recollect.stores.sqlite.connection import let_go, plain_errors
 from recollect.stores.sqlite.places import SEQ_BITS, place
+from recollect.stores.words import prefix
 
 R = TypeVar("R")
 
@@ -42,7 +43,7 @@ _ROWS: Final = (
 )
 _TAGS: Final = "SELECT tag, created_at, id FROM tags WHERE journal = ?"
 _INDEX: Final = "SELECT indexed, tokenizer FROM journals WHERE number = ?"
-_WORDS: Final = "SELECT term, doc FROM word_rows WHERE doc >= ? AND doc < ?"
+_WORDS: Final = "SELECT substr(term, ?), doc FROM word_rows WHERE term >= ? AND term < ?"
 _SEQ: Final = (1 << SEQ_BITS) - 1
 
 
@@ -98,8 +99,7 @@ class SqliteSnapshot:
 
     def words(self) -> AsyncGenerator[Sequence[StoredWord], None]:
         """Every posting of the word index."""
-        places = (place(self._journal, 0), place(self._journal + 1, 0))
-        return self._chunks(_WORDS, places, _word)
+        return self._chunks(_WORDS, _words_of(self._journal), _word)
 
     # ------------------------------------------------------------------- on the thread
 
@@ -151,6 +151,12 @@ def _row(row: Any) -> StoredRow:
     )
 
 
+def _words_of(journal: int) -> tuple[int, str, str]:
+    """Which terms are of a journal: where their tokens begin, and between which they lie."""
+    before = prefix(journal)
+    return len(before) + 1, before, before[:-1] + chr(ord(before[-1]) + 1)
+
+
 def _word(row: Any) -> StoredWord:
     return StoredWord(row[0], row[1] & _SEQ)
 
@@ -175,7 +181,7 @@ class MemorySnapshot:
             _ROWS: journal,
             _TAGS: journal,
             _INDEX: journal,
-            _WORDS: places,
+            _WORDS: _words_of(self._journal),
         }
         self._read = await self._run(
             lambda connection: {

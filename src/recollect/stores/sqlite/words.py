@@ -14,7 +14,7 @@ import apsw
 from recollect.ledger.unit import Index
 from recollect.stores.shorthand import BODY, unpacked
 from recollect.stores.sqlite.places import place
-from recollect.stores.words import words_in
+from recollect.stores.words import prefix, words_in
 from recollect.text import TOKENIZER, Query
 
 INDEX: Final = "SELECT indexed, tokenizer FROM journals WHERE number = ?"
@@ -38,16 +38,20 @@ def index_of(connection: apsw.Connection, journal: int) -> Index:
     return Index._make(row)
 
 
-def joined(tokens: Collection[str]) -> str:
-    """Tokens as they are given to the index."""
-    return " ".join(sorted(tokens))
+def joined(journal: int, tokens: Collection[str]) -> str:
+    """Tokens of a journal as they are given to the index."""
+    before = prefix(journal)
+    return " ".join(before + token for token in sorted(tokens))
 
 
-def expression(query: Query, *, every: bool) -> str:
+def expression(journal: int, query: Query, *, every: bool) -> str:
     """A query in the language of FTS5."""
-    words = []
+    before, words = prefix(journal), []
     for word in query.words:
-        found = [" AND ".join(map(_quoted, tokens)) for tokens in word.alternatives]
+        found = [
+            " AND ".join(_quoted(before + token) for token in tokens)
+            for tokens in word.alternatives
+        ]
         words.append(" OR ".join(f"({tokens})" for tokens in found))
     return (" AND " if every else " OR ").join(f"({word})" for word in words)
 
@@ -77,7 +81,7 @@ def forget_words(connection: apsw.Connection, journal: int, id: str) -> None:
     if words is None:
         clear(connection)
     elif words.tokens:
-        connection.execute(REMOVE, (where, joined(words.tokens)))
+        connection.execute(REMOVE, (where, joined(journal, words.tokens)))
 
 
 def clear(connection: apsw.Connection) -> None:

@@ -120,16 +120,18 @@ CREATE UNIQUE INDEX tags_by_creation ON recollect.tags (journal, tag, created_at
 ALTER TABLE recollect.tags REPLICA IDENTITY USING INDEX tags_by_creation;
 
 -- The words of what is active, with the entry that led to it. Each token has the number of its
--- journal before it: the postings of one scope are never read for another.
+-- journal before it: the postings of one scope are never read for another. The key begins with the
+-- entry, so that nobody takes it for a way to find all of a journal, and words are found by words.
 CREATE TABLE recollect.words (
   journal bigint NOT NULL,
   seq     bigint NOT NULL,
   id      text COLLATE "C" NOT NULL,
   number  bigint NOT NULL,
   tokens  text[] COLLATE "C" NOT NULL,
-  PRIMARY KEY (journal, seq)
+  PRIMARY KEY (seq, journal)
 );
-CREATE INDEX words_by_token ON recollect.words USING gin (tokens);
+-- Without a pending list, which every search would read: what is pending is the journal's own end.
+CREATE INDEX words_by_token ON recollect.words USING gin (tokens) WITH (fastupdate = off);
 
 -- Which object was made from which: what is derived goes when its inputs are erased. Two ids may
 -- be longer than an index entry, so both are found by what tag_key makes of them.

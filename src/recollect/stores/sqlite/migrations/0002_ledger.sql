@@ -91,8 +91,9 @@ CREATE TABLE tags (
   PRIMARY KEY (journal, tag, created_at, id DESC)
 ) STRICT, WITHOUT ROWID;
 
--- The words of what is active, under the place of the entry that led to it: tokens of ours, joined
--- by spaces, which is all that this tokenizer splits at. Postings only; no text is in it.
+-- The words of what is active, under the place of the entry that led to it: tokens of ours, each
+-- with the number of its journal before it, joined by spaces, which is all that this tokenizer splits
+-- at. Postings only; no text is in it.
 CREATE VIRTUAL TABLE words USING fts5 (
   tokens, content = '', columnsize = 0, detail = none,
   tokenize = "ascii tokenchars '!""#$%&''()*+,-./:;<=>?@[\]^_`{|}~'"
