@@ -242,6 +242,27 @@ def the_index_is_said_to_reach_elsewhere(db: TamperedDatabase) -> Deed:
     return Deed(scope, named, how=str(said))
 
 
+@tampering(INDEX, export="not in it")
+def a_derivation_is_deleted(db: TamperedDatabase) -> Deed:
+    """When its input is erased, what was made from it would stay."""
+    scope = db.pick([one for one in db.journals if db.rows(one, "derivations")])
+    row = db.some(db.rows(scope, "derivations"))
+    db.tables.remove("derivations", **db.where(row, "input", "output"))
+    return Deed(scope, of(scope, "index"))
+
+
+@tampering(INDEX, export="not in it")
+def a_derivation_is_added(db: TamperedDatabase) -> Deed:
+    """When one is erased, another that has nothing to do with it would go as well."""
+    scope = db.scope()
+    one, other = db.chance.sample(db.rows(scope, "versions"), 2)
+    values = {"journal": one["journal"], "input": one["id"], "output": other["id"]}
+    if not db.tables.rows("derivations", **values):
+        db.tables.add("derivations", **values)
+        return Deed(scope, of(scope, "index"))
+    return Deed(scope)
+
+
 # --------------------------------------------------- what verify does not look at (yet)
 
 
@@ -261,26 +282,6 @@ def a_checkpoint_is_filed_under_another_size(db: TamperedDatabase) -> Deed:
     scope = db.scope()
     row = db.some(db.rows(scope, "checkpoints"))
     db.tables.change("checkpoints", db.where(row, "size"), size=row["size"] + 10**6)
-    return Deed(scope)
-
-
-@tampering(LEFT, database="nobody", export="not in it")
-def a_derivation_is_deleted(db: TamperedDatabase) -> Deed:
-    """When its input is erased, what was made from it would stay."""
-    scope = db.pick([one for one in db.journals if db.rows(one, "derivations")])
-    row = db.some(db.rows(scope, "derivations"))
-    db.tables.remove("derivations", **db.where(row, "input", "output"))
-    return Deed(scope)
-
-
-@tampering(LEFT, database="nobody", export="not in it")
-def a_derivation_is_added(db: TamperedDatabase) -> Deed:
-    """When one is erased, another that has nothing to do with it would go as well."""
-    scope = db.scope()
-    one, other = db.chance.sample(db.rows(scope, "versions"), 2)
-    values = {"journal": one["journal"], "input": one["id"], "output": other["id"]}
-    if not db.tables.rows("derivations", **values):
-        db.tables.add("derivations", **values)
     return Deed(scope)
 
 

@@ -8,7 +8,8 @@
 6. from every entry about an object a row follows
 7. the index of tags has the tags of what is active, and nothing else
 8. the word index has the words of what was active when it was last brought forward, likewise
-9. content that is gone has a tombstone after it, and before a tombstone all content is gone
+9. what was derived from what is listed, and nothing else
+10. content that is gone has a tombstone after it, and before a tombstone all content is gone
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ from typing import Any, Final
 from recollect.identity import decode, sha256
 from recollect.kernel.errors import InvalidInput, InvalidProof
 from recollect.ledger.damage import Damages
-from recollect.ledger.derive import row_of, tags_of, words_of
+from recollect.ledger.derive import inputs_of, row_of, tags_of, words_of
 from recollect.ledger.entry import Entry, read_entry
 from recollect.ledger.object import hash_name, integrity_digest, status_of
 from recollect.ledger.unit import StoredRow, StoredTag, Version
@@ -57,6 +58,7 @@ class RowWalk:
         self._seen = bytearray(len(objects))
         self._damages = damages
         self.tags = TagSums(key)
+        self.derivations = TagSums(key)
         self.count = 0
         self._last: StoredRow | None = None
         self._document: Any = None
@@ -147,6 +149,9 @@ class RowWalk:
             self._damages.add("object", row.seq, why)
         if entry.kind in ("invalidate", "archive") and not str(document.get("reason", "")).strip():
             self._damages.add("object", row.seq, "it has no reason")
+        # 9.
+        for source in inputs_of(body):
+            self.derivations.add(derivation(source, row.version.id))
         self._document, self._digest = document, integrity_digest(body)
 
     def _check_erasure(self, seq: int) -> None:
@@ -235,6 +240,11 @@ class TagSums:
         parts = (tag.encode(), id.encode())
         framed = b"".join(b"%d:%b" % (len(part), part) for part in parts)
         return sha256(self._key + framed + b"%d" % created_at)
+
+
+def derivation(source: str, output: str) -> StoredTag:
+    """What was made from what, as a row that is summed up like those of tags."""
+    return StoredTag(source, 0, output)
 
 
 def tags_of_newest(rows: Sequence[StoredRow]) -> Iterator[StoredTag]:

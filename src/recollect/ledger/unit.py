@@ -311,6 +311,10 @@ class Snapshot(Protocol):
         """Every row of the index of tags."""
         ...
 
+    def derivations(self) -> AsyncGenerator[Sequence[StoredTag], None]:
+        """What was made from what (`rows.derivation`)."""
+        ...
+
     async def index(self) -> Index:
         """How far the word index reaches, and whose it is."""
         ...

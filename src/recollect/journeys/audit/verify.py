@@ -70,6 +70,7 @@ async def verify(
             tell("rows", rows.count, head.size)
         rows.finish()
         await _check_tags(snapshot, rows.tags, TagSums(key), damages)
+        await _check_derivations(snapshot, rows.derivations, TagSums(key), damages)
         return Report(
             head.origin,
             walk.size,
@@ -164,6 +165,17 @@ async def _check_tags(
     for tag in sorted(wanted):
         why = f"the object {tag.id!r} has the tag {tag.tag!r}, and the index has not"
         damages.add("tag", None, why)
+
+
+async def _check_derivations(
+    snapshot: Snapshot, derived: TagSums, stored: TagSums, damages: Damages
+) -> None:
+    async for chunk in snapshot.derivations():
+        for one in chunk:
+            stored.add(one)
+    if derived.differing(stored):
+        why = "what is listed as made from what is not what the objects say"
+        damages.add("index", None, why)
 
 
 def nobody(_what: str, _done: int, _total: int) -> None:

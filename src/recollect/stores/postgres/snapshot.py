@@ -48,6 +48,9 @@ _WORDS: Final = (
     "SELECT substr(t.token, strpos(t.token, ':') + 1), w.seq"
     " FROM recollect.words w, unnest(w.tokens) AS t (token) WHERE w.journal = %s"
 )
+_DERIVATIONS: Final = (
+    "SELECT d.input, 0::bigint, d.output FROM recollect.derivations d WHERE d.journal = %s"
+)
 
 
 class PostgresSnapshot:
@@ -101,6 +104,12 @@ class PostgresSnapshot:
         async with aclosing(self._chunks("words", _WORDS)) as chunks:
             async for rows in chunks:
                 yield [StoredWord._make(row) for row in rows]
+
+    async def derivations(self) -> AsyncGenerator[Sequence[StoredTag], None]:
+        """What was made from what."""
+        async with aclosing(self._chunks("derivations", _DERIVATIONS)) as chunks:
+            async for rows in chunks:
+                yield [StoredTag._make(row) for row in rows]
 
     def _chunks(self, name: str, statement: str) -> AsyncGenerator[list[Any], None]:
         return chunks(self._connection, name, statement, (self._journal,))

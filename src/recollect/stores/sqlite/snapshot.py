@@ -44,6 +44,7 @@ _ROWS: Final = (
 _TAGS: Final = "SELECT tag, created_at, id FROM tags WHERE journal = ?"
 _INDEX: Final = "SELECT indexed, tokenizer FROM journals WHERE number = ?"
 _WORDS: Final = "SELECT substr(term, ?), doc FROM word_rows WHERE term >= ? AND term < ?"
+_DERIVATIONS: Final = "SELECT input, 0, output FROM derivations WHERE journal = ?"
 _SEQ: Final = (1 << SEQ_BITS) - 1
 
 
@@ -91,6 +92,10 @@ class SqliteSnapshot:
     def tags(self) -> AsyncGenerator[Sequence[StoredTag], None]:
         """Every row of the index of tags."""
         return self._chunks(_TAGS, (self._journal,), StoredTag._make)
+
+    def derivations(self) -> AsyncGenerator[Sequence[StoredTag], None]:
+        """What was made from what."""
+        return self._chunks(_DERIVATIONS, (self._journal,), StoredTag._make)
 
     async def index(self) -> Index:
         """How far the word index reaches, and whose it is."""
@@ -180,6 +185,7 @@ class MemorySnapshot:
             _NODES: journal,
             _ROWS: journal,
             _TAGS: journal,
+            _DERIVATIONS: journal,
             _INDEX: journal,
             _WORDS: _words_of(self._journal),
         }
@@ -213,6 +219,10 @@ class MemorySnapshot:
     async def tags(self) -> AsyncGenerator[Sequence[StoredTag], None]:
         """Every row of the index of tags."""
         yield [StoredTag._make(row) for row in self._read[_TAGS]]
+
+    async def derivations(self) -> AsyncGenerator[Sequence[StoredTag], None]:
+        """What was made from what."""
+        yield [StoredTag._make(row) for row in self._read[_DERIVATIONS]]
 
     async def index(self) -> Index:
         """How far the word index reaches, and whose it is."""
