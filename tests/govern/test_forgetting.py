@@ -1,5 +1,6 @@
 """Forgetting is an act with a reason, and nothing is lost by it but what is erased."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -256,4 +257,13 @@ async def test_an_erased_id_may_be_used_again(memory: Memory[Any]) -> None:
     again = await memory.remember("y", id="one")
 
     assert again.version == 3
+    assert (await memory.verify()).is_sound
+
+
+async def test_many_may_be_erased_at_once(memory: Memory[Any]) -> None:
+    receipts = await memory.remember_many([f"note {number}" for number in range(12)])
+
+    await asyncio.gather(*(memory.erase(one.id, reason="asked") for one in receipts))
+
+    assert await memory.list() == []
     assert (await memory.verify()).is_sound

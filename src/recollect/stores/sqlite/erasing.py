@@ -6,6 +6,7 @@ still read can't be taken from them: that is an error, in words, and `scrub` is 
 """
 
 from collections.abc import Callable
+from threading import Lock
 from typing import Any, Final
 
 import apsw
@@ -29,6 +30,10 @@ _FORGET_RETRIES: Final = "DELETE FROM retries WHERE journal = ? AND about = ?"
 _FORGET_DERIVATIONS: Final = "DELETE FROM derivations WHERE journal = ? AND output = ?"
 
 
+_one_at_a_time: Final = Lock()
+"""Two that truncate one log at once take each other for readers."""
+
+
 def erase_content(connection: apsw.Connection, journal: int, id: str) -> None:
     """Remove the content of every version of an object, inside a transaction."""
     forget_words(connection, journal, id)
@@ -38,7 +43,7 @@ def erase_content(connection: apsw.Connection, journal: int, id: str) -> None:
 
 def scrub(connect: Callable[[], apsw.Connection], path: str, *, rewrite: bool) -> None:
     """Fold the write-ahead log in and truncate it; with `rewrite`, write the whole file anew."""
-    with plain_errors(path):
+    with _one_at_a_time, plain_errors(path):
         connection = connect()
         try:
             if rewrite:
