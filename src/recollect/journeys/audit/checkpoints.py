@@ -29,11 +29,17 @@ log = logging.getLogger("recollect.checkpoints")
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """Who signs checkpoints, where they are kept, and whose signatures are known."""
+    """Who signs checkpoints, where they are kept, whose signatures are known, and how often.
+
+    What came after the newest checkpoint that was kept elsewhere can be changed unseen: how often
+    one is made is how long that is.
+    """
 
     signers: Sequence[Signer] = ()
     anchors: Sequence[Anchor] = ()
     known: Sequence[Verifier] = ()
+    every_entries: int = 1_000
+    every_seconds: float = 60.0
 
 
 @dataclass(slots=True)

@@ -3,13 +3,9 @@
 import asyncio
 import logging
 from dataclasses import dataclass, field
-from typing import Final
 
 from recollect.journeys.audit.checkpoints import Checkpoints
 from recollect.kernel.errors import RecollectError
-
-EVERY_ENTRIES: Final = 1_000
-EVERY_SECONDS: Final = 60.0
 
 log = logging.getLogger("recollect.checkpoints")
 
@@ -19,8 +15,6 @@ class Watch:
     """Sees to it that what is written is soon under a checkpoint; no writer waits for that."""
 
     checkpoints: Checkpoints
-    every_entries: int = EVERY_ENTRIES
-    every_seconds: float = EVERY_SECONDS
     _since: int = 0
     _timer: asyncio.TimerHandle | None = None
     _making: "asyncio.Task[None] | None" = field(default=None)
@@ -28,11 +22,11 @@ class Watch:
     def committed(self, entries: int) -> None:
         """Entries were appended by this handle."""
         self._since += entries
-        if self._since >= self.every_entries:
+        if self._since >= self.checkpoints.seal.every_entries:
             self._start()
         elif self._timer is None:
             loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(self.every_seconds, self._start)
+            self._timer = loop.call_later(self.checkpoints.seal.every_seconds, self._start)
 
     async def close(self) -> None:
         """Make the last checkpoint of this handle."""
