@@ -13,7 +13,7 @@ from recollect.identity import canonical_bytes, decode
 from recollect.identity.merkle import Frontier, leaf_hash
 from recollect.kernel.errors import InvalidInput
 from recollect.ledger.checkpoint import Checkpoint, parse_checkpoint
-from recollect.ledger.derive import row_of, tags_of, words_of
+from recollect.ledger.derive import inputs_of, row_of, tags_of, words_of
 from recollect.ledger.entry import (
     NOTICES,
     Entry,
@@ -134,7 +134,7 @@ class Book:
         """Write all of it: entries, bodies, nodes, head, and what follows from them."""
         number = self.number
         cleared = ("entries", "bodies", "nodes", "notices")
-        for table in (*cleared, "versions", "tags") if rows else cleared:
+        for table in (*cleared, "versions", "tags", "derivations") if rows else cleared:
             tables.remove(table, journal=number)
         leaves = []
         for seq, line in enumerate(self.lines):
@@ -168,6 +168,9 @@ class Book:
             is_newest = newest[row["id"]] == row["number"]
             tables.add("versions", **row | {"is_newest": is_newest})
             body = self.lines[row["seq"]].body
+            for source in _inputs(body):
+                derived = {"journal": self.number, "input": source, "output": row["id"]}
+                tables.add("derivations", **derived)
             if is_newest and body is not None:
                 words[row["seq"], row["id"]] = _words(decode(body))
                 for tag in tags_of(decode(body)):
@@ -186,6 +189,13 @@ class Book:
             return line.row
         version = row_of(line.document)._asdict()
         return {"journal": self.number, "seq": seq, "is_newest": False, **version}
+
+
+def _inputs(body: bytes | None) -> Sequence[str]:
+    try:
+        return inputs_of(body)
+    except (InvalidInput, TypeError, AttributeError, KeyError):
+        return ()
 
 
 def _words(document: Any) -> frozenset[str]:

@@ -133,7 +133,7 @@ class RowWalk:
         # 2.
         try:
             document = decode(body)
-            derived = row_of(document)
+            derived, inputs = row_of(document), inputs_of(body)
         except (InvalidInput, KeyError, TypeError, AttributeError):
             self._damages.add("object", row.seq, "its body is not an object of ours")
             return
@@ -150,7 +150,7 @@ class RowWalk:
         if entry.kind in ("invalidate", "archive") and not str(document.get("reason", "")).strip():
             self._damages.add("object", row.seq, "it has no reason")
         # 9.
-        for source in inputs_of(body):
+        for source in inputs:
             self.derivations.add(derivation(source, row.version.id))
         self._document, self._digest = document, integrity_digest(body)
 
