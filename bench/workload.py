@@ -132,6 +132,7 @@ def _bodies(
         scope={"scope": "bench"},
         format=format_,
         created_ms=created_at,
+        updated_ms=created_at,
         tags=tags,
         version=str(version),
     ).canonical

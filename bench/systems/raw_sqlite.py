@@ -40,12 +40,13 @@ class RawSqlite:
     def __init__(self, connection: apsw.Connection, path: Path) -> None:
         self._connection = connection
         self._path = path
-        found: Any = connection.execute("SELECT number FROM journals WHERE scope = ?", (SCOPE,))
-        self._journal: int = found.fetchall()[0][0]
+        found: Any = connection.execute(
+            "SELECT number, size FROM journals WHERE scope = ?", (SCOPE,)
+        )
+        ((self._journal, self._seq),) = found.fetchall()
         chosen = selection(MemoryFilter(tags=("",), limit=10), self._journal, DIALECT)
         assert chosen is not None
         self._query, self._parameters = chosen.sql, chosen.parameters
-        self._seq = 0
         self._versions: dict[str, int] = {}
 
     async def create(self, item: Item) -> str:

@@ -8,7 +8,7 @@ from recollect.identity import canonical_bytes
 from recollect.kernel.json import MAX_INTEGER
 from recollect.ledger.entry import KINDS, Entry, entry_bytes
 from recollect.ledger.object import first_version
-from recollect.stores.shorthand import BODY, ENTRY, packed, unpacked
+from recollect.stores.shorthand import BODY, ENTRY, packed, packed_fields, unpacked
 from recollect.testkit.strategies import json_values
 
 HASHES = st.binary(min_size=32, max_size=32).map(bytes.hex)
@@ -30,6 +30,9 @@ def test_an_entry_comes_back_as_it_was(entry: Entry) -> None:
 
     assert unpacked(packed(raw, ENTRY), ENTRY) == raw
     assert len(packed(raw, ENTRY)) <= len(raw)
+    seq, kind, at, actor, digest, previous = entry
+    hashes = bytes.fromhex(digest), bytes.fromhex(previous)
+    assert packed_fields(kind, at, seq, *hashes, actor, raw) == packed(raw, ENTRY)
 
 
 @given(json_values())

@@ -12,6 +12,7 @@ kinds get codes that are still free.
 """
 
 import struct
+from functools import lru_cache
 from typing import Final, Protocol
 
 from recollect.ledger.entry import KINDS, PLAIN, Entry, entry_bytes
@@ -122,3 +123,22 @@ class _Fields:
 
 ENTRY: Final[Shorthand] = _Fields()
 """For entries."""
+
+_MOST: Final = 10**15
+
+
+def packed_fields(
+    kind: str, at: int, seq: int, digest: bytes, previous: bytes, actor: str, raw: bytes
+) -> bytes:
+    """The same as `packed(raw, ENTRY)`, for who has just made the entry of these fields."""
+    plain = _plain_actor(actor)
+    if plain is None or not -_MOST < at < _MOST or seq >= _MOST:
+        return raw
+    return _FIELDS.pack(_CODES[kind], at, seq, digest, previous) + plain
+
+
+@lru_cache(maxsize=1024)
+def _plain_actor(actor: str) -> bytes | None:
+    """The bytes of an actor that needs no escape."""
+    raw = entry_bytes(Entry(0, "create", 0, actor, "0" * 64, "0" * 64))
+    return actor.encode() if PLAIN.fullmatch(raw) else None

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import apsw
 
+from recollect.identity import sha256
 from recollect.kernel.errors import InvalidProof, RecordExists
 from recollect.ledger.derive import inputs_of
 from recollect.ledger.entry import (
     NOTICES,
     Entry,
-    body_digest,
     entry_bytes,
     entry_hash,
     read_entry,
@@ -22,7 +22,7 @@ from recollect.ledger.entry import (
 from recollect.ledger.rows import tags_of_newest
 from recollect.ledger.tree import BLOCK, STRIDE, StoredNode, completed, leaves, node_of
 from recollect.ledger.unit import Draft, Place, StoredEntry, StoredRow, Unit
-from recollect.stores.shorthand import BODY, ENTRY, packed, unpacked
+from recollect.stores.shorthand import BODY, ENTRY, packed, packed_fields, unpacked
 from recollect.stores.sqlite.erasing import erase_content
 from recollect.stores.sqlite.inserts import Inserts
 from recollect.stores.sqlite.places import place
@@ -81,14 +81,13 @@ class Appender:
                 self._replace(replaces.id, replaces.number, replaces.created_at, replaced_tags)
                 if erases:
                     erase_content(self._connection, journal, replaces.id)
-            seq = self.size
-            entry = entry_bytes(
-                Entry(seq, kind, at, actor, body_digest(salt, body), self._hash.hex())
-            )
+            seq, previous, digest = self.size, self._hash, sha256(salt + body)
+            entry = entry_bytes(Entry(seq, kind, at, actor, digest.hex(), previous.hex()))
             self._hash = entry_hash(entry)
             self.size = seq + 1
             where = place(journal, seq)
-            self._entries.append((where, packed(entry, ENTRY)))
+            stored = packed_fields(kind, at, seq, digest, previous, actor, entry)
+            self._entries.append((where, stored))
             self._bodies.append((where, salt, packed(body, BODY)))
             places.append(Place(seq, self._hash))
             if kind in NOTICES:

@@ -61,7 +61,7 @@ def commit_units(connection: apsw.Connection, jobs: Sequence[Job]) -> list[Commi
 
 def current(row: Any) -> Current:
     """The version that a row of `COLUMNS` is."""
-    return Current(*[*row[:-1], unpacked(row[-1], BODY)])
+    return Current(*row[:-1], unpacked(row[-1], BODY))  # type: ignore[call-arg]  # it has ten
 
 
 def _commit(connection: apsw.Connection, appender: Appender, unit: Unit) -> Committed:
