@@ -161,8 +161,14 @@ async def raw_postgres(url: str) -> AsyncIterator[RawPostgres]:
         pass
     connection = await connect(parse_address(url))
     async with connection:
-        find = "SELECT number FROM recollect.journals WHERE scope = %s"
+        find = "SELECT recollect.journal_of(%s)"
         ((journal,),) = await (await connection.execute(find, (SCOPE,))).fetchall()
+        # The floor has no walls: it is let through them once, for the whole session.
+        enter = (
+            "SELECT set_config('recollect.scope', %s, false),"
+            " set_config('recollect.journal', %s, false)"
+        )
+        await connection.execute(enter, (SCOPE, str(journal)))
         yield RawPostgres(connection, url, journal)
 
 
