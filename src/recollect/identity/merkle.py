@@ -5,8 +5,9 @@ covers the leaves from ``index << level`` on, ``1 << level`` of them. Nodes are 
 the ragged right edge is hashed from them when it is needed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256 as new
 from typing import Final, Protocol, Self
 
 from recollect.identity.digest import sha256
@@ -25,6 +26,21 @@ def leaf_hash(entry: bytes) -> bytes:
 def node_hash(left: bytes, right: bytes) -> bytes:
     """The hash of a node over two subtrees (RFC 6962 2.1)."""
     return sha256(b"\x01" + left + right)
+
+
+def leaf_hashes(entries: Iterable[bytes]) -> list[bytes]:
+    """The hashes of many leaves: what a verifier spends its time on, so without a call for each."""
+    return [new(b"\x00" + entry).digest() for entry in entries]
+
+
+def perfect_root(hashes: Sequence[bytes]) -> bytes:
+    """The root of a perfect subtree, from all hashes of one of its levels."""
+    while len(hashes) > 1:
+        pairs = iter(hashes)
+        hashes = [
+            new(b"\x01" + left + right).digest() for left, right in zip(pairs, pairs, strict=True)
+        ]
+    return hashes[0]
 
 
 class Nodes(Protocol):

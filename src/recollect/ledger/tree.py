@@ -9,7 +9,13 @@ proof in a tree of a million entries needs five or so of them.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from recollect.identity.merkle import Frontier, frontier_at, leaf_hash, node_hash, perfect_nodes
+from recollect.identity.merkle import (
+    Frontier,
+    frontier_at,
+    leaf_hashes,
+    perfect_nodes,
+    perfect_root,
+)
 from recollect.identity.proofs import (
     consistency_nodes,
     consistency_proof,
@@ -59,15 +65,12 @@ def completed(before: int, after: int) -> Iterator[StoredNode]:
 
 def node_of(hashes: Sequence[bytes]) -> bytes:
     """The root of a perfect subtree, from all hashes of one of its levels."""
-    while len(hashes) > 1:
-        pairs = iter(hashes)
-        hashes = [node_hash(left, right) for left, right in zip(pairs, pairs, strict=True)]
-    return hashes[0]
+    return perfect_root(hashes)
 
 
 def leaves(entries: Iterable[bytes]) -> list[bytes]:
     """The hashes of these entries as leaves."""
-    return [leaf_hash(entry) for entry in entries]
+    return leaf_hashes(entries)
 
 
 def blocks_for_root(size: int) -> set[Block]:

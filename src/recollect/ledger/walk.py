@@ -60,14 +60,14 @@ class Walk:
         """Walk on over these entries."""
         for each in stored:
             entry = self._entry(each)
-            is_object = entry is not None and entry.kind in OBJECT_KINDS
+            kind = None if entry is None else entry.kind
             gap = each.seq - len(self.objects)
             if 0 < gap <= MAX_GAP:  # what is missing is reported below
                 self.objects += bytes(gap)
-            self.objects.append(is_object)
+            self.objects.append(kind in OBJECT_KINDS)
             if entry is not None:
                 self._check(each, entry)
-                if entry.kind in NOTICES:
+                if kind in NOTICES:
                     self.notices.add(each.seq)
             self._grow(each.entry)
 
@@ -100,32 +100,34 @@ class Walk:
         return entry
 
     def _check(self, stored: StoredEntry, entry: Entry) -> None:
-        seq, report = stored.seq, self.damages.add
+        seq, raw, salt, body = stored
+        number, kind, at, _, digest, previous = entry
+        report = self.damages.add
         # 2.
         if seq != self._next:
             report("seq", self._next, f"it is not there; entry {seq} comes next")
-        if entry.seq != seq:
-            report("seq", seq, f"it says that it is entry {entry.seq}")
+        if number != seq:
+            report("seq", seq, f"it says that it is entry {number}")
         # 3.
-        if entry.previous_entry_hash != self._previous:
+        if previous != self._previous:
             report("previous", seq, "it does not name the hash of the entry before")
         # 4.
-        if self._at is not None and entry.at < self._at:
+        if self._at is not None and at < self._at:
             report("time", seq, "it is older than the entry before")
         # 5.
-        if stored.body is None or stored.salt is None:
+        if body is None or salt is None:
             self.erased += 1
-            if stored.body is not None or stored.salt is not None:
+            if body is not None or salt is not None:
                 report("body", seq, "of body and salt one is there and the other is not")
-            elif entry.kind not in OBJECT_KINDS:
-                report("body", seq, f"it is gone, and that of a {entry.kind} is never erased")
-        elif len(stored.salt) != SALT_BYTES:
+            elif kind not in OBJECT_KINDS:
+                report("body", seq, f"it is gone, and that of a {kind} is never erased")
+        elif len(salt) != SALT_BYTES:
             report("body", seq, f"its salt has not {SALT_BYTES} bytes")
-        elif sha256_hex(stored.salt + stored.body) != entry.body_digest:
+        elif sha256_hex(salt + body) != digest:
             report("body", seq, "it is not the body that the entry was written with")
-        self._previous = entry_hash(stored.entry).hex()
+        self._previous = sha256_hex(raw)
         self._next = seq + 1
-        self._at = entry.at
+        self._at = at
 
     # --------------------------------------------------------------------------- tree
 
