@@ -8,12 +8,14 @@ import pytest
 from recollect import Memory, MemoryRecordInput
 from recollect.journeys.govern.receipts import Receipt
 from recollect.kernel.errors import (
+    IdempotencyConflict,
     IllegalTransition,
     InvalidRecord,
     ReasonMissing,
     RecordNotFound,
     VersionConflict,
 )
+from recollect.ledger.unit import Committed, Unit
 from tests.govern.conftest import Opens
 from tests.govern.reading import events, raw
 
@@ -267,3 +269,41 @@ async def test_many_may_be_erased_at_once(memory: Memory[Any]) -> None:
 
     assert await memory.list() == []
     assert (await memory.verify()).is_sound
+
+
+class RunsTwice:
+    """A ledger on which every unit runs a second time, as when a neighbour's failure rolls back.
+
+    The first run is on a whole scope in portions of two.
+    """
+
+    def __init__(self, ledger: Any) -> None:
+        self._ledger = ledger
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ledger, name)
+
+    async def commit(self, unit: Unit) -> Committed:
+        found = [one async for one in self._ledger.as_of((await self._ledger.head()).size)]
+        for start in range(0, len(found), 2):
+            unit.decide(found[start : start + 2])
+        committed: Committed = await self._ledger.commit(unit)
+        return committed
+
+
+async def test_an_erasure_that_runs_twice_is_told_once(memory: Memory[Any]) -> None:
+    await memory.remember_many([f"note {number}" for number in range(5)])
+    memory._table.ledger = RunsTwice(memory._ledger)  # type: ignore[assignment]
+
+    certificate = await memory.erase(whole_scope=True, reason="the customer left")
+
+    assert certificate.counts.objects == len(certificate.tombstones) == 5
+    assert (await memory.verify()).is_sound
+
+
+async def test_a_key_stands_for_the_cause_as_well(memory: Memory[Any]) -> None:
+    receipt = await memory.remember("x")
+    await memory.forget(receipt.id, reason="r", cause="correction", idempotency_key="k")
+
+    with pytest.raises(IdempotencyConflict):
+        await memory.forget(receipt.id, reason="r", cause="conflict", idempotency_key="k")

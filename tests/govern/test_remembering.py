@@ -10,6 +10,7 @@ from recollect.identity import canonical_bytes
 from recollect.kernel.errors import (
     InvalidJson,
     InvalidObject,
+    InvalidRecord,
     InvalidTime,
     RecordExists,
     RecordNotFound,
@@ -115,8 +116,11 @@ async def test_many_are_remembered_together_or_not_at_all(memory: Memory[Any]) -
     assert [one and one.data for one in found] == ["a", "b", "c"]
     assert await memory.remember_many([]) == []
     head = await memory._ledger.head()
-    with pytest.raises(InvalidJson):
+    with pytest.raises(InvalidJson) as caught:
         await memory.remember_many(["d", float("nan")])
+    assert caught.value.where == "$[1].data"
+    with pytest.raises(InvalidRecord):
+        await memory.remember_many("one text")
     assert await memory._ledger.head() == head
 
 

@@ -111,11 +111,17 @@ class Eraser:
             tombstones.extend(drafts)
             return drafts
 
+        last = ""
+
         def afresh(found: Sequence[Current | None]) -> list[Draft]:
-            # A unit may run twice; what comes in portions goes on from the portion before.
-            if not isinstance(reads, Everything):
+            # A unit may run twice. A whole scope comes in portions, by id: the first one again is
+            # a second run.
+            nonlocal last
+            ids = [one.id for one in found if one is not None]
+            if not isinstance(reads, Everything) or (ids and ids[0] <= last):
                 tombstones.clear()
                 counts.objects = counts.derived = counts.versions = counts.tags = 0
+            last = ids[-1] if ids else last
             return decide(found)
 
         unit = Unit(note.actor, note.at, afresh, reads, is_erasing=True)

@@ -39,7 +39,7 @@ class Forgetting(Handle[T]):
     ) -> Receipt:
         """Say that it is not to be used any more; history keeps it (GOV-FORGET)."""
         verb = partial(verbs.invalidate, reason=reason, cause=cause)
-        return await self._forgetting("forget", id, verb, reason, expected_version, idempotency_key)
+        return await self._forgetting("forget", id, verb, expected_version, idempotency_key)
 
     async def archive(
         self,
@@ -52,9 +52,7 @@ class Forgetting(Handle[T]):
     ) -> Receipt:
         """Put it away: it is no longer returned, and what refers to it still finds it."""
         verb = partial(verbs.archive, reason=reason, cause=cause)
-        return await self._forgetting(
-            "archive", id, verb, reason, expected_version, idempotency_key
-        )
+        return await self._forgetting("archive", id, verb, expected_version, idempotency_key)
 
     async def reinstate(
         self,
@@ -66,9 +64,7 @@ class Forgetting(Handle[T]):
     ) -> Receipt:
         """Make what was archived or forgotten active again, as its next version."""
         verb = partial(verbs.reinstate, reason=reason)
-        return await self._forgetting(
-            "reinstate", id, verb, reason, expected_version, idempotency_key
-        )
+        return await self._forgetting("reinstate", id, verb, expected_version, idempotency_key)
 
     async def supersede(
         self,
@@ -141,14 +137,13 @@ class Forgetting(Handle[T]):
         self,
         name: str,
         id: str,
-        verb: Any,
-        reason: str,
+        verb: "partial[verbs.Change]",
         expected_version: int | None,
         idempotency_key: str | None,
     ) -> Receipt:
         check_findable(id)
         check_expected(expected_version)
-        note = self._reasoned(reason)
+        note = self._reasoned(verb.keywords["reason"])
 
         def decide(found: Sequence[Current | None]) -> list[Draft]:
             current = found[0]
@@ -158,7 +153,7 @@ class Forgetting(Handle[T]):
             change = verb(Frozen(current.body), at=note.at, nonce=self._drafts.nonce())
             return [self._drafts.following(current, change.event_type, change.object)]
 
-        key = retry_key(idempotency_key, name, id, expected_version, reason)
+        key = retry_key(idempotency_key, name, id, expected_version, verb.keywords)
         return (await self._one(id, note, decide, key))[0]
 
     async def _one(self, id: str, note: Note, decide: Decide, key: Any) -> Sequence[Receipt]:

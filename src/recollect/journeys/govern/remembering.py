@@ -7,7 +7,8 @@ from recollect.journeys.govern.facts import Facts, Source
 from recollect.journeys.govern.handle import Handle
 from recollect.journeys.govern.moments import Moment
 from recollect.journeys.govern.receipts import Receipt
-from recollect.journeys.records.contents import patching, retry_key
+from recollect.journeys.records.contents import batch, patching, retry_key
+from recollect.kernel.errors import InvalidRecord
 from recollect.ledger.object import VerdictType
 
 T = TypeVar("T")
@@ -63,11 +64,13 @@ class Remembering(Handle[T]):
         reason: str | None = None,
     ) -> Sequence[Receipt]:
         """Remember all of these, or none; what is said of one is said of each."""
+        if isinstance(data, str):
+            raise InvalidRecord("$", "it is a list of what to remember, not one text")
         if not data:
             return []
         facts = Facts.given(source=source, subject=subject)
         note = self._note(reason)
-        rows = [self._new_row(each, None, tags, meta, note.at) for each in data]
+        rows = batch(data, lambda each: self._new_row(each, None, tags, meta, note.at))
         return await self._receipts(await self._table.create(rows, note, None, facts))
 
     async def update(
