@@ -92,6 +92,16 @@ def statement_of(data: JsonValue) -> tuple[str, Format]:
     return canonical_bytes(data).decode(), "json"
 
 
+def is_text(data: bytes) -> bool:
+    """Whether canonical JSON is that of a text which is its own statement: not the empty one."""
+    return data[:1] == b'"' and data != b'""'
+
+
+def statement_of_json(data: bytes) -> tuple[str, Format]:
+    """The same as `statement_of`, for data that is canonical JSON already."""
+    return (decode(data), "text") if is_text(data) else (data.decode(), "json")
+
+
 def data_of(document: Mapping[str, JsonValue]) -> JsonValue:
     """The data that a statement says."""
     statement = document["statement"]
@@ -162,7 +172,8 @@ _OF_ONE_VERSION: Final = ("status", "reason", "cause", "superseded_by", "updated
 """Members that say something of one version only, so the next one starts without them."""
 
 _OF_ONE_STATEMENT: Final = ("reconstruction", "derived_fragments", "conflicts")
-_MARKED_AS_DERIVED: Final = frozenset({"DerivedStatement", "ConsolidatedStatement"})
+MARKED_AS_DERIVED: Final = frozenset({"DerivedStatement", "ConsolidatedStatement"})
+"""What was derived stays marked so, whoever changes it (GOV-TYPE)."""
 
 
 def next_version(
@@ -182,7 +193,7 @@ def next_version(
     the approval of the old one, nor its reconstruction, but it keeps its inputs and sources.
     """
     document = current.thaw()
-    if changes.get("statement_type", "DerivedStatement") not in _MARKED_AS_DERIVED:
+    if changes.get("statement_type", "DerivedStatement") not in MARKED_AS_DERIVED:
         _refuse_unmarking(document["statement_type"])
     if changes.get("statement", document["statement"]) != document["statement"]:
         _start_anew(document)
@@ -216,7 +227,7 @@ def _start_anew(document: dict[str, JsonValue]) -> None:
 
 
 def _refuse_unmarking(statement_type: StatementType) -> None:
-    if statement_type in _MARKED_AS_DERIVED:
+    if statement_type in MARKED_AS_DERIVED:
         raise InvalidObject("$.statement_type", f"a {statement_type} stays marked as derived")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from recollect.identity import canonical_bytes
-from recollect.ledger.object import StatementType
+from recollect.ledger.object import StatementType, is_text
 from recollect.ledger.time import format_time
 
 
@@ -26,14 +26,14 @@ def ordinary_version(
     nonce: bytes,
 ) -> bytes:
     """The stored bytes of such an object; `scope` and `data` are canonical JSON already."""
-    is_text = data[:1] == b'"' and data != b'""'
+    says_itself = is_text(data)
     return b"".join((
         b'{"applicability_scope":', scope,
         b"" if created_ms == at else b',"created_ms":%d' % created_ms,
-        b"" if is_text else b',"format":"json"',
+        b"" if says_itself else b',"format":"json"',
         b',"id":', canonical_bytes(id),
         b',"nonce":"', nonce,
-        b'","source_refs":[],"statement":', data if is_text else canonical_bytes(data.decode()),
+        b'","source_refs":[],"statement":', data if says_itself else canonical_bytes(data.decode()),
         _TYPES[statement_type],
         b"" if tags is None else b'"tags":%b,' % canonical_bytes(tags),
         b'"temporal_scope":"unknown","timestamp":"', format_time(at).encode(),

@@ -15,22 +15,21 @@ from recollect.ledger.derive import row_of, tags_of
 from recollect.ledger.entry import SALT_BYTES, Kind
 from recollect.ledger.forget import invalidate
 from recollect.ledger.object import (
+    MARKED_AS_DERIVED,
     NONCE_BYTES,
     Cause,
     StatementType,
+    data_of,
     first_version,
     hash_name,
     next_version,
+    statement_of_json,
 )
 from recollect.ledger.ordinary import ordinary_version
 from recollect.ledger.unit import Current, Draft, Version
 from recollect.records.table import Content, Encoded, NewRow, Note
 
 _HUMAN: Final = "human:"
-_EMPTY_TEXT: Final = b'""'
-
-DERIVED: Final = frozenset({"DerivedStatement", "ConsolidatedStatement"})
-"""What was derived stays marked so, whoever changes it (GOV-TYPE)."""
 
 
 class Drafts:
@@ -61,7 +60,7 @@ class Drafts:
             )
             version = Version(id, 1, "active", created_at, updated_at, None, None, None, None)
             return Draft("create", body, self.salt(), version, tags)
-        statement, format_ = _statement(content.data)
+        statement, format_ = statement_of_json(content.data)
         again: dict[str, Any] = {}
         number = 1
         if replaced is not None:
@@ -105,11 +104,11 @@ class Drafts:
 
     def edited(self, current: Current, content: Encoded, note: Note) -> Draft:
         """The object with other content; time never goes back for a record."""
-        statement, format_ = _statement(content.data)
+        statement, format_ = statement_of_json(content.data)
         before = decode(current.body)["statement_type"]
         object_ = next_version(
             Frozen(current.body),
-            statement_type=before if before in DERIVED else _statement_type(note.actor),
+            statement_type=before if before in MARKED_AS_DERIVED else _statement_type(note.actor),
             at=note.at,
             nonce=self.nonce(),
             updated_ms=max(note.at, current.updated_at),
@@ -156,19 +155,12 @@ class Drafts:
 
 def content_of(document: Mapping[str, Any]) -> Content:
     """What a record says, from the object that it is."""
-    statement, tags = document["statement"], document.get("tags")
+    tags = document.get("tags")
     return Content(
-        decode(statement.encode()) if document.get("format") == "json" else statement,
+        data_of(document),
         None if tags is None else tuple(tags),
         document.get("meta"),
     )
-
-
-def _statement(data: bytes) -> tuple[str, Any]:
-    """The statement that says some data, and its format: a text itself, else canonical JSON."""
-    if data.startswith(b'"') and data != _EMPTY_TEXT:
-        return decode(data), "text"
-    return data.decode(), "json"
 
 
 def _statement_type(actor: str) -> StatementType:

@@ -11,7 +11,7 @@ from recollect.journeys.govern.remembered import Remembered, remembered
 from recollect.journeys.govern.table import FilteredLedger, GovernedTable, Written
 from recollect.journeys.records.absent import absent
 from recollect.journeys.records.codec import DataCodec
-from recollect.journeys.records.contents import check_text, encoded
+from recollect.journeys.records.contents import check_text, new_row
 from recollect.journeys.records.store import Records
 from recollect.kernel.actors import ActorRef
 from recollect.kernel.clock import Clock
@@ -81,8 +81,7 @@ class Handle(Generic[T]):
         given = MemoryRecordInput[Any](
             id=id, data=data, tags=tags, meta=None if meta is None else dict(meta)
         )
-        content = encoded(given, self._codec)
-        return NewRow(self._ids.new_id() if id is None else id, now, now, content, id is None)
+        return new_row(given, self._codec, self._ids, now)
 
     def _note(self, reason: str | None) -> Note:
         if reason is not None:

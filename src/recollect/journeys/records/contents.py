@@ -1,16 +1,19 @@
 """What a record says on its way in: encoded, patched, annotated, or refused at the door."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
 
 from recollect.identity import canonical_bytes, sha256
 from recollect.journeys.records.codec import DataCodec
 from recollect.kernel.errors import InvalidJson, InvalidPatch, InvalidRecord, RecordNotFound
+from recollect.kernel.ids import IdSource
 from recollect.kernel.json import MAX_INTEGER, JsonValue, storable
 from recollect.kernel.retry import RetryKey
 from recollect.records.model import MemoryRecordInput
 from recollect.records.patch import merged
-from recollect.records.table import Content, Edit, Encoded
+from recollect.records.table import Content, Edit, Encoded, NewRow
+
+G = TypeVar("G")
 
 MAX_TEXT: Final = 4096
 
@@ -32,6 +35,34 @@ def encoded(record: MemoryRecordInput[Any], codec: DataCodec[Any]) -> Encoded:
         None if record.tags is None else tuple(record.tags),
         None if record.meta is None else _canonical("meta", record.meta),
     )
+
+
+def new_row(
+    record: MemoryRecordInput[Any], codec: DataCodec[Any], ids: IdSource, now: int
+) -> NewRow:
+    """The row of a new record; what it leaves to the store is filled in."""
+    if not isinstance(record, MemoryRecordInput):
+        kind = type(record).__name__
+        raise InvalidRecord("$", f"a record is a MemoryRecordInput, not of type {kind}")
+    created_at = now if record.created_at is None else record.created_at
+    return NewRow(
+        ids.new_id() if record.id is None else record.id,
+        created_at,
+        created_at if record.updated_at is None else record.updated_at,
+        encoded(record, codec),
+        record.id is None,
+    )
+
+
+def batch(given: Sequence[G], made: Callable[[G], NewRow]) -> list[NewRow]:
+    """The rows of a batch; a refusal says which of its records is meant."""
+    rows = []
+    for place, each in enumerate(given):
+        try:
+            rows.append(made(each))
+        except (InvalidJson, InvalidRecord) as refused:
+            raise type(refused)(f"$[{place}]{refused.where[1:]}", refused.why) from None
+    return rows
 
 
 def patching(

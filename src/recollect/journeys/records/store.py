@@ -17,17 +17,18 @@ from recollect.journeys.records.contents import (
     UNCHANGED,
     Unchanged,
     annotating,
+    batch,
     check_expected,
     check_text,
-    encoded,
     is_possible_id,
+    new_row,
     patching,
     retry_key,
 )
 from recollect.journeys.records.notify import notify
 from recollect.kernel.actors import ActorRef, parse_actor
 from recollect.kernel.clock import Clock
-from recollect.kernel.errors import InvalidFilter, InvalidJson, InvalidRecord, StoreClosed
+from recollect.kernel.errors import InvalidFilter, InvalidRecord, StoreClosed
 from recollect.kernel.ids import IdSource
 from recollect.kernel.retry import RetryKey
 from recollect.records.filter import MemoryFilter, refuse_unknown_keys
@@ -164,7 +165,7 @@ class Records(Generic[T]):
         if not records:
             return []
         note = self._note(None, None)
-        rows = [self._batched(place, record, note.at) for place, record in enumerate(records)]
+        rows = batch(records, lambda record: self._new_row(record, note.at))
         inserted = await self._table.insert(rows, note)
         await self._tell_created(rows)
         return list(inserted.ids)
@@ -219,24 +220,7 @@ class Records(Generic[T]):
     # ------------------------------------------------------------------ rows and values
 
     def _new_row(self, record: MemoryRecordInput[T], now: int) -> NewRow:
-        if not isinstance(record, MemoryRecordInput):
-            kind = type(record).__name__
-            raise InvalidRecord("$", f"a record is a MemoryRecordInput, not of type {kind}")
-        created_at = now if record.created_at is None else record.created_at
-        return NewRow(
-            self._ids.new_id() if record.id is None else record.id,
-            created_at,
-            created_at if record.updated_at is None else record.updated_at,
-            encoded(record, self._codec),
-            record.id is None,
-        )
-
-    def _batched(self, place: int, record: MemoryRecordInput[T], now: int) -> NewRow:
-        """A new row of a batch; a refusal says which of its records is meant."""
-        try:
-            return self._new_row(record, now)
-        except (InvalidJson, InvalidRecord) as refused:
-            raise type(refused)(f"$[{place}]{refused.where[1:]}", refused.why) from None
+        return new_row(record, self._codec, self._ids, now)
 
     def _record(self, row: Row) -> StoredMemoryRecord[T]:
         id, _, created_at, updated_at, (data, tags, meta) = row

@@ -43,7 +43,7 @@ REPLACE: Final = "UPDATE versions SET is_newest = 0 WHERE journal = ? AND id = ?
 UNTAG: Final = "DELETE FROM tags WHERE journal = ? AND tag = ? AND created_at = ? AND id = ?"
 _IN_USE: Final = "SELECT 1 FROM versions WHERE journal = ? AND id = ? AND number = ? AND seq < ?"
 LEAVES: Final = "SELECT entry FROM entries WHERE place >= ? AND place < ? ORDER BY place"
-_BLOCK: Final = (
+NODES: Final = (
     "SELECT hash FROM nodes WHERE journal = ? AND level = ? AND number >= ? AND number < ?"
     " ORDER BY number"
 )
@@ -171,7 +171,7 @@ class Appender:
             places = (place(self.journal, start), place(self.journal, end))
             entries: Any = self._connection.execute(LEAVES, places)
             return leaves(unpacked(entry, ENTRY) for (entry,) in entries)
-        rows: Any = self._connection.execute(_BLOCK, (self.journal, level, start, end))
+        rows: Any = self._connection.execute(NODES, (self.journal, level, start, end))
         return [node for (node,) in rows]
 
     def _first_in_use(self) -> str:

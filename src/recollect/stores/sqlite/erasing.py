@@ -13,13 +13,14 @@ import apsw
 
 from recollect.kernel.errors import StoreUnavailable
 from recollect.stores.sqlite.connection import plain_errors
+from recollect.stores.sqlite.places import SEQ_BITS
 from recollect.stores.sqlite.words import forget_words
 
-_FORGET_BODIES: Final = """
+_FORGET_BODIES: Final = f"""
 DELETE FROM bodies WHERE place IN (
-  SELECT (journal << 40 | seq) FROM versions WHERE journal = ? AND id = ?
+  SELECT (journal << {SEQ_BITS} | seq) FROM versions WHERE journal = ? AND id = ?
 )
-"""
+"""  # noqa: S608 - ours
 _FORGET_ROWS: Final = """
 UPDATE versions SET
   is_newest = 0, status = 'erased', created_at = 0, updated_at = 0,

@@ -25,7 +25,7 @@ from recollect.ledger.unit import (
 from recollect.records.filter import MemoryFilter
 from recollect.stores.selection import COLUMNS, Dialect, selection
 from recollect.stores.shorthand import BODY, ENTRY, unpacked
-from recollect.stores.sqlite.appending import LEAVES
+from recollect.stores.sqlite.appending import LEAVES, NODES
 from recollect.stores.sqlite.erasing import scrub
 from recollect.stores.sqlite.finding import Asked, find
 from recollect.stores.sqlite.merging import Merger, merge
@@ -68,12 +68,6 @@ _AS_OF: Final = (
     " (SELECT max(w.number) FROM versions w WHERE w.journal = ?1 AND w.id = v.id AND w.seq < ?2)"
     " ORDER BY v.id"
 )
-_NODES: Final = (
-    "SELECT hash FROM nodes WHERE journal = ? AND level = ? AND number >= ? AND number < ?"
-    " ORDER BY number"
-)
-
-
 _NOTICES: Final = (
     "SELECT e.place, e.entry, b.salt, b.body FROM notices n JOIN entries e ON e.place = n.place"
     " LEFT JOIN bodies b ON b.place = e.place WHERE n.place >= ? AND n.place < ? ORDER BY n.place"
@@ -270,7 +264,7 @@ class SqliteLedger:
                 LEAVES, places, lambda row: leaf_hash(unpacked(row[0], ENTRY))
             )
         parameters = (self._journal, block.level, start, end)
-        return await self._database.rows(_NODES, parameters, lambda row: bytes(row[0]))
+        return await self._database.rows(NODES, parameters, lambda row: bytes(row[0]))
 
     async def keep_note(self, size: int, note: str, at: int) -> None:
         """Keep a checkpoint's note; one of the same size is replaced."""
