@@ -83,6 +83,24 @@ async def test_words_of_no_entry_are_found(file: tuple[Path, str, int]) -> None:
     assert [damage.check for damage in await damages(f"sqlite:///{path}")] == ["index"]
 
 
+async def test_words_that_were_moved_to_another_journal_are_found(
+    file: tuple[Path, str, int],
+) -> None:
+    path, _, seq = file
+    (journal,) = rows(path, "SELECT number FROM journals WHERE scope <> ''")
+    (other,) = rows(path, "SELECT number FROM journals WHERE scope = ''")
+    moved = """INSERT INTO words (words, rowid, tokens)
+       VALUES ('delete', {here}, '{journal}:note {journal}:one');
+       INSERT INTO words (rowid, tokens) VALUES ({there}, '{journal}:note {journal}:one')"""
+    places = {"here": place(journal, seq), "there": place(other, seq)}
+    change(path, moved.format(journal=journal, **places))
+
+    found = await damages(f"sqlite:///{path}")
+
+    assert {damage.check for damage in found} == {"index"}
+    assert seq in {damage.seq for damage in found}
+
+
 async def test_an_index_that_cannot_be_read_is_damage_and_no_error(
     file: tuple[Path, str, int],
 ) -> None:

@@ -104,7 +104,7 @@ class SqliteSnapshot:
 
     def words(self) -> AsyncGenerator[Sequence[StoredWord], None]:
         """Every posting of the word index."""
-        return self._chunks(_WORDS, _words_of(self._journal), _word)
+        return self._chunks(_WORDS, _words_of(self._journal), partial(_word, self._journal))
 
     # ------------------------------------------------------------------- on the thread
 
@@ -162,8 +162,9 @@ def _words_of(journal: int) -> tuple[int, str, str]:
     return len(before) + 1, before, before[:-1] + chr(ord(before[-1]) + 1)
 
 
-def _word(row: Any) -> StoredWord:
-    return StoredWord(row[0], row[1] & _SEQ)
+def _word(journal: int, row: Any) -> StoredWord:
+    """A posting; one that lies in another journal's places has a number that no entry has."""
+    return StoredWord(row[0], row[1] - place(journal, 0))
 
 
 class MemorySnapshot:
@@ -230,4 +231,4 @@ class MemorySnapshot:
 
     async def words(self) -> AsyncGenerator[Sequence[StoredWord], None]:
         """Every posting of the word index."""
-        yield [_word(row) for row in self._read[_WORDS]]
+        yield [_word(self._journal, row) for row in self._read[_WORDS]]
