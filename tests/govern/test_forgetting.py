@@ -293,7 +293,7 @@ class RunsTwice:
 
 async def test_an_erasure_that_runs_twice_is_told_once(memory: Memory[Any]) -> None:
     await memory.remember_many([f"note {number}" for number in range(5)])
-    memory._table.ledger = RunsTwice(memory._ledger)  # type: ignore[assignment]
+    memory._table.ledger = RunsTwice(memory._ledger)
 
     certificate = await memory.erase(whole_scope=True, reason="the customer left")
 

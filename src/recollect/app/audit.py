@@ -8,7 +8,7 @@ from recollect.app.databases import LedgerDatabase, acquire, release
 from recollect.app.url import hidden
 from recollect.journeys.audit.checkpoints import Checkpoints, Seal
 from recollect.journeys.audit.export import export, export_log
-from recollect.journeys.audit.verify import Progress
+from recollect.journeys.audit.verify import Progress, nobody
 from recollect.journeys.audit.whole import Audit, audit, directory_heads, vanished
 from recollect.kernel.clock import SystemClock
 from recollect.kernel.errors import CapabilityMissing, StoreUnavailable
@@ -68,7 +68,7 @@ async def verify_database(
         for scope in asked:
             mine = [one for one in kept if by_origin.get(_origin(one)) == scope]
             checkpoints = await _checkpoints(database, scope, seal)
-            tell = progress(scope) if progress else _silent
+            tell = progress(scope) if progress else nobody
             audits[scope] = await audit(checkpoints, heads=heads, kept=mine, progress=tell)
         for one in kept:
             if _origin(one) not in by_origin:
@@ -83,7 +83,7 @@ async def export_scope(
     """The lines of the export of a scope's journal (docs/format.md)."""
     async with _opened(url) as database:
         ledger = (await _existing(database, url, scope)).ledger
-        lines = export(ledger, scope, signers=signers, progress=progress or _silent)
+        lines = export(ledger, scope, signers=signers, progress=progress or nobody)
         async with aclosing(lines):
             async for line in lines:
                 yield line
@@ -95,7 +95,7 @@ async def export_memory_log(
     """The lines of a scope's MemoryLog, as seed 003 has it."""
     async with _opened(url) as database:
         ledger = (await _existing(database, url, scope)).ledger
-        lines = export_log(ledger, progress=progress or _silent)
+        lines = export_log(ledger, progress=progress or nobody)
         async with aclosing(lines):
             async for line in lines:
                 yield line
@@ -125,7 +125,3 @@ async def _checkpoints(database: LedgerDatabase, scope: str, seal: Seal) -> Chec
 
 def _origin(kept: KeptNote) -> str:
     return kept.text.partition("\n")[0]
-
-
-def _silent(_what: str, _done: int, _total: int) -> None:
-    """Nobody watches."""

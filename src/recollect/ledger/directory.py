@@ -7,6 +7,7 @@ off or put back is still named there.
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -65,10 +66,8 @@ def read_head(body: bytes) -> ScopeHead:
             "size": int(size),
             "root": str(root),
         } if len(root) == 2 * HASH_SIZE:
-            try:
+            with suppress(ValueError):  # not hexadecimal: refused below
                 return ScopeHead(scope, origin, size, bytes.fromhex(root))
-            except ValueError:
-                pass
     raise InvalidCheckpoint("a head", "it does not name a scope, an origin, a size and a root")
 
 

@@ -10,19 +10,16 @@ A checkpoint holds no time of its own. The times are for whoever knows from else
 written: the journal's entry about it, or the anchor.
 """
 
-import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
 from typing import Final, Self
 
-from recollect.kernel.errors import InvalidKey
+from recollect.kernel.errors import InvalidKey, InvalidTime
 from recollect.ledger.signed_note import VerifierKey
+from recollect.ledger.time import format_time, parse_time
 
 HEADER: Final = "recollect/keyring/1"
 _WHERE: Final = "the keyring"
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND: Final = timedelta(milliseconds=1)
-_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
 _OPEN: Final = "-"
 
 
@@ -45,8 +42,8 @@ class RingKey:
 
     def __str__(self) -> str:
         """The line in a ring's file."""
-        until = _OPEN if self.until is None else _written(self.until)
-        return f"{self.key} {_written(self.since)} {until}"
+        until = _OPEN if self.until is None else format_time(self.until)
+        return f"{self.key} {format_time(self.since)} {until}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +103,9 @@ def _entry(line: str, number: int) -> RingKey:
             raise InvalidKey(f"line {number} of {_WHERE}", "it is not: key, since, until")
 
 
-def _written(milliseconds: int) -> str:
-    moment = _EPOCH + milliseconds * _MILLISECOND
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 def _read(text: str) -> int:
-    try:
-        if _TIME.fullmatch(text):
-            return (datetime.fromisoformat(text) - _EPOCH) // _MILLISECOND
-    except ValueError:
-        pass
+    with suppress(InvalidTime):  # refused below
+        read = parse_time(text)
+        if format_time(read) == text:
+            return read
     raise InvalidKey(_WHERE, "a time is written like 2026-11-16T09:00:00.000Z")
