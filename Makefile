@@ -65,6 +65,7 @@ check: $(TEST)
 bench: $(BENCHED)
 	@$(BENCH)/bin/python -m bench
 	@$(BENCH)/bin/python -m bench.ledger
+	@$(BENCH)/bin/python -m bench.worlds
 
 # 10,000 tamperings and 1,000 clean runs, with the counts of each class; the suite has a short form.
 tamper: $(TEST)

@@ -11,18 +11,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
 from typing import Any
 
 import orjson
-from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
 import recollect
+from bench.aims import Aim, show
 from bench.systems.disk import sqlite_bytes
 from bench.systems.recollect import SCOPE, recollect_on_sqlite
 from bench.workload import SEED, Numbers, chunks
@@ -33,22 +31,10 @@ from recollect.ledger.damage import Damages
 from recollect.ledger.unit import Ledger, StoredEntry
 from recollect.ledger.walk import Walk
 
-RESULTS = Path(__file__).parent / "results"
 BATCH = 1_000
 PROOFS = 200
 IN_MEMORY = 100_000
 """How many entries are walked as bytes that were read before: reading left out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Aim:
-    """A figure, what is wanted of it, and what bounds it."""
-
-    figure: str
-    what: str
-    wanted: str
-    is_met: Callable[[float], bool]
-    bound: str
 
 
 AIMS = (
@@ -177,25 +163,8 @@ def main() -> None:
             command = [sys.executable, "-m", "bench.ledger", "--step", step, "--file", str(path)]
             done = subprocess.run(command, check=True, capture_output=True)  # noqa: S603
             figures |= orjson.loads(done.stdout.splitlines()[-1])
-    _show(figures, given.entries)
-
-
-def _show(figures: dict[str, float], entries: int) -> None:
-    table = Table(title=f"A journal of {entries:,} entries", title_justify="left")
-    for column in ("figure", "wanted", "reached", "", "bound by"):
-        table.add_column(column)
-    for aim in AIMS:
-        reached = figures[aim.figure]
-        verdict = "" if not aim.wanted else "met" if aim.is_met(reached) else "missed"
-        table.add_row(aim.what, aim.wanted, f"{reached:,.1f}", verdict, aim.bound)
-    console = Console()
-    if not console.is_terminal:
-        console.width = 160
-    console.print(table)
-    RESULTS.mkdir(exist_ok=True)
-    name = RESULTS / f"ledger-{entries}.json"
-    name.write_bytes(orjson.dumps(figures, option=orjson.OPT_INDENT_2))
-    console.print(f"written to {name}")
+    title = f"A journal of {given.entries:,} entries"
+    show(title, AIMS, figures, f"ledger-{given.entries}")
 
 
 if __name__ == "__main__":

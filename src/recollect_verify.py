@@ -5,22 +5,25 @@ read in an hour and run anywhere. It needs Python 3.11; `--key` needs `cryptogra
 
     python recollect_verify.py export.ndjson --checkpoint kept.txt --key NAME+ID+KEY
 
-The walk reads the export once, line by line, and keeps little: a few hashes of the tree, and the
-newest version of each object. Each line is checked in this order:
+The walk reads the export once, line by line, and keeps little: a few hashes of the tree, the newest
+version of each object, and some snapshots of worlds, because the next ones say only what changed. A
+snapshot that rests on one from long before is restored from the lines themselves: see `Again`. Each
+line is checked in this order:
 
 1. form       the line, its entry and its body are of the form that they must have
 2. seq        the entry's number is one more than that of the entry before
 3. previous   it names the hash of the entry before
 4. time       it is not older than the entry before
 5. body       salt and body have the digest that the entry names
-6. object     the rules for bodies hold
+6. object     the rules for objects and facts hold
+7. world      the snapshots and ids of worlds have the hashes that they say
 
 and at the end of the export:
 
-7. size       there are as many entries as the header says
-8. root       the checkpoint at the end is of this origin, size and root
-9. signature  the keys that are known have signed it, as far as they signed
-10. anchor    the checkpoints that were kept elsewhere are of this journal
+8. size       there are as many entries as the header says
+9. root       the checkpoint at the end is of this origin, size and root
+10. signature the keys that are known have signed it, as far as they signed
+11. anchor    the checkpoints that were kept elsewhere are of this journal
 
 Damage is reported, never raised: an auditor wants all of it. After a finding the walk goes on from
 what is stored, so that one edit isn't reported a million times.
@@ -31,15 +34,20 @@ from __future__ import annotations
 import argparse
 import base64
 import hashlib
+import io
 import json
 import math
 import os
 import re
 import sys
+import tempfile
 import time
 import zlib
 from array import array
+from bisect import bisect_left
 from dataclasses import dataclass, field
+from datetime import datetime
+from json.decoder import scanstring  # type: ignore[attr-defined]  # what reads every string
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 from urllib.parse import quote
@@ -48,17 +56,34 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 CHECKS = (
-    "form", "seq", "previous", "time", "body", "object", "size", "root", "signature", "anchor",
+    "form", "seq", "previous", "time", "body", "object", "world", "size", "root", "signature",
+    "anchor",
 )  # fmt: skip
 LONGEST_LINE = 64 * 2**20
 DEEPEST_BODY = 128
 MOST_SIGNATURES = 100
 LARGEST_INTEGER = 2**53 - 1  # what a double holds exactly
 LONGEST_NOTE = 2**20
+DEEPEST_SNAPSHOT = 64
+LARGEST_SNAPSHOT = 16 * 2**20
+ROOM_FOR_SNAPSHOTS = 16 * 2**20  # so many bytes of them are kept for those that rest on them
 
 MEMBERS = ("actor", "at", "body_digest", "kind", "previous_entry_hash", "seq", "v")
 OBJECT_KINDS = frozenset({"create", "consolidate", "invalidate", "archive"})
-KINDS = OBJECT_KINDS | {"policy_change", "conformance_break", "checkpoint", "maintenance"}
+FACT_TYPES = {
+    "proposal": ("Proposal",),
+    "decision": ("Vote", "Decision"),
+    "world": ("World", "Branch"),
+    "execution": ("ExecutionBegun", "ExecutionSealed", "ExecutionAbandoned"),
+    "effect": ("EffectStarted", "EffectFinished"),
+    "erasure": ("Erasure",),
+}
+WORLD_KINDS = frozenset({"world", "execution"})
+KINDS = (
+    OBJECT_KINDS
+    | FACT_TYPES.keys()
+    | {"policy_change", "conformance_break", "checkpoint", "maintenance"}
+)
 STATEMENT_TYPES = (
     "SourceStatement", "UserProvidedStatement", "SystemGeneratedStatement", "DerivedStatement",
     "ConsolidatedStatement",
@@ -182,6 +207,30 @@ def canonical(value: Any, room: int = DEEPEST_BODY) -> str:
             raise TypeError(type(value))
 
 
+def depth(value: Any, most: int) -> int:
+    """How deep a value is nested; raise Malformed if that is more than `most`."""
+    inner = value.values() if type(value) is dict else value if type(value) is list else None
+    if inner is None:
+        return 0
+    if most == 0:
+        raise Malformed("nested too deeply")
+    kinds = set(map(type, inner))
+    if dict not in kinds and list not in kinds:
+        return 1
+    return 1 + max(depth(one, most - 1) for one in inner)
+
+
+def has_floats(value: Any) -> bool:
+    """Whether there are floats in it, which the library writes otherwise than RFC 8785."""
+    inner = value.values() if type(value) is dict else value if type(value) is list else None
+    if inner is None:
+        return type(value) is float
+    kinds = set(map(type, inner))
+    if float in kinds:
+        return True
+    return (dict in kinds or list in kinds) and any(map(has_floats, inner))
+
+
 class _Careful(ValueError):
     """A body that the fast way can't judge."""
 
@@ -200,11 +249,10 @@ _FAST = json.JSONDecoder(parse_float=_careful, parse_int=_small, parse_constant=
 _WRITE = json.JSONEncoder(
     ensure_ascii=False, sort_keys=True, separators=(",", ":"), check_circular=False, allow_nan=False
 ).iterencode
-_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 
 
-def read_body(text: str) -> tuple[dict[str, Any] | None, str | None]:
-    """A body's members, as far as it has any, and what is wrong with its form.
+def read_json(text: str) -> tuple[Any, str | None]:
+    """The value of canonical JSON, as far as it has one, and what is wrong with its form.
 
     The library's writer gives the text again only if it was canonical already, provided that there
     are no floats, no large integers and no characters of two UTF-16 units, which sort otherwise.
@@ -213,23 +261,35 @@ def read_body(text: str) -> tuple[dict[str, Any] | None, str | None]:
     try:
         value, _ = _FAST(text)
         if (
-            type(value) is dict
-            and "".join(_WRITE(value, _one_shot=True)) == text
-            and (text.isascii() or not _ASTRAL.search(text))
-            and text.count("{") + text.count("[") <= DEEPEST_BODY
+            "".join(_WRITE(value, _one_shot=True)) == text
+            and (text.isascii() or len(text.encode("utf-16-le")) == 2 * len(text))
+            and (text.count("{") + text.count("[") <= DEEPEST_BODY or depth(value, DEEPEST_BODY))
         ):
             return value, None
     except (ValueError, RecursionError):
         pass
     try:
         value = parse(text)
-        if not isinstance(value, dict):
-            return None, "the body is not an object"
-        if canonical(value) != text:
-            return value, "the body is not canonical"
+        return value, None if canonical(value) == text else "it is not canonical"
     except Malformed as wrong:
-        return None, f"the body: {wrong}"
-    return value, None
+        return None, str(wrong)
+
+
+def written(value: Any, *, is_plain: bool) -> str:
+    """The canonical text of a value; fast if it is plain, which is to say without floats."""
+    if is_plain:
+        text = "".join(_WRITE(value, _one_shot=True))
+        if text.isascii() or len(text.encode("utf-16-le")) == 2 * len(text):
+            return text
+    return canonical(value)
+
+
+def read_body(text: str) -> tuple[dict[str, Any] | None, str | None]:
+    """A body's members, as far as it has any, and what is wrong with its form."""
+    value, wrong = read_json(text)
+    if type(value) is dict:
+        return value, wrong and f"the body: {wrong}"
+    return None, f"the body: {wrong or 'it is not an object'}"
 
 
 # -------------------------------------------------------------------------------------- entries
@@ -321,7 +381,7 @@ class Tree:
 
 
 class Versions:
-    """The newest version and digest of each object, in 56 to 64 bytes an object.
+    """The newest version of each object, its digest and the first place, in 64 to 72 bytes each.
 
     A table of our own, because a dict of a million small values would take three times as much.
     Ids are told apart by their 64-bit hash, which Python keys anew in each process.
@@ -331,43 +391,62 @@ class Versions:
         self._slots = array("I", bytes(4 * 1024))
         self._hashes = array("q")
         self._versions = array("Q")
+        self._places = array("Q")
         self._digests = bytearray()
 
     def _slot(self, key: int) -> int:
         slots, hashes = self._slots, self._hashes
         mask = len(slots) - 1
         slot = key & mask
-        while (place := slots[slot]) and hashes[place - 1] != key:
+        while (row := slots[slot]) and hashes[row - 1] != key:
             slot = (slot + 1) & mask
         return slot
 
-    def swap(self, id: str, version: int, digest: bytes) -> tuple[int, bytes]:
-        """Keep what is the newest now; return what was: version 0 for an id that was not seen."""
+    def swap(self, id: str, version: int, digest: bytes, place: int) -> tuple[int, bytes, int]:
+        """Keep what is the newest now; return what was: version 0 for an id that was not seen.
+
+        With it comes the place of the first body of the object.
+        """
         key = hash(id)
         slot = self._slot(key)
-        if place := self._slots[slot]:
-            here = slice(32 * place - 32, 32 * place)
-            before = self._versions[place - 1], bytes(self._digests[here])
-            self._versions[place - 1] = version
+        if row := self._slots[slot]:
+            here = slice(32 * row - 32, 32 * row)
+            before = self._versions[row - 1], bytes(self._digests[here]), self._places[row - 1]
+            self._versions[row - 1] = version
             self._digests[here] = digest
             return before
         self._hashes.append(key)
         self._versions.append(version)
+        self._places.append(place)
         self._digests += digest
         self._slots[slot] = len(self._hashes)
         if len(self._hashes) * 3 > len(self._slots) * 2:
             self._slots = array("I", bytes(8 * len(self._slots)))
-            for place, known in enumerate(self._hashes, 1):
-                self._slots[self._slot(known)] = place
-        return 0, b""
+            for row, known in enumerate(self._hashes, 1):
+                self._slots[self._slot(known)] = row
+        return 0, b"", place
 
 
 _VERSION = re.compile(r"[1-9][0-9]{0,14}")
+_TIME = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{3})?Z"
+)
 _SUPERSEDES = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 def _text(value: Any) -> bool:
     return type(value) is str and value != ""
+
+
+def _is_time(value: Any) -> bool:
+    """RFC 3339 in UTC, in whole seconds or milliseconds, of a day that there is."""
+    if type(value) is not str or not _TIME.fullmatch(value):
+        return False
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
 
 
 def broken_member(body: dict[str, Any]) -> str | None:
@@ -391,6 +470,33 @@ def broken_member(body: dict[str, Any]) -> str | None:
     return "it has an integrity_hash" if "integrity_hash" in body else None
 
 
+def unreadable_member(body: dict[str, Any]) -> str | None:
+    """Rule 7 for objects: what one is found by can be read."""
+    if not _is_time(body["timestamp"]):
+        return "timestamp is not a time"
+    for name in ("valid_from", "valid_to", "expires"):
+        if body.get(name) is not None and not _is_time(body[name]):
+            return f"{name} is not a time"
+    for name in ("created_ms", "updated_ms"):
+        if name in body and type(body[name]) is not int:
+            return f"{name} is not a whole number"
+    if body.get("subject") is not None and not _text(body["subject"]):
+        return "subject is not a text"
+    tags, inputs = body.get("tags"), body.get("inputs")
+    if tags is not None and not (type(tags) is list and all(map(_text, tags))):
+        return "tags are not texts"
+    if inputs is not None and not (
+        type(inputs) is list and all(type(one) is dict and _text(one.get("id")) for one in inputs)
+    ):
+        return "inputs do not name ids"
+    form = body.get("format", "text")
+    if form not in ("text", "json"):
+        return "format is neither text nor json"
+    if form == "json" and read_json(body["statement"])[1]:
+        return "the statement is not canonical JSON, and format says that it is"
+    return None
+
+
 def broken_ending(kind: str, body: dict[str, Any]) -> str | None:
     """Rules 4 and 5 for objects: a reason for what ends one, and the status that fits."""
     if kind not in ENDINGS:
@@ -401,6 +507,394 @@ def broken_ending(kind: str, body: dict[str, Any]) -> str | None:
     if body.get("status") not in ENDINGS[kind]:
         return f"{kind} leads to the status {shown(body.get('status'))}"
     return None
+
+
+# ---------------------------------------------------------------------------------------- facts
+
+
+def _is_before(number: Any, seq: int) -> bool:
+    return type(number) is int and 0 <= number < seq
+
+
+def _are_names(value: Any) -> bool:
+    return type(value) is list and all(map(_text, value)) and len(set(value)) == len(value)
+
+
+def _pairs(value: Any) -> bool:
+    """Whether it is an array of arrays of two, each once."""
+    if type(value) is not list or not all(type(one) is list and len(one) == 2 for one in value):
+        return False
+    return len(set(map(canonical, value))) == len(value)
+
+
+def broken_fact(kind: str, body: dict[str, Any], seq: int) -> str | None:
+    """Rules 1 and 2 for facts, as far as they ask for no other entry."""
+    if body["type"] not in FACT_TYPES[kind]:
+        return f"{shown(body['type'])!r} is no type of a {kind}"
+    for name in ("marks", "inputs"):
+        if name in body and not _are_names(body[name]):
+            return f"{name} are not names, each once"
+    if ("output" in body) != bool(body.get("inputs")) or not _text(body.get("output", "-")):
+        return "inputs and output are not there together"
+    unmarks = body.get("unmarks", [])
+    if not (_pairs(unmarks) and all(_text(name) and _is_before(at, seq) for name, at in unmarks)):
+        return "unmarks are not marks of entries before it, each once"
+    return broken_erasure(body, seq) if kind == "erasure" else None
+
+
+def broken_erasure(body: dict[str, Any], seq: int) -> str | None:
+    """Rule 2 for facts: the form of an erasure."""
+    reason = body.get("reason")
+    if type(reason) is not str or not reason.strip() or not _text(body.get("cause")):
+        return "an erasure without a reason or a cause"
+    erased = body.get("erased")
+    if not erased or not _pairs(erased):
+        return "an erasure does not say what was erased"
+    for number, digest in erased:
+        if not _is_before(number, seq) or type(digest) is not str or not _HASH.fullmatch(digest):
+            return "what was erased are not entries before the erasure, with their digests"
+    return None
+
+
+# --------------------------------------------------------------------------------------- worlds
+
+_NO_FIT = "the changes do not fit the snapshot before"
+_KEEPERS = {"ExecutionSealed": "world", "Branch": "head"}
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+
+
+def _hex(text: str) -> str:
+    return _sha256(text.encode()).hexdigest()
+
+
+def world_id(schema_hash: str, snapshot_hash: str) -> str:
+    """The id of a world."""
+    return _hex(f"{schema_hash}:{snapshot_hash}")
+
+
+def broken_world(body: dict[str, Any]) -> str | None:
+    """Rule 1 for worlds: the id of a World follows from its hashes."""
+    world = body.get("world")
+    found = [
+        world.get(name) if type(world) is dict else None
+        for name in ("schemaHash", "snapshotHash", "worldId")
+    ]
+    if not all(type(one) is str for one in found):
+        return "the world has no worldId, schemaHash and snapshotHash"
+    if found[2] != world_id(str(found[0]), str(found[1])):
+        return "the id of the world is not the hash of its schema and snapshot"
+    return None
+
+
+def _system_input(system: Any) -> dict[str, Any]:
+    """What of the system state is part of a snapshot's hash; raise Malformed."""
+    if type(system) is not dict or "lastError" not in system:
+        raise Malformed("the snapshot has no system with a lastError")
+    errors, pending = system.get("errors"), system.get("pendingRequirements")
+    if type(errors) is not list or type(pending) is not list:
+        raise Malformed("errors or pendingRequirements are not arrays")
+    signatures = []
+    for error in errors:
+        source = error.get("source") if type(error) is dict else None
+        if type(source) is not dict or not {"actionId", "nodePath"} <= source.keys():
+            raise Malformed("an error has no source with actionId and nodePath")
+        if "code" not in error:
+            raise Malformed("an error has no code")
+        place = {"actionId": source["actionId"], "nodePath": source["nodePath"]}
+        signatures.append({"code": error["code"], "source": place})
+    ids = [one.get("id") if type(one) is dict else None for one in pending]
+    if not all(type(id) is str for id in ids):
+        raise Malformed("a pending requirement has no id")
+    ids.sort(key=lambda id: str(id).encode("utf-16-be", "surrogatepass"))
+    failed = system["lastError"] is not None or pending
+    return {
+        "errors": sorted(signatures, key=lambda one: _hex(canonical(one))),
+        "pendingDigest": _hex(canonical({"pendingIds": ids})) if ids else "empty",
+        "terminalStatus": "failed" if failed else "completed",
+    }
+
+
+def _at(container: Any, step: Any) -> Any:
+    """What stands at a step of a path; raise Malformed if there is nothing."""
+    if type(container) is dict and type(step) is str and step in container:
+        return container[step]
+    if type(container) is list and type(step) is int and step < len(container):
+        return container[step]
+    raise Malformed(_NO_FIT)
+
+
+def applied(value: Any, changes: list[Any]) -> Any:
+    """A value after changes of the right form; the value itself stays as it is."""
+    own: dict[int, Any] = {}  # what was copied for this result, and alone may be changed
+
+    def copied(container: Any) -> Any:
+        if id(container) in own:
+            return container
+        if type(container) is not dict and type(container) is not list:
+            raise Malformed(_NO_FIT)
+        copy = container.copy()
+        own[id(copy)] = copy
+        return copy
+
+    for verb, path, *rest in changes:
+        if verb == "set" and not path:
+            value = rest[0]
+            continue
+        value = target = copied(value)
+        for step in path if verb == "splice" else path[:-1]:
+            target[step] = inner = copied(_at(target, step))
+            target = inner
+        if verb == "splice":
+            index, count, items = rest
+            if type(target) is not list or index + count > len(target):
+                raise Malformed(_NO_FIT)
+            target[index : index + count] = items
+        elif verb == "set":
+            if type(target) is not dict or type(path[-1]) is not str:
+                _at(target, path[-1])
+            target[path[-1]] = rest[0]
+        else:
+            if type(target) is not dict or not path:
+                raise Malformed(_NO_FIT)
+            _at(target, path[-1])
+            del target[path[-1]]
+    return value
+
+
+def _is_whole(number: Any) -> bool:
+    return type(number) is int and number >= 0
+
+
+def _is_change(change: Any) -> bool:
+    if type(change) is not list or len(change) < 2 or type(change[1]) is not list:
+        return False
+    verb, path, *rest = change
+    if not all(type(step) is str or _is_whole(step) for step in path):
+        return False
+    if verb == "splice":
+        return len(rest) == 3 and all(map(_is_whole, rest[:2])) and type(rest[2]) is list
+    return (verb, len(rest)) in (("set", 1), ("unset", 0))
+
+
+def broken_keeping(snapshot: Any, seq: int) -> str | None:
+    """Rule 2 for worlds: a snapshot is kept whole, or by changes."""
+    members = snapshot.keys() if type(snapshot) is dict else ()
+    if members not in ({"sha256", "full"}, {"sha256", "on", "changes"}):
+        return "the snapshot is kept neither whole nor by changes"
+    digest = snapshot["sha256"]
+    if type(digest) is not str or not _HASH.fullmatch(digest):
+        return "the snapshot has no sha256"
+    if "full" in snapshot:
+        return None
+    on, changes = snapshot["on"], snapshot["changes"]
+    if type(on) is not list or not on or not all(_is_before(one, seq) for one in on):
+        return "the snapshot does not rest on entries before it"
+    if on != sorted(set(on)):
+        return "the entries that the snapshot rests on are not in their order"
+    if type(changes) is not list or not all(map(_is_change, changes)):
+        return "the changes of the snapshot are not changes"
+    return None
+
+
+class Snapshot(NamedTuple):
+    """A snapshot that was restored, and the entries that it rests on."""
+
+    value: dict[str, Any]
+    on: list[int]
+    is_plain: bool
+    deep: int  # no deeper than this
+    size: int
+
+
+class Restored(NamedTuple):
+    """A snapshot before it is compared; `deep` is a bound for how deep it is nested."""
+
+    value: Any
+    is_plain: bool
+    deep: int
+
+
+def _whole(kept: dict[str, Any]) -> Restored:
+    full = kept["full"]
+    return Restored(full, not has_floats(full), depth(full, DEEPEST_BODY))
+
+
+def _changed(before: Restored, changes: list[Any]) -> Restored:
+    deep = [len(path) + depth(rest[-1], DEEPEST_BODY) for _, path, *rest in changes if rest]
+    is_plain = before.is_plain and not has_floats(changes)
+    return Restored(applied(before.value, changes), is_plain, max([before.deep, *deep]))
+
+
+class Again:
+    """Lines of an export that may be needed again, found by the numbers of their entries.
+
+    They are read again where they are. From a pipe nothing can be read twice: then they are copied
+    to a temporary file that has no name and is gone afterwards.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._is_copied = not stream.seekable()
+        self._file: IO[bytes] = stream
+        if self._is_copied:
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
+        self._numbers = array("Q")
+        self._offsets = array("Q")
+        self._lengths = array("Q")
+
+    def close(self) -> None:
+        """Nothing is needed again."""
+        if self._is_copied:
+            self._file.close()
+
+    def keep(self, number: int, line: bytes) -> None:
+        """Keep the line that was read last, if its number is right."""
+        if self._numbers and number <= self._numbers[-1]:
+            return
+        if self._is_copied:
+            offset = self._file.seek(0, os.SEEK_END)
+            self._file.write(line)
+        else:
+            offset = self._file.tell() - len(line)
+        self._numbers.append(number)
+        self._offsets.append(offset)
+        self._lengths.append(len(line))
+
+    def snapshot(self, number: int) -> dict[str, Any] | None:
+        """What an entry keeps of a snapshot; None if it is not one that was kept here."""
+        row = bisect_left(self._numbers, number)
+        if row == len(self._numbers) or self._numbers[row] != number:
+            return None
+        line = self._read(self._offsets[row], self._lengths[row])
+        plain = plain_line(line)
+        found = parse(plain[3] or "" if plain else read_line(line)["body"])["snapshot"]
+        return dict(found)
+
+    def _read(self, offset: int, length: int) -> bytes:
+        file = self._file
+        if hasattr(os, "pread") and isinstance(file, io.BufferedReader) and _is_file(file):
+            return os.pread(file.fileno(), length, offset)  # what is read ahead stays as it is
+        back = file.tell()
+        file.seek(offset)
+        line = file.read(length)
+        file.seek(back)
+        return line
+
+
+def _is_file(stream: io.BufferedReader) -> bool:
+    return isinstance(stream.raw, io.FileIO)
+
+
+class Worlds:
+    """The rules for worlds. Some snapshots are kept: most rest on one that was just seen."""
+
+    def __init__(self, again: Again) -> None:
+        self._again = again
+        self._recent: dict[int, Snapshot] = {}
+        self._room = ROOM_FOR_SNAPSHOTS
+        self.erased: set[int] = set()
+        self.unusable: set[int] = set()  # those of which something was said
+
+    def broken(self, seq: int, body: dict[str, Any], line: bytes, *, in_order: bool) -> str | None:
+        """The first rule that a world, a branch or the end of an execution breaks.
+
+        `in_order` says that nothing was found so far: else what is missing is no news.
+        """
+        if body["type"] == "World":
+            return broken_world(body)
+        if body["type"] not in _KEEPERS:
+            return None
+        try:
+            wrong = self._broken_snapshot(seq, body, in_order)
+        except Malformed as refused:
+            wrong = str(refused)
+        except RecursionError:
+            wrong = "the snapshot is nested too deeply"
+        if wrong:
+            self.unusable.add(seq)
+        elif seq not in self.unusable:
+            self._again.keep(seq, line)
+        return wrong
+
+    def _broken_snapshot(self, seq: int, body: dict[str, Any], in_order: bool) -> str | None:
+        # 2. it is kept in one of two ways
+        kept, schema_hash, world = (
+            body.get(name) for name in ("snapshot", "schemaHash", _KEEPERS[body["type"]])
+        )
+        if type(schema_hash) is not str or type(world) is not str:
+            return "it does not name a schema and a world"
+        if (wrong := broken_keeping(kept, seq)) or kept is None:
+            return wrong
+        on = kept.get("on", [])
+        if not self.unusable.isdisjoint(on):
+            self.unusable.add(seq)
+            return None
+        # 5. what it rests on was not erased without it
+        if not self.erased.isdisjoint(on):
+            return "what the snapshot rests on was erased, and it was not"
+        # 3. it can be restored
+        restored = self._restored(kept, on)
+        if restored is None:
+            self.unusable.add(seq)
+            return "the snapshot rests on an entry that keeps none" if in_order else None
+        return self._differs(seq, kept, restored, schema_hash, world)
+
+    def _restored(self, kept: dict[str, Any], on: list[int]) -> Restored | None:
+        """What a snapshot is; None if something that it rests on isn't there."""
+        if not on:
+            return _whole(kept)
+        before = self._recent.get(on[-1])
+        found: Restored | None = None
+        if before is not None and before.on == on[:-1]:
+            self._recent[on[-1]] = self._recent.pop(on[-1])  # the one that was used last
+            found = Restored(before.value, before.is_plain, before.deep)
+        else:
+            first, *others = [self._again.snapshot(number) for number in on]
+            if first is None or "full" not in first:
+                return None
+            found = _whole(first)
+            for other in others:
+                if other is None or "changes" not in other:
+                    return None
+                found = _changed(found, other["changes"])
+        return _changed(found, kept["changes"])
+
+    def _differs(
+        self, seq: int, kept: dict[str, Any], restored: Restored, schema: str, world: str
+    ) -> str | None:
+        value, is_plain, deep = restored
+        if type(value) is not dict:
+            return "the snapshot is not an object"
+        if deep > DEEPEST_SNAPSHOT:  # perhaps: it is only a bound
+            deep = depth(value, DEEPEST_SNAPSHOT)
+        texts = {name: written(member, is_plain=is_plain) for name, member in value.items()}
+        ordered = sorted(texts, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
+        text = "{" + ",".join(f"{_string(name)}:{texts[name]}" for name in ordered) + "}"
+        content = text.encode()
+        if len(content) > LARGEST_SNAPSHOT or ("\\u0000" in text and _NUL.search(text)):
+            return "the snapshot is too large, or has U+0000 in it"
+        if _sha256(content).hexdigest() != kept["sha256"]:
+            return "the snapshot has another sha256 than is written with it"
+        # 4. its hash gives the world
+        data = value.get("data")
+        if data is None:
+            own = "{}"
+        elif type(data) is dict and any(name.startswith("$") for name in data):
+            mine = {name: one for name, one in data.items() if not name.startswith("$")}
+            own = written(mine, is_plain=is_plain)
+        else:
+            own = texts["data"]
+        hashed = f'{{"data":{own},"system":{canonical(_system_input(value.get("system")))}}}'
+        if world_id(schema, _hex(hashed)) != world:
+            return "the snapshot is not that of the world that is named"
+        self._hold(seq, Snapshot(value, kept.get("on", []), is_plain, deep, len(content)))
+        return None
+
+    def _hold(self, seq: int, snapshot: Snapshot) -> None:
+        self._recent[seq] = snapshot
+        self._room -= snapshot.size
+        while self._room < 0 and len(self._recent) > 1:
+            oldest = next(iter(self._recent))
+            self._room += self._recent.pop(oldest).size
 
 
 # ---------------------------------------------------------------------------------- checkpoints
@@ -502,6 +996,16 @@ def parse_key(line: str) -> Key:
     if _sha256(name.encode() + b"\n" + key).digest()[:4] != bytes.fromhex(key_id):
         raise Malformed("the key has another id than it says: a letter of it was lost or changed")
     return Key(name, bytes.fromhex(key_id), key[1:])
+
+
+def parse_ring(text: str) -> list[Key]:
+    """Read a ring of public keys, each on a line with the times of its use; raise Malformed."""
+    header, *lines = text.split("\n")
+    if header != "recollect/keyring/1" or not lines or lines.pop():
+        raise Malformed("it is not lines of text that begin with recollect/keyring/1")
+    if any(line.count(" ") != 2 for line in lines):
+        raise Malformed("a line is not: key, since, until")
+    return [parse_key(line.split(" ")[0]) for line in lines]
 
 
 def _holds(key: Key, signature: bytes, text: bytes) -> bool:
@@ -659,35 +1163,35 @@ def read_line(line: bytes | None) -> dict[str, Any]:
     return members
 
 
-_PLAIN = re.compile(
-    r'\{"entry":"('
-    + _PATTERN.replace("Q", r"\\\"")
-    + ')","salt":(?:"([0-9a-f]{32})","body":"|null)'
+_REST = re.compile(
+    r',"entry":"(' + _PATTERN.replace("Q", r"\\\"") + r')","salt":(?:"([0-9a-f]{32})"|null)\}\n'
 )
 
 
 def plain_line(line: bytes | None) -> tuple[str, Entry, str | None, str | None] | None:
     """Entry, its members, salt and body of a line as nearly all are, or None.
 
-    That is a line without spaces, its members in the usual order, whose strings have no escapes but
-    those of quotation marks. Its form and that of its entry are right.
+    That is a line as recollect writes it: without spaces, its members in the order of their names,
+    and no escapes in its entry but those of quotation marks. Its form and that of its entry are
+    right.
     """
     try:
         text = line.decode() if line else ""
-    except UnicodeDecodeError:
+        if text.startswith('{"body":"'):
+            body, end = scanstring(text, 9)
+        elif text.startswith('{"body":null'):
+            body, end = None, 12
+        else:
+            return None
+    except ValueError:
         return None
-    found = _PLAIN.match(text)
+    found = _REST.fullmatch(text, end)
     if not found or found[4] not in KINDS:
         return None
-    raw = text[found.end() :]
     entry, at, digest, kind, previous, seq, salt = found.groups()
-    members = Entry(int(at), digest, kind, previous, int(seq))
-    if salt is None:
-        return None if raw != ',"body":null}\n' else (_unescaped(entry), members, None, None)
-    body = _unescaped(raw[:-3])
-    quotes = len(raw) - 3 - len(body)  # as many as there were escapes
-    is_plain = raw[-3:] == '"}\n' and "\\" not in body and body.count('"') == quotes
-    return (_unescaped(entry), members, salt, body) if is_plain else None
+    if (salt is None) != (body is None):
+        return None
+    return _unescaped(entry), Entry(int(at), digest, kind, previous, int(seq)), salt, body
 
 
 def _unescaped(text: str) -> str:
@@ -727,6 +1231,9 @@ class Walk:
         self._at = 0
         self._versions = Versions()
         self._spare = 0  # erased bodies of objects that no gap of versions has used up
+        self._gone: dict[int, tuple[str, int]] = {}  # erased facts that no erasure has named yet
+        self._line: bytes | None = None
+        self._worlds = Worlds(Again(io.BytesIO()))
         self._lost = 0  # bodies that are there, but of no use
         self._checkpoint: Checkpoint | None = None
         self._progress: Callable[[int], None] | None = None
@@ -735,6 +1242,14 @@ class Walk:
 
     def read(self, stream: IO[bytes], progress: Callable[[int], None] | None = None) -> Report:
         """Walk over an export from its header to its end."""
+        again = Again(stream)
+        self._worlds = Worlds(again)
+        try:
+            return self._read(stream, progress)
+        finally:
+            again.close()
+
+    def _read(self, stream: IO[bytes], progress: Callable[[int], None] | None) -> Report:
         self._progress = progress
         pending: Malformed | None = None  # a line that can't be read: an entry, or the end
         began, ended, after = False, False, 0
@@ -752,6 +1267,7 @@ class Walk:
                 self._no_entry(pending)
                 pending = None
             feed = line is None or line.endswith(b"\n")
+            self._line = line
             try:
                 if plain := plain_line(line):
                     self._checked(*plain)
@@ -870,10 +1386,12 @@ class Walk:
                 add("time", place, f"the entry is {self._at - at} ms older than that before")
             self._at = at
 
-            # 5. body and 6. object: of a body that is not the entry's own, no rule is asked
+            # 5. body, 6. object and 7. world: of a body that is not the entry's own, no rule is
+            #    asked
+            usable = False
             if salt is None and body is None:
                 self.report.erased += 1
-                self._spare += kind in OBJECT_KINDS
+                self._erased(kind, digest, seq)
             elif content is None:
                 self._lost += 1
             elif _sha256(bytes.fromhex(salt) + content).hexdigest() != digest:
@@ -881,8 +1399,12 @@ class Walk:
                 self._lost += 1
             elif value is None:
                 self._lost += 1
-            elif rule := self._broken_rule(kind, value, content):
+            elif rule := self._broken_rule(kind, seq, value, content):
                 add("object", place, rule)
+            else:
+                usable = True
+            if kind in WORLD_KINDS:
+                self._world(seq, value if usable else None)
 
         self._previous = _sha256(hashed).hexdigest()
         self._tree.add(hashed)
@@ -891,6 +1413,25 @@ class Walk:
             self._roots[place] = self._tree.root()
         if place % 4096 == 0 and self._progress:
             self._progress(place)
+
+    def _erased(self, kind: str, digest: str, seq: int) -> None:
+        """Note a body that is gone."""
+        if kind in OBJECT_KINDS:
+            self._spare += 1
+        elif kind in FACT_TYPES and kind != "erasure":
+            self._gone[seq] = digest, self._place
+            if kind in WORLD_KINDS:
+                self._worlds.erased.add(seq)
+        else:
+            why = f"the body is gone, and that of a {kind} is never erased"
+            self.findings.add("body", self._place, why)
+
+    def _world(self, seq: int, body: dict[str, Any] | None) -> None:
+        """Check what an entry says of worlds, if its body can be used."""
+        if body is None:
+            self._worlds.unusable |= {seq} - self._worlds.erased
+        elif rule := self._worlds.broken(seq, body, self._line or b"", in_order=not self.findings):
+            self.findings.add("world", self._place, rule)
 
     def _body(self, salt: Any, body: Any) -> tuple[bytes | None, dict[str, Any] | None]:
         """The bytes of a body and its members, as far as salt and body are of use."""
@@ -912,11 +1453,12 @@ class Walk:
             self.findings.add("form", self._place, "salt and body are not 32 hex digits and a text")
         return None, None
 
-    def _broken_rule(self, kind: str, body: dict[str, Any], content: bytes) -> str | None:
-        """The first rule for bodies that is broken."""
+    def _broken_rule(self, kind: str, seq: int, body: dict[str, Any], content: bytes) -> str | None:
+        """The first rule for objects or facts that is broken."""
         if kind not in OBJECT_KINDS:
-            own = _text(body.get("type")) and body["type"] != "MemoryObject"
-            return None if own else f"the body of a {kind} has no type of its own"
+            if not _text(body.get("type")) or body["type"] == "MemoryObject":
+                return f"the body of a {kind} has no type of its own"
+            return self._broken_fact(kind, seq, body) if kind in FACT_TYPES else None
         id, version, supersedes = body.get("id"), body.get("version"), body.get("supersedes")
         if (
             not isinstance(id, str)
@@ -925,21 +1467,38 @@ class Walk:
         ):
             self._lost += 1
             return broken_member(body) or "version is not a decimal number from 1, as a string"
-        number = int(version)
-        before, digest = self._versions.swap(id, number, _sha256(content).digest())
+        number, digest = int(version), _sha256(content).digest()
+        before, digest_before, first = self._versions.swap(id, number, digest, self._place)
         gap = number - before - 1
-        if wrong := broken_member(body):
+        if wrong := broken_member(body) or unreadable_member(body):
             return wrong
-        if gap < 0 or gap > self._spare + self._lost:
-            return f"version {number} follows version {before}"
-        self._lost -= max(0, gap - self._spare)
-        self._spare -= min(gap, self._spare)
+        spare = 0
+        if kind == "archive" and body.get("status") == "erased":
+            # only a tombstone follows versions that are gone, and before it all of them are
+            spare = self._spare
+            if before:
+                self.findings.add("object", first, "it was erased, and its content is there")
+        if gap:
+            if gap < 0 or gap > spare + self._lost:
+                return f"version {number} follows version {before}"
+            self._lost -= max(0, gap - spare)
+            self._spare -= min(gap, spare)
         if number > 1:
             if not isinstance(supersedes, str) or not _SUPERSEDES.fullmatch(supersedes):
                 return f"version {number} does not say what it supersedes"
-            if gap == 0 and supersedes != "sha256:" + digest.hex():
+            if gap == 0 and supersedes != "sha256:" + digest_before.hex():
                 return f"version {number} supersedes another content than that of version {before}"
         return broken_ending(kind, body)
+
+    def _broken_fact(self, kind: str, seq: int, body: dict[str, Any]) -> str | None:
+        wrong = broken_fact(kind, body, seq)
+        if kind != "erasure" or wrong:
+            return wrong
+        for number, digest in body["erased"]:
+            found, _ = self._gone.pop(number, ("", 0))
+            if found != digest:
+                wrong = wrong or f"it says that entry {number} was erased, and that is not so"
+        return wrong
 
     def _end(self, members: dict[str, Any]) -> None:
         if members.keys() != _END_LINE:
@@ -960,15 +1519,19 @@ class Walk:
         report.size = self._place
         report.root = self._tree.root() if self._unreadable is None else None
 
+        # 5. body: no fact has gone without an erasure that names it
+        for _, place in self._gone.values():
+            add("body", place, "the body is gone, and no erasure says why")
+
         # 6. object: no version has gone without a later one that stayed
         if self._spare and self._unreadable is None and not self.findings:
             add("object", None, f"{self._spare} erased bodies have no tombstone after them")
 
-        # 7. size
+        # 8. size
         if self._said is not None and self._said != report.size:
             add("size", None, f"{report.size} entries; the header says {self._said}")
 
-        # 8. root
+        # 9. root
         checkpoint = self._checkpoint
         if checkpoint is not None:
             if report.origin is not None and checkpoint.origin != report.origin:
@@ -980,7 +1543,7 @@ class Walk:
             elif checkpoint.root != report.root:
                 add("root", None, "the checkpoint is of another root than these entries have")
 
-        # 9. signature
+        # 10. signature
         if checkpoint is not None:
             report.end = standing(checkpoint, self._keys)
             for name in report.end.wrong:
@@ -988,7 +1551,7 @@ class Walk:
         if self._require_signature and (report.end is None or not report.end.by):
             add("signature", None, "none of the keys that were asked for has signed the checkpoint")
 
-        # 10. anchor
+        # 11. anchor
         for anchor in report.anchors:
             anchor.standing = standing(anchor.checkpoint, self._keys)
             anchor.verdict, why = self._verdict(anchor)
@@ -1159,16 +1722,22 @@ def _kept(file: str) -> Anchor:
         _fail(f"{shown(file)} is no checkpoint: {wrong}")
 
 
-def _known(lines: Sequence[str]) -> list[Key]:
-    if lines:
+def _known(lines: Sequence[str], ring: str | None) -> list[Key]:
+    if lines or ring:
         try:
             import cryptography  # noqa: F401, PLC0415
         except ImportError:
             _fail("checking signatures needs a package: pip install cryptography")
     try:
-        return [parse_key(line) for line in lines]
+        keys = [parse_key(line) for line in lines]
     except Malformed as wrong:
         _fail(f"--key: {wrong}")
+    try:
+        return keys + (parse_ring(Path(ring).read_text("utf-8")) if ring else [])
+    except OSError as wrong:
+        _fail(f"can't read the keyring {shown(ring)}: {wrong.strerror}")
+    except (Malformed, UnicodeDecodeError) as wrong:
+        _fail(f"{shown(ring)} is no keyring: {wrong}")
 
 
 def _meter() -> Callable[[int], None]:
@@ -1199,6 +1768,9 @@ def _arguments() -> argparse.ArgumentParser:
         help="a public key, written name+id+key; may be repeated",
     )  # fmt: skip
     parser.add_argument(
+        "--keyring", metavar="FILE", help="a file of public keys, as recollect writes it",
+    )  # fmt: skip
+    parser.add_argument(
         "--require-signature", action="store_true",
         help="the checkpoint in the export must be signed by one of the keys",
     )  # fmt: skip
@@ -1214,9 +1786,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
     parser = _arguments()
     given = parser.parse_args(arguments)
-    if given.require_signature and not given.key:
-        parser.error("--require-signature needs a --key: whose signature is it to be?")
-    keys = _known(given.key)
+    if given.require_signature and not (given.key or given.keyring):
+        parser.error("--require-signature needs --key or --keyring: whose signature is it to be?")
+    keys = _known(given.key, given.keyring)
     anchors = [_kept(file) for file in given.checkpoint]
     wants_progress = sys.stderr.isatty() if given.progress is None else given.progress
     meter = _meter() if wants_progress else None

@@ -10,6 +10,7 @@ import apsw
 import pytest
 
 import recollect
+from recollect.ledger.codec import PLAIN
 from recollect.stores.sqlite.connection import connect
 from recollect.stores.sqlite.snapshot import SqliteSnapshot
 from tests.adversity.cancels import Cancels
@@ -49,7 +50,7 @@ async def test_a_snapshot_whose_opening_was_cancelled_pins_nothing(tmp_path: Pat
 
     async with recollect.open(f"sqlite:///{path}") as memory:
         await memory.remember("one")
-        snapshot = SqliteSnapshot(slowly, 1, path)
+        snapshot = SqliteSnapshot(slowly, 1, path, PLAIN)
         opening = asyncio.ensure_future(snapshot.__aenter__())
         await asyncio.to_thread(begun.wait)
         opening.cancel()

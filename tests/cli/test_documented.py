@@ -10,7 +10,7 @@ import typer.main
 from recollect.surfaces.cli.main import app
 from recollect.surfaces.errors import EXIT_CODES, NOT_SOUND
 from tests.cli.command import Command
-from tests.cli.transcript import comparable, steps
+from tests.cli.transcript import comparable, learned, renamed, steps
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
 NARRATED = {"demo", "demo tamper"}
@@ -87,8 +87,9 @@ def test_the_page_names_every_exit_code() -> None:
 
 
 def test_the_transcripts_of_the_page_are_true(recollect: Command) -> None:
+    names: dict[str, str] = {}
     for step in steps(PAGE):
-        program, *words = step.words
+        program, *words = (renamed(word, names) for word in step.words)
         if program == "export":
             recollect.setenv(*words[0].split("=", 1))
             continue
@@ -96,3 +97,4 @@ def test_the_transcripts_of_the_page_are_true(recollect: Command) -> None:
         result = recollect(*words, said=step.said)
         assert comparable(result.output) == comparable(step.printed), step.line
         assert result.exit_code == step.status, step.line
+        names |= learned(step.printed, result.output)

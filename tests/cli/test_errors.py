@@ -14,6 +14,7 @@ from recollect.kernel.errors import (
     RecordNotFound,
     StoreClosed,
     StoreError,
+    WorldError,
 )
 from recollect.kernel.json import parse
 from recollect.surfaces.cli.errors import PlainErrors
@@ -51,7 +52,7 @@ def test_every_error_has_one_exit_code(leaf: type[RecollectError]) -> None:
 
 
 def test_the_branches_have_their_codes() -> None:
-    assert {InvalidInput: 2, RecordError: 3, StoreError: 4} == EXIT_CODES
+    assert {InvalidInput: 2, RecordError: 3, WorldError: 3, StoreError: 4} == EXIT_CODES
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ from tests.cli.command import Command
 
 CERTIFICATE = [
     *("type", "origin", "actor", "at", "reason", "cause", "dry_run"),
-    *("objects", "derived", "versions", "tags", "tombstones"),
+    *("objects", "derived", "versions", "tags", "postings", "retries", "derivations"),
+    *("proposals", "contexts", "effects", "snapshots"),
+    "tombstones",
 ]
 CANARY = "zanzibar-canary"
 
@@ -112,3 +114,12 @@ def test_scrub_alone_writes_the_database_anew(three: Command) -> None:
     assert three.json("erase", "--scrub") == {"scrubbed": True}
     assert "written anew" in three.text("erase", "--scrub")
     assert three.json("verify")["sound"]
+
+
+def test_every_count_of_an_erasure_is_told_in_words(three: Command) -> None:
+    three.json("remember", "four", "--id", "d", "--tag", "t", "--key", "once")
+
+    shown = " ".join(three.text("erase", "d", "--reason", "asked", "--dry-run").split())
+
+    assert "1 object (0 made from others) with 1 version, 1 tag, 1 word in the index" in shown
+    assert "1 word in the index and 1 retry" in shown

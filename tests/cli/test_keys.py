@@ -61,6 +61,47 @@ def test_without_the_ring_the_signer_is_not_known(signing: Command) -> None:
     assert "RECOLLECT_KEYRING" in signing.text("verify")
 
 
+def test_a_signature_of_all_entries_can_be_asked_for(signing: Command) -> None:
+    (key,) = signing.json("keys", "signer", "show")
+    ring = str(signing.folder / "keys" / "ring")
+    assert signing.json("verify", "--require-signature")["sound"]
+
+    signing.environment.delenv("RECOLLECT_KEYRING")
+    for named in (("--key", key["key"]), ("--keyring", ring)):
+        found = signing.json("verify", "--require-signature", *named)
+        assert found["scopes"][0]["signed_by"] == [f"example.org/memory+{key['key_id']}"]
+    assert "--key or --keyring" in signing.refused("verify", "--require-signature", status=2)
+    assert "name+id+key" in signing.refused("verify", "--key", "slip", status=2)
+
+
+def test_entries_that_no_known_key_has_signed_are_damage_to_who_asks(signing: Command) -> None:
+    (key,) = signing.json("keys", "signer", "show")
+    signing.environment.delenv("RECOLLECT_SIGNING_KEY_FILE")
+    signing.json("remember", "two")
+
+    assert signing.json("verify")["sound"]
+    found = signing.json("verify", "--require-signature", status=5)
+
+    (damage,) = found["scopes"][0]["damage"]["found"]
+    assert (damage["check"], damage["entry"]) == ("signature", None)
+    assert damage["why"].endswith("of all 3 entries: the newest that one has signed is of 2")
+    assert found["directory"]["damage"]["counts"] == {"signature": 1}
+    signing.environment.delenv("RECOLLECT_KEYRING")
+    assert signing.json("verify", "--key", key["key"])["sound"]
+
+
+def test_a_signature_of_a_key_that_was_not_named_is_none(signing: Command) -> None:
+    elsewhere = ("--key-file", "../keys/other-key", "--keyring", "../keys/other-ring")
+    signing.json("keys", "signer", "create", "--name", "example.org/memory", *elsewhere)
+
+    found = signing.json(
+        "verify", "--require-signature", "--keyring", "../keys/other-ring", status=5
+    )
+
+    assert found["scopes"][0]["checkpoints"] == {"foreign": 1}
+    assert found["scopes"][0]["damage"]["counts"] == {"signature": 1}
+
+
 def test_a_key_beside_the_database_is_refused_and_the_words_say_where_not(
     recollect: Command,
 ) -> None:

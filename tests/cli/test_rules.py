@@ -66,7 +66,7 @@ def test_one_rule_is_shown_in_full_by_id_or_alias_in_any_case() -> None:
     by_id, by_alias = run("D-MEM-2"), run("mem-int-1")
 
     assert by_id.stdout == by_alias.stdout
-    assert "the App that takes the store at construction" in by_id.stdout
+    assert "an App takes a MemoryStore at construction" in by_id.stdout
 
 
 @pytest.mark.parametrize("state", ["planned", "proved"])

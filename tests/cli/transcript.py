@@ -2,12 +2,12 @@
 
 One document is one session. A line may go on after a backslash, take its input from ``echo … |``,
 set a variable with ``export``, and say ``# exits with 3``. What differs from run to run counts as
-equal: hashes, ids, times.
+equal: hashes, ids, times. An id that was printed by one command is the same to the next.
 """
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 BLOCK = re.compile(r"^```console\n(?P<text>\$ .*?)^```", re.MULTILINE | re.DOTALL)
@@ -17,11 +17,15 @@ _VARYING = (
     (re.compile(r"\b[1-9]\d{12}\b"), "<ms>"),
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}\b"), "<id>"),
     (re.compile(r"\b[0-9a-f]{64}\b"), "<hash>"),
+    (re.compile(r"\b[0-9a-f]{12}…"), "<short hash>"),
     (re.compile(r"\b[0-9a-f]{32}\b"), "<journal>"),
     (re.compile(r"\+[0-9a-f]{8}\b"), "<key>"),
     (re.compile(r"\b[\d,]+ bytes\b"), "<n> bytes"),
     (re.compile(r"[ \t]+$", re.MULTILINE), ""),
 )
+
+_NAMES = re.compile(r"\b(?:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}|[0-9a-f]{64})\b")
+"""What one command prints and another one takes."""
 
 
 @dataclass(frozen=True)
@@ -60,3 +64,13 @@ def comparable(printed: str) -> str:
     for pattern, name in _VARYING:
         printed = pattern.sub(name, printed)
     return printed
+
+
+def learned(said: str, printed: str) -> dict[str, str]:
+    """The ids and hashes of a document, with what stands in their place in this run."""
+    return dict(zip(_NAMES.findall(said), _NAMES.findall(printed), strict=False))
+
+
+def renamed(word: str, names: Mapping[str, str]) -> str:
+    """A word of a command, with the ids of this run."""
+    return _NAMES.sub(lambda found: names.get(found[0], found[0]), word)

@@ -15,7 +15,7 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.identity import canonical_bytes
+from recollect.identity import canonical_bytes, canonical_text
 from recollect.kernel.errors import InvalidJson
 from recollect.kernel.json import MAX_BYTES, MAX_DEPTH, MAX_INTEGER, parse
 from tests.identity.documents import DocumentSource, texts, values
@@ -50,6 +50,24 @@ class Pair(NamedTuple):
 @dataclasses.dataclass
 class Point:
     x: int
+
+
+# ------------------------------------------------------------- JSON inside of a text
+
+
+@given(values)
+def test_canonical_json_as_a_text_has_the_bytes_of_any_text(value: Any) -> None:
+    document = canonical_bytes(value)
+
+    assert canonical_text(document) == canonical_bytes(document.decode())
+
+
+def test_canonical_json_that_is_too_long_as_a_text_is_refused_as_any_text_is() -> None:
+    longest, longer = (canonical_bytes("x" * (MAX_BYTES - rest)) for rest in (6, 5))
+
+    assert len(canonical_text(longest)) == MAX_BYTES
+    with pytest.raises(InvalidJson):
+        canonical_text(longer)
 
 
 # ------------------------------------------------------------------------ vectors

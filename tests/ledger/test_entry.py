@@ -13,6 +13,7 @@ from recollect.ledger.entry import (
     KINDS,
     Entry,
     body_digest,
+    chained_bytes,
     entry_bytes,
     entry_hash,
     genesis,
@@ -20,12 +21,13 @@ from recollect.ledger.entry import (
 )
 
 HASHES = st.binary(min_size=32, max_size=32).map(bytes.hex)
-ACTORS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
+ACTORS = st.builds("{}:{}".format, TEXTS.filter(lambda kind: kind[0] != ":"), TEXTS)
 ENTRIES = st.builds(
     Entry,
     seq=st.integers(0, MAX_INTEGER),
     kind=st.sampled_from(sorted(KINDS)),
-    at=st.integers(-MAX_INTEGER, MAX_INTEGER),
+    at=st.integers(0, MAX_INTEGER),
     actor=ACTORS,
     body_digest=HASHES,
     previous_entry_hash=HASHES,
@@ -36,6 +38,14 @@ ENTRY = Entry(7, "create", 1_763_257_839_123, "agent:support", "ab" * 32, "cd" *
 @given(ENTRIES)
 def test_the_bytes_of_an_entry_are_the_canonical_bytes_of_its_fields(entry: Entry) -> None:
     assert entry_bytes(entry) == canonical_bytes({**entry._asdict(), "v": 1})
+
+
+@given(ENTRIES)
+def test_an_entry_has_the_same_bytes_whether_its_hashes_are_text_or_bytes(entry: Entry) -> None:
+    seq, kind, at, actor, *hashes = entry
+    digest, previous = map(bytes.fromhex, hashes)
+
+    assert chained_bytes(seq, kind, at, actor, digest, previous) == entry_bytes(entry)
 
 
 @given(ENTRIES)
@@ -75,6 +85,13 @@ def test_the_first_entry_is_bound_to_its_journal() -> None:
         entry_bytes(ENTRY).replace(b'"v":1', b'"v":1,"w":1'),
         entry_bytes(ENTRY).replace(b'"seq":7', b'"seq":-7'),
         entry_bytes(ENTRY).replace(b'"seq":7', b'"seq":7.5'),
+        entry_bytes(ENTRY._replace(seq=MAX_INTEGER + 1)),
+        entry_bytes(ENTRY._replace(at=-1)),
+        entry_bytes(ENTRY._replace(at=MAX_INTEGER + 1)),
+        *(
+            entry_bytes(ENTRY._replace(actor=actor))
+            for actor in ("ada", ":ada", "human:", ":", "é")
+        ),
         entry_bytes(ENTRY).replace(b'"seq":7', b'"seq": 7'),
         entry_bytes(ENTRY).replace(b'"seq":7', b'"seq":true'),
         entry_bytes(ENTRY).replace(b"create", b"remake"),

@@ -27,6 +27,7 @@ from recollect.kernel.randomness import Randomness
 from recollect.kernel.retry import RetryKey
 from recollect.ledger.checkpoint import scope_origin
 from recollect.ledger.entry import body_digest, entry_hash, genesis, read_entry
+from recollect.ledger.holdings import Holdings
 from recollect.ledger.tree import blocks_for_inclusion, blocks_for_root, root
 from recollect.ledger.unit import (
     ACTIVE,
@@ -204,8 +205,12 @@ async def erasing(side: Side) -> None:
         told.append(await ledger.commit(Unit(ACTOR, at, lambda _: [draft], (), key, id)))
 
     def erased(found: Sequence[Current | None]) -> list[Draft]:
-        told.append(list(found))
+        told.append([one and one._replace(beside=beside(one)) for one in found])
         return tombstones(found)
+
+    def beside(one: Current) -> Holdings:
+        """How much of it is in the index of words depends on when they were merged."""
+        return one.beside._replace(postings=0)
 
     def tombstones(found: Sequence[Current | None]) -> list[Draft]:
         return [

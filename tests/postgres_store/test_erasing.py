@@ -7,7 +7,8 @@ import pytest
 
 from recollect.kernel.errors import StoreUnavailable
 from recollect.kernel.retry import RetryKey
-from recollect.ledger.unit import Current, Draft, Unit, Version
+from recollect.ledger.fact import Fact, digest_of, erasure
+from recollect.ledger.unit import Current, Draft, NamedEntry, Unit, Version
 from recollect.stores.postgres.database import PostgresDatabase
 from recollect.stores.postgres.ledger import PostgresLedger
 from tests.postgres_store.catalogue import asked
@@ -102,6 +103,27 @@ async def test_rewriting_leaves_no_byte_of_it_in_the_files(
     await database.close()
     assert files_with(roles.superuser, CANARY.encode()) == set()
     assert await ledger.current("other", lambda current: current.number) == 1
+
+
+async def test_rewriting_leaves_no_byte_of_a_fact_in_the_files(
+    ledger: PostgresLedger, roles: Roles
+) -> None:
+    canary = "another canary-9c1e"
+    fact = Fact("proposal", {"type": "Test", "says": canary}, ["open/" + canary]).draft(b"s" * 16)
+    ((seq, _),) = (await ledger.commit(Unit("agent:a", 3, lambda _: [fact]))).places
+    assert {"bodies", "marks"} <= tables_with(roles.superuser, canary.encode())
+    erased = erasure(
+        [NamedEntry(seq, digest_of(fact), "Test")], [], reason="r", cause="c", salt=b""
+    )
+    await ledger.commit(Unit("agent:a", 3, lambda _: [erased]))
+    assert tables_with(roles.superuser, canary.encode()) == set()
+    assert "marks" in files_with(roles.superuser, canary.encode()), "else this shows nothing"
+    database = await PostgresDatabase.open(roles.owner, 0, create=False)
+
+    await (await database.ledger("s", "origin", 0)).scrub(rewrite=True)
+
+    await database.close()
+    assert files_with(roles.superuser, canary.encode()) == set()
 
 
 async def test_only_the_owner_may_rewrite(ledger: PostgresLedger) -> None:

@@ -70,6 +70,7 @@ async def test_the_app_role_can_do_all_of_its_work(roles: Roles) -> None:
         "UPDATE recollect.retries SET fingerprint = ''",
         "UPDATE recollect.tags SET tag = ''",
         "UPDATE recollect.derivations SET input = ''",
+        "UPDATE recollect.marks SET name = ''",
         "UPDATE recollect.checkpoints SET size = 0",
         "DELETE FROM recollect.checkpoints",
         "SELECT * FROM recollect.plain_records",

@@ -15,6 +15,7 @@ from recollect.kernel.errors import InvalidInput
 from recollect.ledger.checkpoint import Checkpoint, parse_checkpoint
 from recollect.ledger.derive import inputs_of, row_of, tags_of, words_of
 from recollect.ledger.entry import (
+    FACT_KINDS,
     NOTICES,
     Entry,
     body_digest,
@@ -23,6 +24,7 @@ from recollect.ledger.entry import (
     genesis,
     read_entry,
 )
+from recollect.ledger.fact import derivations_of, marks_of, unmarks_of
 from recollect.ledger.object import integrity_digest
 from recollect.ledger.tree import BLOCK, node_of
 from recollect.text import TOKENIZER
@@ -134,7 +136,7 @@ class Book:
         """Write all of it: entries, bodies, nodes, head, and what follows from them."""
         number = self.number
         cleared = ("entries", "bodies", "nodes", "notices")
-        for table in (*cleared, "versions", "tags", "derivations") if rows else cleared:
+        for table in (*cleared, "versions", "tags", "derivations", "marks") if rows else cleared:
             tables.remove(table, journal=number)
         leaves = []
         for seq, line in enumerate(self.lines):
@@ -181,7 +183,21 @@ class Book:
                         created_at=row["created_at"],
                         id=row["id"],
                     )
+        self._store_facts(tables)
         tables.reindex(self.number, words)
+
+    def _store_facts(self, tables: Tables) -> None:
+        """The names of facts, and what they were made from."""
+        marks, derived = set[tuple[str, int]](), set[tuple[str, str]]()
+        for seq, line in enumerate(self.lines):
+            if line.entry.kind in FACT_KINDS and line.body is not None:
+                marks |= set(marks_of(line.document, seq))
+                marks -= set(unmarks_of(line.document))
+                derived |= set(derivations_of(line.document))
+        for name, seq in sorted(marks):
+            tables.add("marks", journal=self.number, name=name, seq=seq)
+        for source, output in sorted(derived):
+            tables.add("derivations", journal=self.number, input=source, output=output)
 
     def _row(self, seq: int) -> Row | None:
         line = self.lines[seq]

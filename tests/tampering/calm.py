@@ -6,11 +6,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import recollect
-from recollect.ledger.directory import SCOPE as DIRECTORY
 from tests.adversity.chance import Random
 from tests.tampering.clean import SCOPES, SEAL, Kept, build, kept_in, work
 from tests.tampering.judge import exported, seen_in_database, seen_in_export
 from tests.tampering.tables import SqliteTables
+from tests.tampering.worlds import work_in_worlds
 
 EVERY_FOURTH = 4
 """So often it is verified while somebody writes."""
@@ -35,10 +35,13 @@ def calm_runs(
 async def _quiet(path: Path, chance: Random) -> list[str]:
     url = f"sqlite:///{path}"
     scopes = chance.sample(SCOPES, chance.randrange(1, 4))
-    await build(url, chance, {scope: chance.randrange(1, 60) for scope in scopes})
+    worlds = chance.choice((None, 0, 5, 30))
+    turns = {scope: chance.randrange(1, 60) for scope in scopes}
+    await build(url, chance, turns, in_worlds=worlds)
     kept = kept_in(SqliteTables(str(path)))
     if chance.random() < 0.5:  # what was kept may be older than what there is
-        await build(url, chance, {scope: chance.randrange(1, 30) for scope in scopes})
+        turns = {scope: chance.randrange(1, 30) for scope in scopes}
+        await build(url, chance, turns, in_worlds=worlds)
     return await _alarms(url, kept)
 
 
@@ -52,6 +55,7 @@ async def _busy(path: Path, chance: Random) -> list[str]:
     async def write() -> None:
         async with recollect.open(url, scope=scope, seal=SEAL) as memory:
             await work(memory, chance, 40, beside_readers=True)
+        await work_in_worlds(url, chance, 20, beside_readers=True, seal=SEAL)
 
     writing = asyncio.create_task(write())
     alarms = await _alarms(url, kept)
@@ -63,7 +67,7 @@ async def _busy(path: Path, chance: Random) -> list[str]:
 
 async def _alarms(url: str, kept: Kept) -> list[str]:
     seen = await seen_in_database(url, list(kept.notes.values()))
-    for scope, note in kept.notes.items():
-        if scope != DIRECTORY:
-            seen += seen_in_export(await exported(url, scope), scope, [note])
+    for scope in await recollect.scopes(url):
+        notes = [kept.notes[scope]] if scope in kept.notes else []
+        seen += seen_in_export(await exported(url, scope), scope, notes)
     return [str(sight) for sight in seen]

@@ -11,12 +11,20 @@ from typing import Any
 
 from tests.adversity.chance import Random
 from tests.postgres.server import running_server
-from tests.tampering import journal_deeds, row_deeds, whole_deeds
+from tests.tampering import journal_deeds, row_deeds, whole_deeds, world_deeds
 from tests.tampering.clean import CleanDatabase, SqliteClean, postgres_clean
 from tests.tampering.deeds import CLASSES, TamperingClass
 from tests.tampering.judge import Run, Verdict, run
 
-__all__ = ["CLASSES", "Campaign", "journal_deeds", "row_deeds", "sqlite_clean", "whole_deeds"]
+__all__ = [
+    "CLASSES",
+    "Campaign",
+    "journal_deeds",
+    "row_deeds",
+    "sqlite_clean",
+    "whole_deeds",
+    "world_deeds",
+]
 
 MakeClean = Callable[[Random], AbstractContextManager[CleanDatabase]]
 

@@ -26,6 +26,7 @@ from recollect.ledger.tree import BLOCK
 from recollect.outside.signers import Ed25519Signer, verifiers
 from tests.adversity.chance import CountedClock, Random, seeded_randomness
 from tests.tampering.tables import PostgresTables, SqliteTables, Tables
+from tests.tampering.worlds import work_in_worlds
 from tests.verify.journals import Signer
 
 SCOPES = ("support", "ops/한국", "a b")
@@ -119,9 +120,16 @@ async def work(
     await memory.remember("the last word", source="doc/last", tags=["red"])
 
 
-async def build(url: str, chance: Random, turns: Mapping[str, int]) -> None:
-    """Work in some scopes of a database, each with its checkpoint at the end."""
+async def build(
+    url: str, chance: Random, turns: Mapping[str, int], *, in_worlds: int | None = None
+) -> None:
+    """Work in some scopes of a database, each with its checkpoint at the end.
+
+    With `in_worlds`, there is one more in which worlds are made, in so many turns.
+    """
     clock, randomness = CountedClock(), seeded_randomness(chance)
+    if in_worlds is not None:
+        await work_in_worlds(url, chance, in_worlds, clock=clock, randomness=randomness, seal=SEAL)
     for scope, many in turns.items():
         async with recollect.open(
             url,
@@ -191,10 +199,11 @@ class SqliteClean:
         self._clean, self._then = folder / "clean.db", folder / "backup.db"
         self._copy = folder / "copy.db"
         url = f"sqlite:///{self._clean}"
-        asyncio.run(build(url, chance, shares(turns)))
+        asyncio.run(build(url, chance, shares(turns), in_worlds=turns // 3))
         self.then = kept_in(SqliteTables(str(self._clean)))
         shutil.copyfile(self._clean, self._then)
-        asyncio.run(build(url, chance, dict.fromkeys(SCOPES, max(30, turns // 12))))
+        later = dict.fromkeys(SCOPES, max(30, turns // 12))
+        asyncio.run(build(url, chance, later, in_worlds=10))
         self.now = kept_in(SqliteTables(str(self._clean)))
 
     def copied(self) -> str:
@@ -234,10 +243,11 @@ class PostgresClean:
         )
         self._execute(f"CREATE DATABASE {self._clean}")
         url = self._url(self._clean)
-        asyncio.run(build(url, chance, shares(turns)))
+        asyncio.run(build(url, chance, shares(turns), in_worlds=turns // 3))
         self.then = kept_in(PostgresTables(url))
         self._execute(f"CREATE DATABASE {self._then} TEMPLATE {self._clean}")
-        asyncio.run(build(url, chance, dict.fromkeys(SCOPES, max(30, turns // 12))))
+        later = dict.fromkeys(SCOPES, max(30, turns // 12))
+        asyncio.run(build(url, chance, later, in_worlds=10))
         self.now = kept_in(PostgresTables(url))
 
     def copied(self) -> str:

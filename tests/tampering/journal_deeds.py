@@ -278,13 +278,14 @@ def an_object_is_erased_and_nothing_says_so(db: TamperedDatabase) -> Deed:
     return Deed(scope, at(scope, "object", *seqs), of(scope, "object"))
 
 
-@tampering(BODIES, export="nobody")
+@tampering(BODIES)
 def a_version_between_is_erased_and_nothing_says_so(db: TamperedDatabase) -> Deed:
-    """What an object said for a while is gone: its first version and its newest are still there."""
+    """What an object said for a while is gone; in an export, what followed it follows nothing."""
     scope = db.scope()
     some = db.some_version(scope, lambda row: not row["is_newest"] and row["status"] != "erased")
     _erase(db, some)
-    return Deed(scope, at(scope, "object", some["seq"]))
+    (after,) = db.tables.rows("versions", **db.where(some, "id") | {"number": some["number"] + 1})
+    return Deed(scope, at(scope, "object", some["seq"]), at(scope, "object", after["seq"]))
 
 
 @tampering(BODIES)
@@ -296,14 +297,15 @@ def something_else_is_put_where_a_body_was_erased(db: TamperedDatabase) -> Deed:
     return both(scope, *at(scope, "body", row["seq"]))
 
 
-@tampering(BODIES, export="nobody")
+@tampering(BODIES)
 def an_erased_body_comes_back_from_a_backup(db: TamperedDatabase) -> Deed:
     scope, row, old = _once_there(db)
     db.tables.add("bodies", **old)
-    return Deed(scope, at(scope, "row", row["seq"], about=row["id"]))
+    named = at(scope, "object", row["seq"])
+    return Deed(scope, at(scope, "row", row["seq"], about=row["id"]), named)
 
 
-@tampering(BODIES, export="nobody")
+@tampering(BODIES)
 def an_erased_body_comes_back_with_its_row(db: TamperedDatabase) -> Deed:
     """Whoever kept a backup has body, salt and row, and every hash fits."""
     scope, row, old = _once_there(db)
@@ -313,16 +315,16 @@ def an_erased_body_comes_back_with_its_row(db: TamperedDatabase) -> Deed:
         (before,) = backup.rows("versions", journal=row["journal"], seq=row["seq"])
     db.tables.remove("versions", **db.where(row, "id", "number"))
     db.tables.add("versions", **before | {"is_newest": False})
-    return Deed(scope, at(scope, "object", row["seq"]))
+    return both(scope, *at(scope, "object", row["seq"]))
 
 
-@tampering(BODIES, export="nobody")
+@tampering(BODIES)
 def the_body_of_a_policy_or_a_break_is_removed(db: TamperedDatabase) -> Deed:
     """Only what is about an object is ever erased; without its body a break would not stand."""
     scope = db.scope()
     notice = db.some(db.rows(scope, "notices"))
     db.tables.remove("bodies", **db.where(notice, "seq"))
-    return Deed(scope, at(scope, "body", notice["seq"]))
+    return both(scope, *at(scope, "body", notice["seq"]))
 
 
 def _erase(db: TamperedDatabase, row: dict[str, Any]) -> None:
@@ -520,7 +522,7 @@ def it_is_rewritten_with_an_older_time(db: TamperedDatabase) -> Deed:
     return both(scope, *at(scope, "time", seq))
 
 
-@tampering(WHOLE_JOURNAL, export="checkpoint")
+@tampering(WHOLE_JOURNAL)
 def it_is_rewritten_with_a_statement_of_no_format(db: TamperedDatabase) -> Deed:
     """All hashes are right, but what is said to be JSON is none: a reader would break on it."""
     scope = db.scope()
@@ -538,7 +540,7 @@ def it_is_rewritten_with_a_statement_of_no_format(db: TamperedDatabase) -> Deed:
     document = book.lines[body["seq"]].document
     book.rewrite_body(body["seq"], document | {"statement": "{not JSON"})
     db.pass_off(book)
-    return Deed(scope, at(scope, "object", body["seq"]), of(scope, "anchor"))
+    return both(scope, *at(scope, "object", body["seq"]))
 
 
 @tampering(WHOLE_JOURNAL, exports_signed="pretended")

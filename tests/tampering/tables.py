@@ -33,6 +33,7 @@ TABLES: Final[Mapping[str, tuple[str, ...]]] = {
         "valid_from", "valid_to", "expires_at", "subject",
     ),
     "tags": ("journal", "tag", "created_at", "id"),
+    "marks": ("journal", "name", "seq"),
     "derivations": ("journal", "input", "output"),
     "retries": ("journal", "fingerprint", "about", "seq", "entries", "at"),
 }  # fmt: skip

@@ -43,7 +43,9 @@ async def test_it_is_found_and_named_or_known_not_to_be(name: str, clean: Sqlite
 
 ON_POSTGRES = (
     "a_backup_is_put_back",
+    "a_mark_is_added",
     "a_row_is_edited",
+    "a_snapshot_is_edited_and_all_rehashed",
     "a_word_is_added_to_the_index",
     "an_entry_is_edited",
     "it_is_rewritten_and_rehashed_with_everything",

@@ -23,6 +23,7 @@ from tests.text.finding import finds, mixed_texts
         ("Customers and customer's", {"custom": 2, "and": 1}),
         ("John.Smith", {"john": 1, "smith": 1}),
         ("v2.10", {"v2": 1, "10": 1, "v2.10": 1}),
+        ("10 \u0661\u0660 " + "1" * 100, {"10": 1, "\u0661\u0660": 1, "1" * MAX_WORD: 1}),
         ("foo_ _foo", {"foo": 2}),
         ("l'homme don't", {"l": 1, "homm": 1, "don't": 1}),
         ("고객에게", {"고객": 1, "객에": 1, "에게": 1}),

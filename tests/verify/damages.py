@@ -162,6 +162,46 @@ def an_actor_without_a_kind() -> bytes:
     return kept(3, entry=canonical(sample().kept[3].members | {"actor": "support"}))
 
 
+def said(**changes: Any) -> bytes:
+    """A journal whose first entry was written with other members; its hashes are right."""
+
+    def change(seq: int, members: dict[str, Any]) -> None:
+        if seq == 0:
+            members.update(changes)
+
+    return sample().rechained(change).export()
+
+
+@damage(("form", 0))
+def an_actor_without_an_id() -> bytes:
+    return said(actor="agent:")
+
+
+@damage(("form", 0))
+def an_actor_that_is_no_text() -> bytes:
+    return said(actor=["agent:support"])
+
+
+@damage(("form", 0))
+def a_time_before_1970() -> bytes:
+    return said(at=-1)
+
+
+@damage(("form", 0))
+def a_time_that_is_no_whole_number() -> bytes:
+    return said(at=0.5)
+
+
+@damage(("form", 0))
+def a_time_that_is_no_number() -> bytes:
+    return said(at=True)
+
+
+@damage(("form", 0))
+def a_time_that_no_double_holds() -> bytes:
+    return said(at=2**53)
+
+
 @damage(("form", 3), ("root", None))
 def an_entry_with_a_lone_surrogate() -> bytes:
     return edited(3, "agent:support", "agent:\\ud800")
@@ -203,6 +243,39 @@ def a_body_missing() -> bytes:
 @damage(("object", None))
 def a_body_erased_without_a_tombstone() -> bytes:
     return kept(7, salt=None, body=None)
+
+
+@damage(("body", 0))
+def the_body_of_a_policy_erased() -> bytes:
+    return kept(0, salt=None, body=None)
+
+
+@damage(("object", 8))
+def a_version_between_erased_without_a_tombstone() -> bytes:
+    return kept(3, salt=None, body=None)
+
+
+def back(*places: int) -> bytes:
+    """The export after some of the bodies that were erased came back."""
+    journal, whole = sample(), sample(erased=False)
+    for place in places:
+        journal.kept[place] = whole.kept[place]
+    return journal.export()
+
+
+@damage(("object", 4))
+def the_first_of_two_erased_bodies_back() -> bytes:
+    return back(4)
+
+
+@damage(("object", 5), ("object", 5))  # it follows what is gone, and a tombstone follows it
+def the_second_of_two_erased_bodies_back() -> bytes:
+    return back(5)
+
+
+@damage(("object", 4))
+def all_erased_bodies_back() -> bytes:
+    return back(4, 5)
 
 
 @damage(("form", 3), ("body", 3))
@@ -364,6 +437,111 @@ def an_object_without_a_time_of_validity() -> bytes:
 @damage(("object", 7))
 def an_object_of_an_unknown_verdict() -> bytes:
     return ruled(7, verdict_type=["Factual"])
+
+
+@damage(("object", 7))
+def an_object_of_a_verdict_that_is_none() -> bytes:
+    return ruled(7, verdict_type="True")
+
+
+@damage(("object", 7))
+def an_object_of_an_unknown_statement_type() -> bytes:
+    return ruled(7, statement_type="Rumour")
+
+
+@damage(("object", 7))
+def an_object_without_a_verdict() -> bytes:
+    return ruled(7, verdict_type=...)
+
+
+@damage(("object", 7))
+def an_object_that_says_nothing() -> bytes:
+    return ruled(7, statement="")
+
+
+@damage(("object", 7))
+def an_object_without_an_applicability_scope() -> bytes:
+    return ruled(7, applicability_scope=...)
+
+
+@damage(("object", 8))
+def a_status_that_is_none() -> bytes:
+    return ruled(8, status="forgotten")
+
+
+@damage(("object", 8))
+def a_reason_that_is_no_text() -> bytes:
+    return ruled(8, reason=5)
+
+
+@damage(("object", 6))
+def a_tombstone_that_supersedes_no_hash() -> bytes:
+    return ruled(6, supersedes="sha256:gone")
+
+
+@damage(("object", 7))
+def a_timestamp_that_is_no_time() -> bytes:
+    return ruled(7, timestamp="yesterday")
+
+
+@damage(("object", 7))
+def a_timestamp_of_no_day() -> bytes:
+    return ruled(7, timestamp="2026-02-29T00:00:00Z")
+
+
+@damage(("object", 7))
+def a_timestamp_elsewhere() -> bytes:
+    return ruled(7, timestamp="2026-11-16T02:17:29+01:00")
+
+
+@damage(("object", 7))
+def a_beginning_that_is_no_time() -> bytes:
+    return ruled(7, valid_from=1_763_257_839_123)
+
+
+@damage(("object", 7))
+def an_expiry_that_is_no_time() -> bytes:
+    return ruled(7, expires="never")
+
+
+@damage(("object", 7))
+def an_age_that_is_no_number() -> bytes:
+    return ruled(7, created_ms="1763257839123")
+
+
+@damage(("object", 7))
+def a_subject_that_is_no_text() -> bytes:
+    return ruled(7, subject=7)
+
+
+@damage(("object", 7))
+def tags_that_are_no_list() -> bytes:
+    return ruled(7, tags=5)
+
+
+@damage(("object", 7))
+def a_tag_that_is_no_text() -> bytes:
+    return ruled(7, tags=["a", 5])
+
+
+@damage(("object", 7))
+def inputs_that_name_nothing() -> bytes:
+    return ruled(7, inputs=[{"version": "1"}])
+
+
+@damage(("object", 7))
+def a_format_that_is_none() -> bytes:
+    return ruled(7, format="yaml")
+
+
+@damage(("object", 7))
+def data_that_is_not_json() -> bytes:
+    return ruled(7, format="json", statement="{not JSON")
+
+
+@damage(("object", 7))
+def data_that_is_not_canonical() -> bytes:
+    return ruled(7, format="json", statement='{"b":1, "a":2}')
 
 
 @damage(("object", 10))

@@ -81,7 +81,8 @@ class Kept:
         return found
 
     def line(self) -> bytes:
-        return canonical_line(entry=self.entry, salt=self.salt, body=self.body)
+        """As recollect writes it: in the order of the names."""
+        return canonical_line(body=self.body, entry=self.entry, salt=self.salt)
 
 
 def canonical_line(**members: Any) -> bytes:
@@ -183,8 +184,8 @@ def memory(id: str, version: int, **more: Any) -> dict[str, Any]:
     }
 
 
-def sample() -> Journal:
-    """Twelve entries with all that a journal can have.
+def sample(*, erased: bool = True) -> Journal:
+    """Twelve entries with all that a journal can have; c was erased, or is about to be.
 
     a: created (1), changed (3), superseded (8)     b: created (2), archived (9)
     c: created (4), changed (5), erased (6)         d: consolidated (7)
@@ -208,5 +209,6 @@ def sample() -> Journal:
     add("archive", memory("b", 2, **old), actor='policy:"keep\\30"')
     add("maintenance", {"type": "Reindexed"})
     add("checkpoint", {"type": "Published", "size": 11})
-    journal.erase(4, 5)
+    if erased:
+        journal.erase(4, 5)
     return journal

@@ -96,14 +96,33 @@ def test_an_actor_may_have_characters_that_are_escaped() -> None:
     assert found(verified(journal.export())) == []
 
 
-def test_versions_may_be_missing_where_bodies_were_erased() -> None:
+def test_an_object_may_be_erased_and_used_again_and_erased_again() -> None:
     journal, digest = Journal(), ""
-    for version in range(1, 6):
+    tombstone = {"status": "erased", "reason": "asked for"}
+    for version in range(1, 8):
         more = {"supersedes": "sha256:" + digest} if digest else {}
-        digest = journal.add("create", memory("a", version, **more))
-    ended = {"supersedes": "sha256:" + digest, "status": "erased", "reason": "asked for"}
-    journal.add("archive", memory("a", 6, **ended))
-    journal.erase(1, 3, 4)
+        if version in (3, 6):
+            digest = journal.add("archive", memory("a", version, **more, **tombstone))
+            journal.erase(*range(version - 1))
+        else:
+            digest = journal.add("create", memory("a", version, **more))
+        assert found(verified(journal.export())) == []
+
+    assert [one.body is None for one in journal.kept] == [True] * 5 + [False] * 2
+
+
+def test_an_object_may_have_all_that_it_can_be_found_by() -> None:
+    journal = Journal()
+    for members in (
+        {"timestamp": "2024-02-29T23:59:59.999Z", "valid_from": None, "valid_to": None},
+        {"valid_from": "0001-01-01T00:00:00Z", "valid_to": "9999-12-31T23:59:59Z"},
+        {"created_ms": -5, "updated_ms": 2**53 - 1, "subject": None, "tags": None, "inputs": None},
+        {"subject": "kim", "tags": ["a"], "inputs": [{"id": "b", "version": "1"}]},
+        {"format": "text", "statement": "{not JSON"},
+        {"format": "json", "statement": '{"a":[1,2.5,"\U0001f600"]}'},
+        {"format": "json", "statement": "[" * 128 + "]" * 128},
+    ):
+        journal.add("create", memory(str(len(journal.kept)), 1, **members))
 
     assert found(verified(journal.export())) == []
 
@@ -482,6 +501,8 @@ def test_damage_ends_with_1(export: Path) -> None:
         ["{}", "--checkpoint", "nowhere.txt"],
         ["{}", "--checkpoint", "{}"],
         ["{}", "--require-signature"],
+        ["{}", "--keyring", "nowhere.ring"],
+        ["{}", "--keyring", "{}"],
         ["{}", "--nonsense"],
     ],
 )
@@ -539,3 +560,36 @@ def test_the_command_checks_signatures(export: Path, capsys: pytest.CaptureFixtu
     assert f"signed by {SIGNER.name}+{SIGNER.key_id.hex()}" in capsys.readouterr().out
     assert recollect_verify.main([*asked, FORGER.vkey]) == 1
     assert "no such key was given" in capsys.readouterr().out
+
+
+def test_the_command_knows_the_keys_of_a_ring(
+    export: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    times = "2026-11-16T09:00:00.000Z -"
+    ring = export.with_name("ring")
+    ring.write_text(f"recollect/keyring/1\n{FORGER.vkey} {times}\n{SIGNER.vkey} {times}\n")
+    export.write_bytes(sample().export([SIGNER]))
+    asked = [str(export), "--require-signature", "--keyring", str(ring)]
+
+    assert recollect_verify.main(asked) == 0
+    assert f"signed by {SIGNER.name}" in capsys.readouterr().out
+
+    export.write_bytes(sample().export())
+    assert recollect_verify.main(asked) == 1
+    assert "signature" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "ring",
+    [
+        "",
+        "recollect/keyring/2\n",
+        "recollect/keyring/1",
+        f"recollect/keyring/1\n{SIGNER.vkey}\n",
+        f"recollect/keyring/1\n{SIGNER.vkey} a b",
+        "recollect/keyring/1\nkey a b\n",
+    ],
+)
+def test_what_is_no_ring_is_refused(ring: str) -> None:
+    with pytest.raises(recollect_verify.Malformed):
+        recollect_verify.parse_ring(ring)

@@ -14,6 +14,7 @@ from recollect.kernel.clock import SystemClock
 from recollect.kernel.errors import CapabilityMissing, StoreUnavailable
 from recollect.kernel.randomness import Randomness
 from recollect.ledger.anchor import KeptNote
+from recollect.ledger.codec import PLAIN, BodyCodec
 from recollect.ledger.damage import Damages
 from recollect.ledger.directory import SCOPE as DIRECTORY
 from recollect.ledger.signed_note import Signer
@@ -44,15 +45,18 @@ async def verify_database(
     scopes: Sequence[str] | None = None,
     seal: Seal | None = None,
     kept: Sequence[KeptNote] = (),
+    require_signature: bool = False,
     progress: ScopeProgress | None = None,
+    bodies: BodyCodec = PLAIN,
 ) -> DatabaseAudit:
     """Verify the scopes of a database, all or some, its directory, and that none has vanished.
 
     `kept` are checkpoints that somebody kept outside; each is compared with the journal of its
-    origin, and one whose journal is not there is damage.
+    origin, and one whose journal is not there is damage. With `require_signature` it is damage,
+    too, where entries are under no checkpoint that one of the seal's known keys has signed.
     """
     seal, damages = seal or Seal(), Damages()
-    async with _opened(url) as database:
+    async with _opened(url, bodies) as database:
         origins = await database.journals()
         asked = sorted(origins) if scopes is None else scopes
         for scope in asked:
@@ -69,7 +73,13 @@ async def verify_database(
             mine = [one for one in kept if by_origin.get(_origin(one)) == scope]
             checkpoints = await _checkpoints(database, scope, seal)
             tell = progress(scope) if progress else nobody
-            audits[scope] = await audit(checkpoints, heads=heads, kept=mine, progress=tell)
+            audits[scope] = await audit(
+                checkpoints,
+                heads=heads,
+                kept=mine,
+                require_signature=require_signature,
+                progress=tell,
+            )
         for one in kept:
             if _origin(one) not in by_origin:
                 damages.add("anchor", None, f"{one.where}: {_origin(one)} is not in this database")
@@ -78,10 +88,15 @@ async def verify_database(
 
 
 async def export_scope(
-    url: str, scope: str, *, signers: Sequence[Signer] = (), progress: Progress | None = None
+    url: str,
+    scope: str,
+    *,
+    signers: Sequence[Signer] = (),
+    progress: Progress | None = None,
+    bodies: BodyCodec = PLAIN,
 ) -> AsyncGenerator[bytes, None]:
     """The lines of the export of a scope's journal (docs/format.md)."""
-    async with _opened(url) as database:
+    async with _opened(url, bodies) as database:
         ledger = (await _existing(database, url, scope)).ledger
         lines = export(ledger, scope, signers=signers, progress=progress or nobody)
         async with aclosing(lines):
@@ -90,10 +105,10 @@ async def export_scope(
 
 
 async def export_memory_log(
-    url: str, scope: str, *, progress: Progress | None = None
+    url: str, scope: str, *, progress: Progress | None = None, bodies: BodyCodec = PLAIN
 ) -> AsyncGenerator[bytes, None]:
     """The lines of a scope's MemoryLog, as seed 003 has it."""
-    async with _opened(url) as database:
+    async with _opened(url, bodies) as database:
         ledger = (await _existing(database, url, scope)).ledger
         lines = export_log(ledger, progress=progress or nobody)
         async with aclosing(lines):
@@ -102,8 +117,8 @@ async def export_memory_log(
 
 
 @asynccontextmanager
-async def _opened(url: str) -> AsyncIterator[LedgerDatabase]:
-    database, lease = await acquire(url, SystemClock(), create=False)
+async def _opened(url: str, bodies: BodyCodec) -> AsyncIterator[LedgerDatabase]:
+    database, lease = await acquire(url, SystemClock(), create=False, bodies=bodies)
     try:
         if isinstance(database, DictDatabase):
             raise CapabilityMissing("a journal")

@@ -16,8 +16,9 @@ from recollect.app.url import DatabaseUrl, parse_url
 from recollect.journeys.govern.table import FilteredLedger
 from recollect.journeys.maintain.adopt import PlainDatabase, adopt_plain
 from recollect.kernel.clock import Clock
-from recollect.kernel.errors import DependencyMissing
+from recollect.kernel.errors import CapabilityMissing, DependencyMissing
 from recollect.kernel.randomness import Randomness
+from recollect.ledger.codec import PLAIN, BodyCodec
 from recollect.ledger.unit import Adoption
 from recollect.stores.dictionary import DictDatabase
 from recollect.stores.sqlite.connection import MEMORY
@@ -58,37 +59,44 @@ D = TypeVar("D", bound=LedgerDatabase)
 class Lease:
     """A database that is open, and how many handles use it."""
 
-    key: DatabaseUrl
+    key: "Key"
+    bodies: BodyCodec
     opening: "asyncio.Task[Database]"
     creates: bool
     holders: int = 0
 
 
-_leases: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[DatabaseUrl, Lease]] = (
-    WeakKeyDictionary()
-)
+Key = tuple[DatabaseUrl, int]
+"""What handles share: a database as one codec reads it. The lease keeps its codec, so that no
+other can have the same id."""
+
+_leases: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Key, Lease]] = WeakKeyDictionary()
 
 
 _closing: set["asyncio.Task[None]"] = set()
 
 
-async def acquire(url: str, clock: Clock, *, create: bool = True) -> tuple[Database, Lease]:
+async def acquire(
+    url: str, clock: Clock, *, create: bool = True, bodies: BodyCodec = PLAIN
+) -> tuple[Database, Lease]:
     """The database behind a URL, opened if this event loop has not opened it yet.
 
-    Without `create` it must be there already: looking at a database never makes one.
+    Without `create` it must be there already: looking at a database never makes one. `bodies`
+    says how bodies are stored.
     """
     named = _resolved(parse_url(url))
+    key = (named, id(bodies))
     loop = asyncio.get_running_loop()
     opened = _leases.setdefault(loop, {})
     is_private = named.kind == "dict" or named.place == MEMORY
-    lease = None if is_private else opened.get(named)
+    lease = None if is_private else opened.get(key)
     if lease is not None and create and not lease.creates and not lease.opening.done():
         lease = None  # it may be about to find that there is no database, and this caller makes one
     if lease is None:
-        opening = loop.create_task(_open(named, clock.now_ms(), create=create))
-        lease = Lease(named, opening, creates=create)
+        opening = loop.create_task(_open(named, clock.now_ms(), create=create, bodies=bodies))
+        lease = Lease(key, bodies, opening, creates=create)
         if not is_private:
-            opened[named] = lease
+            opened[key] = lease
     lease.holders += 1
     try:
         return await asyncio.shield(lease.opening), lease
@@ -130,12 +138,15 @@ def _resolved(named: DatabaseUrl) -> DatabaseUrl:
     return named
 
 
-async def _open(named: DatabaseUrl, now: int, *, create: bool) -> Database:
+async def _open(named: DatabaseUrl, now: int, *, create: bool, bodies: BodyCodec) -> Database:
     match named.kind:
         case "dict":
+            if bodies is not PLAIN:
+                raise CapabilityMissing("a codec for bodies")
             return DictDatabase()
         case "sqlite":
-            return await _adopted(await SqliteDatabase.open(named.place, now, create=create), now)
+            file = await SqliteDatabase.open(named.place, now, create=create, bodies=bodies)
+            return await _adopted(file, now)
         case "postgresql":
             try:
                 from recollect.stores.postgres.database import (  # noqa: PLC0415 - an extra
@@ -145,7 +156,7 @@ async def _open(named: DatabaseUrl, now: int, *, create: bool) -> Database:
                 if (missing.name or "").partition(".")[0] != "psycopg":
                     raise
                 raise DependencyMissing(str(missing.name), "postgres") from missing
-            database = await PostgresDatabase.open(named.place, now, create=create)
+            database = await PostgresDatabase.open(named.place, now, create=create, bodies=bodies)
             return await _adopted(database, now)
 
 

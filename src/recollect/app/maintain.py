@@ -17,6 +17,7 @@ from recollect.journeys.audit.verify import nobody
 from recollect.journeys.maintain.copy import copy
 from recollect.kernel.clock import Clock, SystemClock
 from recollect.kernel.errors import CapabilityMissing, StoreFailed, StoreUnavailable
+from recollect.ledger.codec import PLAIN, BodyCodec
 from recollect.ledger.directory import SCOPE as DIRECTORY
 from recollect.outside.files import sync_folder
 from recollect.stores.dictionary import DictDatabase
@@ -30,14 +31,15 @@ async def copy_scopes(
     *,
     scopes: Sequence[str] | None = None,
     progress: ScopeProgress | None = None,
+    bodies: BodyCodec = PLAIN,
 ) -> DatabaseAudit:
     """Copy scopes, all or some, into another database, which must not have them yet.
 
     A journal keeps its origin, chain, tree and checkpoints. Each scope lands whole or not at all;
-    what has arrived is verified.
+    what has arrived is verified. `bodies` says how bodies are stored, here and there.
     """
-    copied = await _copied(source_url, target_url, scopes, progress)
-    audit = await verify_database(target_url, scopes=copied, progress=progress)
+    copied = await _copied(source_url, target_url, scopes, progress, bodies)
+    audit = await verify_database(target_url, scopes=copied, progress=progress, bodies=bodies)
     if not audit.is_sound:
         reports = [one.report.damages for one in audit.scopes]
         first = next(damage for part in (*reports, audit.damages) for damage in part.found)
@@ -46,7 +48,11 @@ async def copy_scopes(
 
 
 async def backup(
-    url: str, file: str | Path, *, progress: ScopeProgress | None = None
+    url: str,
+    file: str | Path,
+    *,
+    progress: ScopeProgress | None = None,
+    bodies: BodyCodec = PLAIN,
 ) -> DatabaseAudit:
     """Copy everything into a new SQLite file while writing goes on, and verify it there.
 
@@ -57,7 +63,7 @@ async def backup(
     folder = await asyncio.to_thread(_new_folder, path)
     try:
         part = folder / path.name
-        audit = await copy_scopes(url, file_url(part), progress=progress)
+        audit = await copy_scopes(url, file_url(part), progress=progress, bodies=bodies)
         await asyncio.to_thread(_give_name, part, path)
     finally:
         await asyncio.to_thread(shutil.rmtree, folder)
@@ -70,14 +76,17 @@ async def restore(
     *,
     seal: Seal | None = None,
     progress: ScopeProgress | None = None,
+    bodies: BodyCodec = PLAIN,
 ) -> DatabaseAudit:
     """Copy what a backup has into a database that must not have it, and audit what arrived.
 
     It is compared with every anchor of the seal. One that has seen entries from after the backup
     finds that the journal is shorter than it was: that is damage of the report, as it must be.
     """
-    copied = await _copied(file_url(file), target_url, None, progress)
-    return await verify_database(target_url, scopes=copied, seal=seal, progress=progress)
+    copied = await _copied(file_url(file), target_url, None, progress, bodies)
+    return await verify_database(
+        target_url, scopes=copied, seal=seal, progress=progress, bodies=bodies
+    )
 
 
 # ---------------------------------------------------------------------------- copying
@@ -88,17 +97,18 @@ async def _copied(
     target_url: str,
     scopes: Sequence[str] | None,
     progress: ScopeProgress | None,
+    bodies: BodyCodec,
 ) -> Sequence[str]:
     """Copy scopes; which. Nothing is written before each is known to be here, and none there."""
     clock = SystemClock()
-    async with _opened(source_url, clock, create=False) as source:
+    async with _opened(source_url, clock, bodies, create=False) as source:
         origins = await source.journals()
         named = [name for name in sorted(origins) if name != DIRECTORY]
         asked = named if scopes is None else list(dict.fromkeys(scopes))
         for scope in asked:
             if scope not in named:
                 raise StoreUnavailable(hidden(source_url), f"there is no scope {scope!r} in it")
-        async with _opened(target_url, clock, create=True) as target:
+        async with _opened(target_url, clock, bodies, create=True) as target:
             known = await target.journals()
             for scope in asked:
                 if scope in known:
@@ -114,8 +124,10 @@ async def _copied(
 
 
 @asynccontextmanager
-async def _opened(url: str, clock: Clock, *, create: bool) -> AsyncIterator[LedgerDatabase]:
-    database, lease = await acquire(url, clock, create=create)
+async def _opened(
+    url: str, clock: Clock, bodies: BodyCodec, *, create: bool
+) -> AsyncIterator[LedgerDatabase]:
+    database, lease = await acquire(url, clock, create=create, bodies=bodies)
     try:
         if isinstance(database, DictDatabase):
             raise CapabilityMissing("a journal")

@@ -4,10 +4,10 @@ A handle is opened for one scope and one actor, and can't reach another scope.
 """
 
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from typing_extensions import TypeVar
 
@@ -16,10 +16,18 @@ from recollect.app.seal import seal_from_environment
 from recollect.app.url import file_of, hidden
 from recollect.journeys.audit.checkpoints import Checkpoints, Seal
 from recollect.journeys.audit.watch import Watch
+from recollect.journeys.audit.why import Explainer
+from recollect.journeys.govern.authority import MemoryAuthority
 from recollect.journeys.govern.conformance import Conformance
 from recollect.journeys.govern.drafts import Drafts
+from recollect.journeys.govern.gate import GatedTable
 from recollect.journeys.govern.memory import GovernedMemory
-from recollect.journeys.govern.table import GovernedTable
+from recollect.journeys.govern.table import FilteredLedger, GovernedTable
+from recollect.journeys.intent.app import App
+from recollect.journeys.intent.chronicle import Chronicle
+from recollect.journeys.intent.proposing import Proposer
+from recollect.journeys.intent.recalling import RECALL_LIMIT_S
+from recollect.journeys.intent.runtime import Runtime, of_domain
 from recollect.journeys.maintain.reindex import refresh
 from recollect.journeys.records.absent import absent
 from recollect.journeys.records.codec import DataCodec, JsonCodec, ModelCodec
@@ -31,14 +39,24 @@ from recollect.kernel.ids import IdSource, TimeOrderedIds
 from recollect.kernel.randomness import Randomness
 from recollect.kernel.scopes import check_scope
 from recollect.ledger.checkpoint import directory_origin, scope_origin
+from recollect.ledger.codec import PLAIN, BodyCodec
 from recollect.ledger.directory import SCOPE as DIRECTORY
+from recollect.recall.provider import MemoryProvider, OfHandle
+from recollect.records.authority import MemoryAuthorityPolicy
 from recollect.records.hooks import MemoryHooks
 from recollect.stores.dictionary import DictDatabase
+from recollect.worlds.authority import AuthorityPolicy
+from recollect.worlds.domain import Domain
+from recollect.worlds.policies import AutoApprove
+from recollect.worlds.policy_reading import policy_from_wire
 
 T = TypeVar("T", default=Any)
 
 Memory = GovernedMemory
 """A handle on one scope. `records` is its memory store; the verbs are those of governed memory."""
+
+Provider = MemoryProvider[Any] | Callable[[Memory[Any]], MemoryProvider[Any]]
+"""A provider, or what makes one of the handle that it recalls through, such as its class."""
 
 DEFAULT_URL: Final = "sqlite:///recollect.db"
 DEFAULT_SCOPE: Final = "default"
@@ -65,6 +83,13 @@ async def open(
     randomness: Randomness | None = None,
     seal: Seal | None = None,
     models: Mapping[str, str] | None = None,
+    bodies: BodyCodec = PLAIN,
+    domain: Domain | Runtime | None = None,
+    provider: Provider | None = None,
+    authority: AuthorityPolicy | None = None,
+    memory_policy: MemoryAuthorityPolicy | None = None,
+    recall_limit: float = RECALL_LIMIT_S,
+    run_limit: float | None = None,
     create: bool = True,
 ) -> AsyncIterator[Memory[T]]:
     """Open one scope of a database, making the database if it is new.
@@ -74,6 +99,12 @@ async def open(
     type; without it, data is any JSON value. ``seal`` says who signs checkpoints and where they are
     kept; without it, the environment does (docs/checkpoints.md). ``models`` names the identity of
     each model that memory rests on: one that changes without a re-audit is a conformance break.
+    ``bodies`` says how bodies are stored, say encrypted; whoever opens the database needs the same.
+    ``memory_policy`` says which operations on memory itself need approval.
+    ``domain`` are the actions that `act` runs, or any other host (`hosted_by`); ``provider``, or
+    one that its class makes of the handle, is asked for memory before each run, for
+    ``recall_limit`` seconds; ``authority`` decides what may run, and without one everything may. A
+    run that takes longer than ``run_limit`` seconds has failed.
     Without ``create`` nothing is made: StoreUnavailable where database or scope are not there.
     """
     if scope is None:  # and only then: an empty one is a mistake, not a wish for the default
@@ -85,7 +116,7 @@ async def open(
     place = default_url(url)
     if seal is None:
         seal = seal_from_environment(os.environ, file_of(place))
-    database, lease = await acquire(place, clock, create=create)
+    database, lease = await acquire(place, clock, create=create, bodies=bodies)
     try:
         if not create and checked not in await database.scopes():
             raise StoreUnavailable(hidden(place), f"there is no scope {checked!r} in it")
@@ -100,6 +131,12 @@ async def open(
             randomness=randomness,
             seal=seal,
             models=models,
+            domain=domain,
+            provider=provider,
+            authority=authority,
+            memory_policy=memory_policy,
+            recall_limit=recall_limit,
+            run_limit=run_limit,
         )
         try:
             yield memory
@@ -121,6 +158,12 @@ async def opened(
     randomness: Randomness | None = None,
     seal: Seal | None = None,
     models: Mapping[str, str] | None = None,
+    domain: Domain | Runtime | None = None,
+    provider: Provider | None = None,
+    authority: AuthorityPolicy | None = None,
+    memory_policy: MemoryAuthorityPolicy | None = None,
+    recall_limit: float = RECALL_LIMIT_S,
+    run_limit: float | None = None,
 ) -> Memory[Any]:
     """A handle on one scope of a database that is open: governed, or plain in a dict."""
     clock = clock or SystemClock()
@@ -138,14 +181,37 @@ async def opened(
         seal = seal or Seal()
         checkpoints = Checkpoints(scope, ledger, directory, seal, clock, randomness)
         watch = Watch(checkpoints)
-        table = governed = GovernedTable(ledger, drafts, watch.committed)
+        table = governed = _table(ledger, drafts, watch, memory_policy, actor)
         conformance = Conformance(scope, governed, drafts, clock, checkpoints, models)
         await refresh(governed, drafts, now, (await conformance.state()).fingerprint)
         await conformance.on_open()
-    return Memory(
+    records = Records(table, codec=codec, actor=actor, clock=clock, ids=ids, hooks=hooks)
+    chronicle = Chronicle(governed, randomness)
+    policy = authority or AutoApprove()
+    asked = _provider(provider)
+    carries_out = MemoryAuthority(
+        chronicle, drafts, Proposer(chronicle, policy, ids), actor=actor, clock=clock, ids=ids
+    )
+    if isinstance(governed, GatedTable):
+        governed.authority = carries_out
+    app = App(
+        chronicle,
+        actor=actor,
+        policy=policy,
+        read_policy=policy_from_wire,
+        carries_out=carries_out,
+        clock=clock,
+        ids=ids,
+        runtime=of_domain(domain) if isinstance(domain, Domain) else domain,
+        store=records,
+        provider=asked,
+        recall_limit=recall_limit,
+        timeout_ms=None if run_limit is None else round(run_limit * 1000),
+    )
+    memory: Memory[Any] = Memory(
         scope=scope,
         actor=actor,
-        records=Records(table, codec=codec, actor=actor, clock=clock, ids=ids, hooks=hooks),
+        records=records,
         ledger=ledger,
         table=governed,
         drafts=drafts,
@@ -153,8 +219,32 @@ async def opened(
         clock=clock,
         ids=ids,
         conformance=conformance,
+        app=app,
+        explainer=Explainer(ledger, chronicle),
         watch=watch,
     )
+    if isinstance(asked, OfHandle):
+        asked.given(memory)
+    return memory
+
+
+def _provider(given: Provider | None) -> MemoryProvider[Any] | None:
+    """A provider as it is; what makes one is asked when the handle is there."""
+    if given is None or (hasattr(given, "recall") and not isinstance(given, type)):
+        return cast("MemoryProvider[Any] | None", given)
+    return OfHandle(cast("Callable[[Memory[Any]], MemoryProvider[Any]]", given))
+
+
+def _table(
+    ledger: FilteredLedger,
+    drafts: Drafts,
+    watch: Watch,
+    policy: MemoryAuthorityPolicy | None,
+    actor: ActorRef,
+) -> GovernedTable:
+    if policy is None:
+        return GovernedTable(ledger, drafts, watch.committed)
+    return GatedTable(ledger, drafts, watch.committed, policy, actor)
 
 
 async def scopes(url: str | None = None) -> list[str]:

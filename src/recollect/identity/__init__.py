@@ -3,7 +3,7 @@
 Canonical JSON, sha256, frozen values, hash chain, Merkle tree.
 """
 
-from recollect.identity.canonical import canonical_bytes, decode
+from recollect.identity.canonical import canonical_bytes, canonical_text, decode
 from recollect.identity.chain import GENESIS, ChainBreak, Link, entry_hash, first_break, link
 from recollect.identity.digest import sha256, sha256_hex
 from recollect.identity.frozen import Frozen, freeze
@@ -35,6 +35,7 @@ __all__ = [
     "NodeList",
     "Nodes",
     "canonical_bytes",
+    "canonical_text",
     "consistency_nodes",
     "consistency_proof",
     "decode",

@@ -47,10 +47,22 @@ def canonical_bytes(value: JsonValue) -> bytes:
     if raw is None:
         check(value)
         raw = rfc8785.dumps(value)
-    elif rb"\u0000" in raw:  # U+0000, or a backslash that stands before a harmless "u0000"
+    # U+0000, or a backslash before a harmless "u0000"; most documents have no backslash at all.
+    elif b"\\" in raw and rb"\u0000" in raw:
         check(value)
     if len(raw) > MAX_BYTES:
-        raise InvalidJson("$", f"a document of {len(raw):,} bytes (the limit is {MAX_BYTES:,})")
+        raise _too_long(raw)
+    return raw
+
+
+def canonical_text(document: bytes) -> bytes:
+    """The canonical JSON of a text that is canonical JSON itself.
+
+    Such a text has its control characters escaped, so that nothing else is left to escape in it.
+    """
+    raw = b'"%b"' % document.replace(b"\\", rb"\\").replace(b'"', rb"\"")
+    if len(raw) > MAX_BYTES:
+        raise _too_long(raw)
     return raw
 
 
@@ -67,6 +79,31 @@ def decode(raw: bytes) -> JsonValue:
     if type(value) is int or _LONG_NUMBER in raw.translate(_DIGITS_AND_WHAT_PRECEDES):
         return _large_as_float(value)
     return value
+
+
+def _too_long(raw: bytes) -> InvalidJson:
+    return InvalidJson("$", f"a document of {len(raw):,} bytes (the limit is {MAX_BYTES:,})")
+
+
+def is_canonical(value: JsonValue, raw: bytes, *, deepest: int) -> bool:
+    """Whether bytes are the canonical JSON of the value that `decode` read from them.
+
+    For what others wrote: nested up to `deepest`, and with U+0000, which we don't write.
+    """
+    try:
+        return canonical_bytes(value) == raw
+    except InvalidJson:
+        pass
+    try:
+        return _depth(value) <= deepest and rfc8785.dumps(value) == raw
+    except (rfc8785.CanonicalizationError, RecursionError):
+        return False
+
+
+def _depth(value: JsonValue) -> int:
+    if type(value) is dict:
+        return 1 + max(map(_depth, value.values()), default=0)
+    return 1 + max(map(_depth, value), default=0) if type(value) is list else 0
 
 
 # ------------------------------------------------------------------------ writing

@@ -20,6 +20,10 @@
     │   ├── ReasonMissing          forgetting without a reason or a cause   (GOV-FORGET)
     │   ├── InvalidProof           a Merkle proof, or a chain, that does not hold
     │   ├── InvalidCheckpoint      a text that is not a checkpoint, with where and why
+    │   ├── InvalidWorld           a snapshot, intent, proposal or the like that is none
+    │   ├── InvalidDomain          a domain that can't be defined so        (APP-INPUT-2)
+    │   ├── InvalidIntent          an action or input that the domain does not know
+    │   ├── MemoryOutOfReach       memory asked for from where it must not be (C-5, M-4)
     │   ├── InvalidSignature       a signature of a known key that does not hold
     │   └── InvalidKey             a signing key, or a ring of keys, that can't be used
     ├── RecordError                the record is not in the state that the call needs
@@ -28,8 +32,17 @@
     │   ├── VersionConflict        expected_version is not the current one
     │   ├── IllegalTransition      a verb that the record's status rules out (GOV-FORGET)
     │   ├── ApprovalRefused        an approval by someone who took part
+    │   ├── ApprovalPending        an operation that waits for approval     (MEM-AUTH-2)
     │   ├── ConformanceBroken      factual use while a break stands         (GOV-BREAK)
     │   └── IdempotencyConflict    a key that was used for something else
+    ├── WorldError                 worlds are not in the state that the call needs
+    │   ├── WorldNotFound          no world, execution, proposal or branch of this name
+    │   ├── WorldErased            its content was erased
+    │   ├── IllegalMove            a move that a proposal's status rules out
+    │   ├── BranchMoved            another run moved the head first
+    │   ├── DecisionRefused        somebody may not decide, or it is decided already
+    │   ├── NothingToRun           the handle was opened without a domain
+    │   └── MarkMoved              what a unit of work rested on has changed
     └── StoreError                 the database can't do it
         ├── CapabilityMissing      the store does not declare this ability
         ├── DependencyMissing      an extra is not installed
@@ -39,6 +52,7 @@
         ├── StoreFailed            an I/O error: the outcome is unknown
         ├── AnchorFailed           an anchor can't be read or written
         ├── IndexStale             the word index is another tokenizer's
+        ├── BodyUnreadable         a body that is stored can't be unpacked, say for want of a key
         ├── ForeignDatabase        a database of something else
         ├── SchemaTooNew           written by a newer recollect
         └── SchemaDamaged          a migration that is not the one that was applied
@@ -286,6 +300,49 @@ class InvalidKey(InvalidInput):
     text = "The key in {where} can't be used: {why}."
 
 
+@dataclass(eq=False)
+class InvalidWorld(InvalidInput):
+    """A snapshot, an intent, a proposal, a decision or a world that is none."""
+
+    where: str
+    why: str
+
+    code = "input.world"
+    text = "Not a value of the world protocol: {why}, at {where}."
+
+
+@dataclass(eq=False)
+class InvalidDomain(InvalidInput):
+    """A domain that can't be defined so; names beginning with $ are reserved (APP-INPUT-2)."""
+
+    domain: str
+    why: str
+
+    code, rule = "input.domain", "APP-INPUT-2"
+    text = "The domain {domain!r} can't be defined so: {why}."
+
+
+@dataclass(eq=False)
+class InvalidIntent(InvalidInput):
+    """An action that the domain does not have, or an input that the action does not take."""
+
+    action: str
+    why: str
+
+    code = "input.intent"
+    text = "The action {action!r} can't be asked for so: {why}."
+
+
+@dataclass(eq=False)
+class MemoryOutOfReach(InvalidInput):
+    """Memory was asked for from where it must not be reached (C-5, M-4, MEM-CONTEXT-2)."""
+
+    who: str
+
+    code, rule = "input.memory_out_of_reach", "C-5"
+    text = "Memory can't be reached from {who}: select before you propose, and use what is frozen."
+
+
 # ------------------------------------------------------------------------- records
 
 
@@ -351,6 +408,20 @@ class ApprovalRefused(RecordError):
 
 
 @dataclass(eq=False)
+class ApprovalPending(RecordError):
+    """An operation on memory that takes effect only when it is approved (MEM-AUTH-2)."""
+
+    proposal: str
+    operation: str
+
+    code, rule = "record.approval_pending", "MEM-AUTH-2"
+    text = (
+        "To {operation} needs approval, and is proposed as {proposal!r}. Nothing was changed yet: "
+        "it is in the inbox, and takes effect when it is approved."
+    )
+
+
+@dataclass(eq=False)
 class ConformanceBroken(RecordError):
     """While a conformance break stands, nothing is returned for factual use (GOV-BREAK)."""
 
@@ -372,6 +443,93 @@ class IdempotencyConflict(RecordError):
 
     code = "record.idempotency_conflict"
     text = "The idempotency key {key!r} was used before for another request: use a new key."
+
+
+# -------------------------------------------------------------------------- worlds
+
+
+class WorldError(RecollectError):
+    """Worlds are not in the state that the call needs."""
+
+    code = "world"
+
+
+@dataclass(eq=False)
+class WorldNotFound(WorldError):
+    """There is no world, execution, proposal or branch of this name in this scope."""
+
+    what: str
+    name: str
+
+    code = "world.not_found"
+    text = "There is no {what} {name!r} in this scope."
+
+
+@dataclass(eq=False)
+class WorldErased(WorldError):
+    """What was asked for was erased: nothing is made up in its place."""
+
+    what: str
+    name: str
+
+    code = "world.erased"
+    text = "The content of the {what} {name!r} was erased; that it was there is all that is left."
+
+
+@dataclass(eq=False)
+class IllegalMove(WorldError):
+    """A proposal moves only as the world protocol says."""
+
+    proposal: str
+    status: str
+    to: str
+
+    code = "world.illegal_move"
+    text = "The proposal {proposal!r} is {status}: it can't become {to}."
+
+
+@dataclass(eq=False)
+class BranchMoved(WorldError):
+    """Another run moved the head first; this one ended as failed and may be proposed again."""
+
+    branch: str
+    base: str
+    head: str
+
+    code = "world.branch_moved"
+    text = (
+        "The head of the branch {branch!r} is {head}, no longer {base}, on which this proposal "
+        "rests. Nothing was changed; propose it again."
+    )
+
+
+@dataclass(eq=False)
+class DecisionRefused(WorldError):
+    """Somebody who may not decide this, or a proposal that is decided already."""
+
+    proposal: str
+    why: str
+
+    code = "world.decision_refused"
+    text = "No decision was made about the proposal {proposal!r}: {why}."
+
+
+@dataclass(eq=False)
+class NothingToRun(WorldError):
+    """The handle was opened without a domain."""
+
+    code = "world.nothing_to_run"
+    text = "This handle has no actions to run: open it with domain=…."
+
+
+@dataclass(eq=False)
+class MarkMoved(WorldError):
+    """What a unit of work rested on has changed; read it again, then decide."""
+
+    name: str
+
+    code = "world.mark_moved"
+    text = "Somebody else came first at {name!r}: read it again, then decide."
 
 
 # -------------------------------------------------------------------------- stores
@@ -460,6 +618,16 @@ class AnchorFailed(StoreError):
 
     code = "store.anchor_failed"
     text = "Can't use the anchor {anchor}: {why}. The database is as it was."
+
+
+@dataclass(eq=False)
+class BodyUnreadable(StoreError):
+    """A body is stored, and its codec can't unpack it: its key is missing, or it was changed."""
+
+    why: str
+
+    code = "store.body_unreadable"
+    text = "A body can't be read: {why}."
 
 
 @dataclass(eq=False)

@@ -4,13 +4,20 @@ Ids are version 7 UUIDs (RFC 9562): time-ordered, so that new rows land at the e
 index. Random ones cost a batch of inserts ten times as much.
 """
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from recollect.kernel.clock import Clock, SystemClock
 from recollect.kernel.randomness import Randomness
 
 _COUNTER_BITS = 12
 _TAIL_BYTES = 8
+_VARIANTS = {digit: "89ab"[int(digit, 16) & 0b11] for digit in "0123456789abcdef"}
+"""The digit that says the variant in its upper two bits, for a random one: the lower two stay."""
+
+RESERVED: Final = (
+    "proposal/", "execution/", "world/", "branches/", "branch/", "open/", "running/", "from/",
+)  # fmt: skip
+"""How names begin that are no ids of records: what is derived from what is told by one name."""
 
 
 class IdSource(Protocol):
@@ -35,8 +42,6 @@ class TimeOrderedIds:
         # into one millisecond, the carry borrows the next one.
         stamp = self._clock.now_ms() << _COUNTER_BITS
         self._last = stamp if stamp > self._last else self._last + 1
-        milliseconds, counter = self._last >> _COUNTER_BITS, self._last & 0xFFF
-        tail = int.from_bytes(self._randomness.take(_TAIL_BYTES)) & 0x3FFF_FFFF_FFFF_FFFF
-        number = milliseconds << 80 | 0x7 << 76 | counter << 64 | 0b10 << 62 | tail
-        text = f"{number:032x}"
-        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+        time, tail = f"{self._last:015x}", self._randomness.take(_TAIL_BYTES).hex()
+        variant = _VARIANTS[tail[0]]
+        return f"{time[:8]}-{time[8:12]}-7{time[12:]}-{variant}{tail[1:4]}-{tail[4:]}"

@@ -24,6 +24,7 @@ from recollect.kernel.errors import (
     InvalidFilter,
     InvalidObject,
     InvalidRecord,
+    InvalidWorld,
 )
 from recollect.kernel.json import storable
 
@@ -33,6 +34,7 @@ Refusal = (
     | type[InvalidFilter]
     | type[InvalidObject]
     | type[InvalidRecord]
+    | type[InvalidWorld]
 )
 
 

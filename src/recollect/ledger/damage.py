@@ -20,6 +20,7 @@ Check = Literal[
     "row",
     "tag",
     "index",
+    "world",
     "directory",
 ]
 """Which of the checks of `docs/format.md` failed; the last ones are about what is derived."""

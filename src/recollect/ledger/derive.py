@@ -23,8 +23,8 @@ def row_of(document: Mapping[str, JsonValue]) -> Version:
         status_of(document),
         created_at,
         updated_at,
-        _ms(document["valid_from"]),
-        _ms(document["valid_to"]),
+        _ms(document.get("valid_from")),
+        _ms(document.get("valid_to")),
         _ms(document.get("expires")),
         document.get("subject"),
     )
@@ -39,7 +39,11 @@ def tags_of(document: Mapping[str, JsonValue]) -> Sequence[str]:
 
 def inputs_of(body: bytes | None) -> Sequence[str]:
     """The ids of what a first version was made from, each once; nothing for any other body."""
-    document = {} if body is None else decode(body)
+    return () if body is None else inputs_in(decode(body))
+
+
+def inputs_in(document: Mapping[str, JsonValue]) -> Sequence[str]:
+    """The same, of the document of a body."""
     if document.get("version") != "1":
         return ()
     return tuple(dict.fromkeys(one["id"] for one in document.get("inputs") or ()))

@@ -6,6 +6,7 @@ bytes under RFC 6962's prefix.
 """
 
 import re
+from binascii import hexlify
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -22,16 +23,23 @@ MemoryLogKind = Literal[
 ]
 """The six events of a MemoryLog; there are never more (GOV-LOG)."""
 
-Kind = MemoryLogKind | Literal["checkpoint", "maintenance"]
+FactKind = Literal["proposal", "decision", "world", "execution", "effect", "erasure"]
+"""What is not about an object but has a name of its own (`fact`)."""
+
+Kind = MemoryLogKind | FactKind | Literal["checkpoint", "maintenance"]
 """What an entry is about."""
 
 MEMORY_LOG_KINDS: Final[frozenset[str]] = frozenset(get_args(MemoryLogKind))
-KINDS: Final = MEMORY_LOG_KINDS | {"checkpoint", "maintenance"}
+FACT_KINDS: Final[frozenset[str]] = frozenset(get_args(FactKind))
+KINDS: Final = MEMORY_LOG_KINDS | FACT_KINDS | {"checkpoint", "maintenance"}
 
 NOTICES: Final = frozenset({"policy_change", "conformance_break", "maintenance"})
 """Entries about the memory as a whole, which whoever opens it reads."""
 
 _GENESIS: Final = b"recollect/journal/1\n"
+_FORM: Final = (
+    b'{"actor":%b,"at":%d,"body_digest":"%b","kind":"%b","previous_entry_hash":"%b","seq":%d,"v":1}'
+)
 _HASH: Final = re.compile("[0-9a-f]{64}")
 PLAIN: Final = re.compile(
     rb'\{"actor":"([ !#-\[\]-~]+)","at":(0|-?[1-9][0-9]{0,14}),"body_digest":"([0-9a-f]{64})",'
@@ -69,9 +77,14 @@ def entry_bytes(entry: Entry) -> bytes:
     plain ASCII without anything to escape, and the members stand in canonical order.
     """
     seq, kind, at, actor, digest, previous = entry
-    return b'{"actor":%b,"at":%d,"body_digest":"%b","kind":"%b","previous_entry_hash":"%b","seq":%d,"v":1}' % (  # noqa: E501 - one line, as it is written
-        _quoted(actor), at, digest.encode(), kind.encode(), previous.encode(), seq,
-    )  # fmt: skip
+    return _FORM % (_quoted(actor), at, digest.encode(), kind.encode(), previous.encode(), seq)
+
+
+def chained_bytes(
+    seq: int, kind: str, at: int, actor: str, digest: bytes, previous: bytes
+) -> bytes:
+    """The same, of fields whose hashes are bytes."""
+    return _FORM % (_quoted(actor), at, hexlify(digest), kind.encode(), hexlify(previous), seq)
 
 
 def entry_hash(raw: bytes) -> bytes:
@@ -88,8 +101,10 @@ def read_entry(raw: bytes) -> Entry:
     plain = PLAIN.fullmatch(raw)
     if plain is not None:
         actor, at, digest, kind, previous, seq = plain.groups()
-        return Entry(
-            int(seq), kind.decode(), int(at), actor.decode(), digest.decode(), previous.decode()
+        return _checked(
+            Entry(
+                int(seq), kind.decode(), int(at), actor.decode(), digest.decode(), previous.decode()
+            )
         )
     try:
         fields = decode(raw)
@@ -114,7 +129,22 @@ def read_entry(raw: bytes) -> Entry:
         raise InvalidProof("a hash in an entry is not 64 hexadecimal digits")
     if not is_canonical:
         raise InvalidProof("an entry is not in canonical form")
+    return _checked(entry)
+
+
+def _checked(entry: Entry) -> Entry:
+    """An entry of the right shape, if its members also say something."""
+    if entry.at < 0:
+        raise InvalidProof("an entry's time is before 1970")
+    if not _is_actor(entry.actor):
+        raise InvalidProof("an entry's actor is not kind:id")
     return entry
+
+
+@lru_cache(maxsize=1024)
+def _is_actor(actor: str) -> bool:
+    kind, _, id = actor.partition(":")
+    return bool(kind and id)
 
 
 def _is_hash(value: object) -> bool:

@@ -6,9 +6,10 @@ in canonical order, and each piece is canonical JSON, so the whole is: the bytes
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
-from recollect.identity import canonical_bytes
+from recollect.identity import canonical_bytes, canonical_text
 from recollect.ledger.object import StatementType, is_text
 from recollect.ledger.time import format_time
 
@@ -33,14 +34,20 @@ def ordinary_version(
         b"" if says_itself else b',"format":"json"',
         b',"id":', canonical_bytes(id),
         b',"nonce":"', nonce,
-        b'","source_refs":[],"statement":', data if says_itself else canonical_bytes(data.decode()),
+        b'","source_refs":[],"statement":', data if says_itself else canonical_text(data),
         _TYPES[statement_type],
         b"" if tags is None else b'"tags":%b,' % canonical_bytes(tags),
-        b'"temporal_scope":"unknown","timestamp":"', format_time(at).encode(),
+        b'"temporal_scope":"unknown","timestamp":"', _timestamp(at),
         b'","trust":"unreviewed","type":"MemoryObject",',
         b"" if updated_ms == at else b'"updated_ms":%d,' % updated_ms,
         b'"valid_from":null,"valid_to":null,"verdict_type":"Unanswered","version":"1"}',
     ))  # fmt: skip
+
+
+@lru_cache(maxsize=16)
+def _timestamp(at: int) -> bytes:
+    """The time of a batch, which all of its objects have."""
+    return format_time(at).encode()
 
 
 _TYPES: Final[Mapping[StatementType, bytes]] = {

@@ -3,7 +3,7 @@
 1. a row stands for an entry about an object, and no other row stands for the same
 2. it says what the object's document says; of an erased one, that it is erased
 3. the versions of an object are 1, 2, 3 …, each naming the hash of the one before
-4. what was invalidated or archived has a reason, and the status that its entry's kind leads to
+4. the document is in canonical form, and no rule for bodies is broken     (`body`)
 5. the newest version is marked as such, and no other
 6. from every entry about an object a row follows
 7. the index of tags has the tags of what is active, and nothing else
@@ -12,13 +12,15 @@
 10. content that is gone has a tombstone after it, and before a tombstone all content is gone
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from recollect.identity import decode, sha256
+from recollect.identity import sha256
 from recollect.kernel.errors import InvalidInput, InvalidProof
+from recollect.ledger.body import broken_event, broken_member, document_of
+from recollect.ledger.codec import Unreadable
 from recollect.ledger.damage import Damages
-from recollect.ledger.derive import inputs_of, row_of, tags_of, words_of
+from recollect.ledger.derive import inputs_in, row_of, tags_of, words_of
 from recollect.ledger.entry import Entry, read_entry
 from recollect.ledger.object import hash_name, integrity_digest, status_of
 from recollect.ledger.unit import StoredRow, StoredTag, Version
@@ -26,14 +28,6 @@ from recollect.ledger.words import WordSums
 
 BUCKETS: Final = 256
 _MODULUS: Final = 1 << 256
-
-STATUSES: Final[Mapping[str, frozenset[str]]] = {
-    "create": frozenset({"active"}),
-    "consolidate": frozenset({"active"}),
-    "invalidate": frozenset({"invalidated", "superseded"}),
-    "archive": frozenset({"archived", "erased"}),
-}
-"""To which status an event leads."""
 
 
 def erased_row(id: str, number: int) -> Version:
@@ -130,29 +124,32 @@ class RowWalk:
             return None  # the first pass has said so
 
     def _check_object(self, row: StoredRow, entry: Entry, body: bytes) -> None:
-        # 2.
+        if isinstance(body, Unreadable):
+            self._digest = None
+            return  # the first pass has said so
+        # 4.
+        self._digest, digest = integrity_digest(body), self._digest
         try:
-            document = decode(body)
-            derived, inputs = row_of(document), inputs_of(body)
-        except (InvalidInput, KeyError, TypeError, AttributeError):
-            self._damages.add("object", row.seq, "its body is not an object of ours")
+            document = document_of(body)
+        except InvalidProof as refused:
+            self._damages.add("form", row.seq, refused.why)
             return
+        if (broken := broken_member(document)) is not None:
+            self._damages.add("object", row.seq, broken)
+            return
+        if (broken := broken_event(entry.kind, document)) is not None:
+            self._damages.add("object", row.seq, broken)
+        # 2.
+        derived = row_of(document)
         if derived != row.version:
             self._report(row, _difference(derived, row.version))
         # 3.
-        stated, digest = document.get("supersedes"), self._digest
-        if digest is not None and stated != hash_name(digest):
+        if digest is not None and document.get("supersedes") != hash_name(digest):
             self._damages.add("object", row.seq, "it does not name the hash of the version before")
-        # 4.
-        if status_of(document) not in STATUSES.get(entry.kind, ()):
-            why = f"it is {status_of(document)} after an event of the kind {entry.kind}"
-            self._damages.add("object", row.seq, why)
-        if entry.kind in ("invalidate", "archive") and not str(document.get("reason", "")).strip():
-            self._damages.add("object", row.seq, "it has no reason")
         # 9.
-        for source in inputs:
+        for source in inputs_in(document):
             self.derivations.add(derivation(source, row.version.id))
-        self._document, self._digest = document, integrity_digest(body)
+        self._document = document
 
     def _check_erasure(self, seq: int) -> None:
         # 9.
@@ -226,6 +223,17 @@ class TagSums:
         bucket = digest[0]
         self.sums[bucket] = (self.sums[bucket] + int.from_bytes(digest)) % _MODULUS
 
+    def take(self, row: StoredTag) -> None:
+        """Take a row away that was added, or will be."""
+        digest = self._digest(row)
+        bucket = digest[0]
+        self.sums[bucket] = (self.sums[bucket] - int.from_bytes(digest)) % _MODULUS
+
+    def add_all(self, other: "TagSums") -> None:
+        """Add the rows of another list, summed up with the same key."""
+        pairs = zip(self.sums, other.sums, strict=True)
+        self.sums = [(one + two) % _MODULUS for one, two in pairs]
+
     def differing(self, other: "TagSums") -> frozenset[int]:
         """The buckets in which two lists differ."""
         pairs = enumerate(zip(self.sums, other.sums, strict=True))
@@ -257,6 +265,7 @@ def tags_of_newest(rows: Sequence[StoredRow]) -> Iterator[StoredTag]:
 
 def _tags_in(body: bytes) -> Sequence[str]:
     try:
-        return tags_of(decode(body))
-    except (InvalidInput, TypeError, AttributeError):
+        document = document_of(body)
+    except InvalidProof:
         return ()  # the walk has said so
+    return () if broken_member(document) else tags_of(document)

@@ -7,12 +7,12 @@ The function may run more than once and must depend on nothing but its argument.
 
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from recollect.kernel.retry import RetryKey
 from recollect.ledger.entry import Kind
+from recollect.ledger.holdings import Holdings
 from recollect.ledger.tree import Block, Blocks
 from recollect.text import TOKENIZER, Query
 
@@ -57,7 +57,8 @@ class Version(NamedTuple):
 class Current(NamedTuple):
     """A version with its document: the fields of `Version`, and the body.
 
-    `digests` are those of all versions that have content, by number, for a unit that erases.
+    `digests` are those of all versions that have content, by number, and `beside` what else there
+    is of the object; both for a unit that erases.
     """
 
     id: str
@@ -71,6 +72,31 @@ class Current(NamedTuple):
     subject: str | None
     body: bytes
     digests: Sequence[tuple[int, str]] = ()
+    beside: Holdings = Holdings()
+    entries: Sequence["NamedEntry"] = ()
+    """Those under a name, where it stands for them."""
+
+
+ENTRIES: Final = "entries"
+"""The status of what stands for the entries under a name, in a unit that erases."""
+
+
+def of_entries(name: str, entries: Sequence["NamedEntry"]) -> Current | None:
+    """What stands for the entries under a name, in a unit that erases; None if there are none."""
+    if not entries:
+        return None
+    return Current(name, 0, ENTRIES, 0, 0, None, None, None, None, b"", entries=entries)
+
+
+RETRIED: Final = "proposal/"
+"""How the names of facts begin that are asked for with a retry key; the id follows."""
+
+
+def about(one: Current) -> str:
+    """What the retries of an object, or of the facts under a name, are about: its id."""
+    if one.status != ENTRIES:
+        return one.id
+    return one.id.removeprefix(RETRIED) if one.id.startswith(RETRIED) else ""
 
 
 class Past(NamedTuple):
@@ -100,6 +126,39 @@ class Draft(NamedTuple):
     """The ids of what it was made from: what is derived goes when they are erased."""
     erases: bool = False
     """Whether the content of every version before it goes, from rows, bodies and retries."""
+    marks: Sequence[str] = ()
+    """The names that it is found by, where it is a fact."""
+    unmarks: Sequence["Mark"] = ()
+    """The marks of entries before it that it takes away."""
+    output: str = ""
+    """The name that its inputs lead to, where it is a fact."""
+    erased: Sequence[int] = ()
+    """The entries whose bodies and marks go."""
+    actor: str = ""
+    """Who acted, where it is not whoever the unit is of."""
+
+
+class Mark(NamedTuple):
+    """A name, and the number of an entry that is found by it."""
+
+    name: str
+    seq: int
+
+
+class NamedEntry(NamedTuple):
+    """A fact that is to be erased: its number, its body's digest and type, what it took away."""
+
+    seq: int
+    digest: str
+    type: str
+    unmarks: Sequence[Mark] = ()
+
+
+class Expected(NamedTuple):
+    """What a unit rests on: which entry is the newest of a name; None if there is none."""
+
+    name: str
+    seq: int | None
 
 
 class Place(NamedTuple):
@@ -109,8 +168,7 @@ class Place(NamedTuple):
     entry_hash: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """A unit of work: what it reads, and what follows from it."""
 
     actor: str
@@ -122,9 +180,11 @@ class Unit:
     """The id that a retry with the same key is told."""
     is_erasing: bool = False
     """Whether what was made from the objects that it reads, however indirectly, is read too, and
-    for each the digests of its versions."""
+    for each the digests of its versions and what is held beside them."""
     tokenizer: str | None = None
     """Whose the word index is once this has landed; None leaves that as it is."""
+    expects: Sequence[Expected] = ()
+    """MarkMoved, and nothing is written, where it is not so when the unit runs."""
 
 
 class Committed(NamedTuple):
@@ -256,7 +316,28 @@ class Ledger(Protocol):
         ...
 
     async def entry(self, seq: int) -> StoredEntry | None:
-        """One entry by its number."""
+        """One entry by its number; a body that can't be unpacked is marked (`codec`)."""
+        ...
+
+    async def entries_at(self, seqs: Sequence[int]) -> list[StoredEntry]:
+        """These entries, by number; those that are not there are left out."""
+        ...
+
+    async def marked(
+        self, name: str, *, after: int = -1, limit: int | None = None, newest_first: bool = False
+    ) -> list[StoredEntry]:
+        """The entries that are found by a name, by number, from the one after this number on.
+
+        With `newest_first` backwards, from the newest.
+        """
+        ...
+
+    async def marks(self, prefix: str, *, after: str = "", limit: int | None = None) -> list[Mark]:
+        """The names that begin so, by name, each with its newest entry, from the next name on."""
+        ...
+
+    async def outputs(self, input: str) -> list[str]:
+        """What was made from an object or a fact: ids and names, in their order."""
         ...
 
     async def notices(self) -> list[StoredEntry]:
@@ -289,7 +370,10 @@ class Ledger(Protocol):
 
 
 class Snapshot(Protocol):
-    """A ledger at one moment, in chunks: whoever reads it all never has it all in memory."""
+    """A ledger at one moment, in chunks: whoever reads it all never has it all in memory.
+
+    Bodies that can't be unpacked are marked (`codec.Unreadable`), not raised.
+    """
 
     async def head(self) -> Head:
         """The end of the journal."""
@@ -309,6 +393,10 @@ class Snapshot(Protocol):
 
     def tags(self) -> AsyncGenerator[Sequence[StoredTag], None]:
         """Every row of the index of tags."""
+        ...
+
+    def marks(self) -> AsyncGenerator[Sequence[Mark], None]:
+        """Every row of the index of marks."""
         ...
 
     def derivations(self) -> AsyncGenerator[Sequence[StoredTag], None]:

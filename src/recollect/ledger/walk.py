@@ -4,8 +4,11 @@
 2. it has the number of its place                                        seq
 3. it names the hash of the entry before, the first one the genesis      previous
 4. it is no older than the entry before                                  time
-5. its body has the digest that it names; only that of an object can     body
-   have been erased, and a salt has its length
+5. its body has the digest that it names; only that of an object, or     body
+   of a fact, can have been erased, and a salt has its length
+6. a body that is of no object is canonical, and has a type of its own   form, object
+   (those of objects are looked at with their rows: `rows`; of facts,
+   what they are and how they are found: `fact_walk`)
 
 Damage is reported, not raised: an auditor wants all of it. After damage the walk goes on from
 what is stored, so that one edit is reported once.
@@ -17,8 +20,11 @@ from typing import Final
 from recollect.identity.digest import sha256_hex
 from recollect.kernel.errors import InvalidProof
 from recollect.ledger import tree
+from recollect.ledger.body import broken_type, document_of
+from recollect.ledger.codec import Unreadable
 from recollect.ledger.damage import Damages
 from recollect.ledger.entry import (
+    FACT_KINDS,
     NOTICES,
     SALT_BYTES,
     Entry,
@@ -26,6 +32,7 @@ from recollect.ledger.entry import (
     genesis,
     read_entry,
 )
+from recollect.ledger.fact_walk import FactWalk
 from recollect.ledger.tree import BLOCK, STRIDE, Block
 from recollect.ledger.unit import StoredEntry
 
@@ -40,8 +47,17 @@ somebody wrote into a file must not fill the memory."""
 class Walk:
     """Feed it the entries in their order, then ask for what was found."""
 
-    def __init__(self, origin: str, damages: Damages, roots_wanted: Collection[int] = ()) -> None:
+    def __init__(
+        self,
+        origin: str,
+        damages: Damages,
+        roots_wanted: Collection[int] = (),
+        *,
+        key: bytes = b"",
+    ) -> None:
+        """`key` is random, and of one verification: see `rows.TagSums`."""
         self.damages = damages
+        self.facts = FactWalk(damages, key)
         self.size = 0
         self.erased = 0
         self.roots: dict[int, bytes] = {0: tree.root(0, {})}
@@ -119,26 +135,45 @@ class Walk:
             self.erased += 1
             if body is not None or salt is not None:
                 report("body", seq, "of body and salt one is there and the other is not")
+            elif kind in FACT_KINDS:
+                self.facts.gone(entry)
             elif kind not in OBJECT_KINDS:
                 report("body", seq, f"it is gone, and that of a {kind} is never erased")
         elif len(salt) != SALT_BYTES:
             report("body", seq, f"its salt has not {SALT_BYTES} bytes")
+        elif isinstance(body, Unreadable):
+            report("body", seq, f"it can't be read: {body.why}")
         elif sha256_hex(salt + body) != digest:
             report("body", seq, "it is not the body that the entry was written with")
+        # 6.
+        if body is not None and not isinstance(body, Unreadable) and kind not in OBJECT_KINDS:
+            self._check_other(entry, body)
         self._previous = sha256_hex(raw)
         self._next = seq + 1
         self._at = at
+
+    def _check_other(self, entry: Entry, body: bytes) -> None:
+        try:
+            document = document_of(body)
+        except InvalidProof as refused:
+            self.damages.add("form", entry.seq, refused.why)
+            return
+        why = broken_type(document)
+        if why is not None:
+            self.damages.add("object", entry.seq, why)
+        elif entry.kind in FACT_KINDS:
+            self.facts.feed(entry, document)
 
     # --------------------------------------------------------------------------- tree
 
     def _grow(self, entry: bytes) -> None:
         self._leaves.append(entry)
         self.size += 1
-        if self.size in self._wanted:
-            self.roots[self.size] = self.root()
         if len(self._leaves) == BLOCK:
             self._nodes.append(tree.node_of(tree.leaves(self._leaves)))
             self._leaves.clear()
+        if self.size in self._wanted:
+            self.roots[self.size] = self.root()
 
     def _block(self, block: Block) -> Sequence[bytes]:
         if block.level == 0:

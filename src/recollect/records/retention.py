@@ -19,6 +19,13 @@ class MemoryRetentionPolicy(WireModel):
     ephemeral_tags: Texts = ()
 
 
+class MemoryMaintenanceConfig(WireModel):
+    """Whether a store takes part in maintenance, and what it keeps then (MEM-MAINT-1)."""
+
+    enabled: bool
+    retention: MemoryRetentionPolicy
+
+
 @dataclass(frozen=True, slots=True)
 class Expiry:
     """A record that the policy would let go, and the first cause that applies to it."""

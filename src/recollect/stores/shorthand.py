@@ -15,7 +15,8 @@ import struct
 from functools import lru_cache
 from typing import Final, Protocol
 
-from recollect.ledger.entry import KINDS, PLAIN, Entry, entry_bytes
+from recollect.ledger.codec import BodyCodec
+from recollect.ledger.entry import KINDS, PLAIN, Entry, chained_bytes, entry_bytes
 
 
 class Shorthand(Protocol):
@@ -75,6 +76,22 @@ class _Passages:
 BODY: Final[Shorthand] = _Passages()
 """For bodies."""
 
+
+class InShorthand:
+    """Bodies in shorthand, and that as a codec stores it: what is encrypted has no passages."""
+
+    def __init__(self, codec: BodyCodec) -> None:
+        self._codec = codec
+
+    def pack(self, body: bytes, subject: str | None) -> bytes:
+        """What is stored of a body."""
+        return self._codec.pack(BODY.pack(body), subject)
+
+    def unpack(self, stored: bytes) -> bytes:
+        """The body; BodyUnreadable if the codec says so."""
+        return BODY.unpack(self._codec.unpack(stored))
+
+
 # -------------------------------------------------------------------------------- entries
 
 _CODES: Final = {
@@ -86,6 +103,12 @@ _CODES: Final = {
     "conformance_break": 6,
     "checkpoint": 7,
     "maintenance": 8,
+    "proposal": 9,
+    "decision": 10,
+    "world": 11,
+    "execution": 12,
+    "effect": 13,
+    "erasure": 14,
 }
 _KINDS: Final = {code: kind for kind, code in _CODES.items()}
 _FIELDS: Final = struct.Struct(">BqQ32s32s")  # kind, at, seq, digest, previous; then the actor
@@ -118,7 +141,7 @@ class _Fields:
             kind = _KINDS[code]
         except (struct.error, UnicodeDecodeError, KeyError):
             return shorthand  # no shorthand of ours: whoever reads the entry says that it is none
-        return entry_bytes(Entry(seq, kind, at, actor, digest.hex(), previous.hex()))
+        return chained_bytes(seq, kind, at, actor, digest, previous)
 
 
 ENTRY: Final[Shorthand] = _Fields()

@@ -5,11 +5,11 @@ their words are remembered here, by the digest of the body: whatever becomes of 
 same body has the same words.
 """
 
-from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from recollect.identity import decode, sha256
 from recollect.kernel.errors import InvalidInput
+from recollect.ledger.codec import BodyCodec, Leniently, Unreadable
 from recollect.ledger.derive import words_of
 from recollect.ledger.object import TYPE, version_of
 
@@ -51,18 +51,24 @@ class Known(NamedTuple):
 class WordCache:
     """The words of bodies, remembered up to a number of bytes; several threads may ask."""
 
-    def __init__(self, unpack: Callable[[bytes], bytes] = bytes) -> None:
-        self._unpack = unpack
+    def __init__(self, bodies: BodyCodec) -> None:
+        self._bodies = Leniently(bodies)
         self._known: dict[bytes, Known] = {}
         self._bytes = 0
 
     def of(self, stored: bytes) -> Words | None:
-        """The words of a body as it is stored; None if it is not that of an object."""
+        """The words of a body as it is stored; None if it is not that of an object.
+
+        Nor of one that can't be unpacked, which is not remembered: its key may yet be found.
+        """
         digest = sha256(stored)
         known = self._known.get(digest)
         if known is not None:
             return known.words
-        words = words_in(self._unpack(stored))
+        body = self._bodies.unpack(stored)
+        if isinstance(body, Unreadable):
+            return None
+        words = words_in(body)
         size = len(stored) * 2 + _OVERHEAD
         if self._bytes + size > _REMEMBERED_BYTES:
             self.clear()

@@ -6,16 +6,24 @@ code meaning
 0    done
 1    a bug, or the output could not be written
 2    wrong use: what was given can't be accepted (InvalidInput, a wrong option)
-3    the record is not in the state that the command needs (RecordError); `consolidate`: refused
+3    the record, or the world, is not in the state that the command needs (RecordError,
+     WorldError); `consolidate`: refused; `act`: rejected, or failed
 4    the database, an anchor, or something that has to be installed, is not there (StoreError)
-5    what was looked at is not sound: `verify` found damage, `validate` found violations
+5    what was looked at is not sound: `verify` found damage, `validate` found violations,
+     `replay` found a difference
 ==== =========================================================================
 """
 
 from collections.abc import Mapping
 from typing import Final
 
-from recollect.kernel.errors import InvalidInput, RecollectError, RecordError, StoreError
+from recollect.kernel.errors import (
+    InvalidInput,
+    RecollectError,
+    RecordError,
+    StoreError,
+    WorldError,
+)
 
 WRONG_USE: Final = 2
 NOT_IN_STATE: Final = 3
@@ -25,6 +33,7 @@ NOT_SOUND: Final = 5
 EXIT_CODES: Final[Mapping[type[RecollectError], int]] = {
     InvalidInput: WRONG_USE,
     RecordError: NOT_IN_STATE,
+    WorldError: NOT_IN_STATE,
     StoreError: NOT_THERE,
 }
 """By branch of the tree: a new leaf has its code from the branch it grows on."""

@@ -5,7 +5,7 @@ from functools import cache, lru_cache
 from typing import Final, Protocol, cast
 
 _ENGLISH: Final = re.compile("[a-z]+(?:'[a-z]+)*")
-_REMEMBERED: Final = 32_768
+_REMEMBERED: Final = 65_536
 
 
 class _Stemmer(Protocol):

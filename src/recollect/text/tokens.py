@@ -34,7 +34,7 @@ from recollect.text.korean import single_noun
 from recollect.text.stems import stem
 from recollect.text.values import texts
 
-_REMEMBERED: Final = 32_768
+_REMEMBERED: Final = 65_536
 
 # What UAX #29 lets stand inside a word (MidLetter, MidNum, MidNumLet, ExtendNumLet), and an
 # apostrophe that is not one of the English endings: l'homme, o'reilly, but customer's and don't.
@@ -59,7 +59,12 @@ def terms(text: str) -> Terms:
     """The tokens of a text."""
     found: list[str] = []
     for chunk in text.split():
-        found += _remembered(chunk) if len(chunk) <= MAX_WORD else chunk_tokens(chunk)
+        if len(chunk) > MAX_WORD:
+            found += chunk_tokens(chunk)
+        elif chunk.isdecimal() and chunk.isascii():
+            found.append(chunk)  # its own token; to remember it would take the room of words
+        else:
+            found += _remembered(chunk)
     return Terms(Counter(found), len(found))
 
 

@@ -9,6 +9,7 @@ from recollect.journeys.audit.checkpoints import root_at
 from recollect.journeys.audit.verify import Progress, nobody
 from recollect.kernel.errors import InvalidProof
 from recollect.ledger.checkpoint import Checkpoint, sign_checkpoint
+from recollect.ledger.codec import check_readable
 from recollect.ledger.log import write_log
 from recollect.ledger.logview import Erased, events
 from recollect.ledger.signed_note import Signer
@@ -24,7 +25,8 @@ async def export(
 ) -> AsyncGenerator[bytes, None]:
     """The lines of an export (`docs/format.md`): header, entries, and a checkpoint over them.
 
-    A damaged journal is exported as it is: whoever verifies the export finds the damage.
+    A damaged journal is exported as it is: whoever verifies the export finds the damage. What can't
+    be unpacked is not exported: BodyUnreadable.
     """
     async with ledger.snapshot() as snapshot:
         head = await snapshot.head()
@@ -39,6 +41,7 @@ async def export(
         done = 0
         async with aclosing(snapshot.entries()) as chunks:
             async for chunk in chunks:
+                check_readable(stored.body for stored in chunk)
                 for _, entry, salt, body in chunk:
                     line = {
                         "entry": _text(entry),
@@ -78,10 +81,12 @@ async def export_log(ledger: Ledger, *, progress: Progress = nobody) -> AsyncGen
         erased = Erased()
         async with aclosing(snapshot.rows()) as rows:
             async for some in rows:
+                check_readable(row.body for row in some)
                 erased.feed(some)
         done = 0
         async with aclosing(snapshot.entries()) as entries:
             async for chunk in entries:
+                check_readable(stored.body for stored in chunk)
                 for line in write_log(events(chunk, erased)):
                     yield line
                 done += len(chunk)

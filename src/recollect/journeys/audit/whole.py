@@ -4,6 +4,7 @@
 2. the checkpoints that are kept with it                 root
 3. those that anchors kept elsewhere                     anchor, signature
 4. what the directory says of it                         directory
+5. if asked: a known key has signed all of it            signature
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,9 +53,14 @@ async def audit(
     *,
     heads: Iterable[ScopeHead] = (),
     kept: Iterable[KeptNote] = (),
+    require_signature: bool = False,
     progress: Progress = nobody,
 ) -> Audit:
-    """Audit one scope. `heads` are what the directory says of it, `kept` what an auditor kept."""
+    """Audit one scope. `heads` are what the directory says of it, `kept` what an auditor kept.
+
+    With `require_signature` every entry must be under a checkpoint that a known key has signed,
+    wherever that is kept: then nobody else can have written the journal anew.
+    """
     ledger, known = checkpoints.ledger, checkpoints.seal.known
     origin = (await ledger.head()).origin
     asked: list[tuple[Check, Claim | Finding]] = [  # 2.
@@ -79,6 +85,8 @@ async def audit(
         if finding.is_alarm:
             name: Check = "signature" if finding.verdict == "bad_signature" else check
             report.damages.add(name, None, str(finding))
+    if require_signature:  # 5.
+        _require_signature(report, findings)
     outside = [one for (check, _), one in zip(asked, findings, strict=True) if check == "anchor"]
     return Audit(checkpoints.scope, report, findings, dict(checkpoints.failures), outside)
 
@@ -114,6 +122,16 @@ def _is_of(origin: str, scope: str) -> bool:
         return (parse_origin(origin).scope or DIRECTORY) == scope
     except InvalidCheckpoint:
         return False
+
+
+def _require_signature(report: Report, findings: Iterable[Finding]) -> None:
+    signed = (one.claim for one in findings if one.verdict == "agrees")
+    covered = max((one.checkpoint.size for one in signed if one and one.signed_by), default=0)
+    if covered < report.size:
+        why = f"no known key has signed a checkpoint of all {report.size:,} entries"
+        if covered:
+            why += f": the newest that one has signed is of {covered:,}"
+        report.damages.add("signature", None, why)
 
 
 def _settled(claim: Claim, report: Report) -> Finding:

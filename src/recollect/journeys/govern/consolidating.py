@@ -17,7 +17,6 @@ from recollect.ledger.gates import ConsolidationDraft
 from recollect.ledger.object import VerdictType
 from recollect.ledger.trust import approve
 from recollect.ledger.unit import Current, Draft
-from recollect.records.table import Note
 
 T = TypeVar("T")
 
@@ -62,7 +61,7 @@ class Consolidating(Handle[T]):
             tags=None if tags is None else tuple(tags),
             meta=meta,
         )
-        note = Note(str(self.actor), self._clock.now_ms(), None)
+        note = self._note(None)
         new_id = self._ids.new_id()
 
         def decide(found: Sequence[Current | None]) -> list[Draft]:
@@ -80,7 +79,7 @@ class Consolidating(Handle[T]):
             return refused.refusal
         return (await self._receipts(written))[0]
 
-    async def approve(self, id: str, *, reason: str) -> Receipt:
+    async def approve_record(self, id: str, *, reason: str) -> Receipt:
         """Raise an object's trust to approved; ApprovalRefused to whoever contributed to it.
 
         Contributors are the actors of all its versions, and of everything that it was made from.
@@ -88,7 +87,7 @@ class Consolidating(Handle[T]):
         check_findable(id)
         check_text("reason", reason)
         contributors = await self._contributors(id)
-        note = Note(str(self.actor), self._clock.now_ms(), reason)
+        note = self._note(reason)
 
         def decide(found: Sequence[Current | None]) -> list[Draft]:
             current = active(id, found[0])

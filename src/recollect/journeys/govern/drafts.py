@@ -46,6 +46,8 @@ class Drafts:
         """A new object; in the place of a deleted one it is that one's next version."""
         id, created_at, updated_at, content, _ = row
         tags = tuple(dict.fromkeys(content.tags)) if content.tags else ()
+        drawn = self._randomness.take(NONCE_BYTES + SALT_BYTES)
+        nonce, salt = urlsafe_b64encode(drawn[:NONCE_BYTES]), drawn[NONCE_BYTES:]
         if facts is NO_FACTS and replaced is None and content.meta is None and note.reason is None:
             body = ordinary_version(
                 scope=self._scope_json,
@@ -56,10 +58,10 @@ class Drafts:
                 at=note.at,
                 created_ms=created_at,
                 updated_ms=updated_at,
-                nonce=urlsafe_b64encode(self._randomness.take(NONCE_BYTES)),
+                nonce=nonce,
             )
             version = Version(id, 1, "active", created_at, updated_at, None, None, None, None)
-            return Draft("create", body, self.salt(), version, tags)
+            return Draft("create", body, salt, version, tags)
         statement, format_ = statement_of_json(content.data)
         again: dict[str, Any] = {}
         number = 1
@@ -72,7 +74,7 @@ class Drafts:
             statement=statement,
             statement_type=_statement_type(note.actor),
             at=note.at,
-            nonce=self.nonce(),
+            nonce=nonce.decode(),
             trust="unreviewed",
             scope=self._scope,
             verdict_type=facts.verdict,
@@ -100,7 +102,7 @@ class Drafts:
             facts.expires,
             facts.subject,
         )
-        return Draft("create", object_.canonical, self.salt(), version, tags, replaced)
+        return Draft("create", object_.canonical, salt, version, tags, replaced)
 
     def edited(self, current: Current, content: Encoded, note: Note) -> Draft:
         """The object with other content; time never goes back for a record."""

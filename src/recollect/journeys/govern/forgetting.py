@@ -111,7 +111,8 @@ class Forgetting(Handle[T]):
     ) -> ErasureCertificate:
         """Remove content for good: of one object, of a data subject, or of the whole scope.
 
-        Exactly one of the three is named. `dry_run` counts what would go and changes nothing.
+        Exactly one of the three is named. An id is that of a record, a proposal or an execution;
+        whatever was made from it goes too. `dry_run` counts what would go and changes nothing.
         """
         named = [name for name in (id, subject, whole_scope or None) if name is not None]
         if len(named) != 1:
@@ -119,7 +120,8 @@ class Forgetting(Handle[T]):
         reads: Reads = KEPT
         if id is not None:
             check_findable(id)
-            reads = [id]
+            is_record = bool(await self._ledger.versions(id))
+            reads = [id if is_record else await self.app.name_of(id) or id]
         elif subject is not None:
             reads = OfSubject(subject)
         check_text("reason", reason)

@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from recollect.journeys.audit.watch import Watch
+from recollect.journeys.audit.why import Explainer
 from recollect.journeys.govern.conformance import Conformance
 from recollect.journeys.govern.drafts import Drafts
 from recollect.journeys.govern.receipts import Receipt, first_receipts, receipts
 from recollect.journeys.govern.remembered import Remembered, remembered
 from recollect.journeys.govern.table import FilteredLedger, GovernedTable, Written
+from recollect.journeys.intent.app import App
 from recollect.journeys.records.absent import absent
 from recollect.journeys.records.codec import DataCodec
 from recollect.journeys.records.contents import check_text, new_row
@@ -17,6 +19,7 @@ from recollect.kernel.actors import ActorRef
 from recollect.kernel.clock import Clock
 from recollect.kernel.errors import StoreClosed
 from recollect.kernel.ids import IdSource
+from recollect.kernel.reach import check_writable
 from recollect.ledger.unit import Current
 from recollect.records.model import MemoryRecordInput
 from recollect.records.table import NewRow, Note
@@ -40,6 +43,8 @@ class Handle(Generic[T]):
         clock: Clock,
         ids: IdSource,
         conformance: Conformance,
+        app: App,
+        explainer: Explainer,
         watch: Watch | None = None,
     ) -> None:
         self.scope = scope
@@ -53,11 +58,15 @@ class Handle(Generic[T]):
         self._ids = ids
         self._conformance = conformance
         self._watch = watch
+        self.app = app
+        self._explainer = explainer
 
     async def close(self) -> None:
         """Refuse everything from now on with StoreClosed, and make the last checkpoint."""
+        await self.app.close()
         self.records.close()
         self._ledger = self._table = self._conformance = absent(StoreClosed)
+        self.app = self._explainer = absent(StoreClosed)
         if self._watch is not None:
             await self._watch.close()
 
@@ -84,10 +93,12 @@ class Handle(Generic[T]):
         return new_row(given, self._codec, self._ids, now)
 
     def _note(self, reason: str | None) -> Note:
+        check_writable()
         if reason is not None:
             check_text("reason", reason)
         return Note(str(self.actor), self._clock.now_ms(), reason)
 
     def _reasoned(self, reason: str) -> Note:
         """A note for an act that needs a reason; without one, the verb itself refuses."""
+        check_writable()
         return Note(str(self.actor), self._clock.now_ms(), reason)

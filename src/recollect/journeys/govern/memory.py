@@ -13,14 +13,27 @@ from recollect.journeys.govern.forgetting import Forgetting
 from recollect.journeys.govern.reading import Reading
 from recollect.journeys.govern.receipts import Receipt
 from recollect.journeys.govern.remembering import Remembering
+from recollect.journeys.intent.acting import Acting
+from recollect.journeys.intent.deciding import Answer
 from recollect.journeys.maintain.reindex import Reindexed, reindex
+from recollect.journeys.records.contents import check_text
 from recollect.ledger.policy import Policy
 
 T = TypeVar("T")
 
 
-class GovernedMemory(Remembering[T], Forgetting[T], Reading[T], Consolidating[T]):
+class GovernedMemory(Remembering[T], Forgetting[T], Reading[T], Consolidating[T], Acting[T]):
     """A handle on one scope: its records, and the verbs of governed memory."""
+
+    async def approve(self, id: str, *, reason: str) -> Receipt | Answer:
+        """Approve a proposal that waits, or else a record, whose trust is raised by it.
+
+        DecisionRefused, or ApprovalRefused, to whoever may not.
+        """
+        if not await self.app.is_proposal(id):
+            return await self.approve_record(id, reason=reason)
+        check_text("reason", reason)
+        return await self.app.answer(id, "approve", actor=self.actor, reason=reason)
 
     async def verify(self, *, progress: Progress = nobody) -> Audit:
         """Walk everything that is stored, and report all that is wrong.

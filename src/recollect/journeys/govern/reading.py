@@ -10,6 +10,7 @@ from recollect.journeys.govern.remembered import Event, Remembered, event, seale
 from recollect.journeys.records.contents import check_findable, is_possible_id
 from recollect.kernel.errors import InvalidFilter, RecordNotFound
 from recollect.kernel.json import JsonValue
+from recollect.kernel.reach import check_reach, reached
 from recollect.ledger.entry import read_entry
 from recollect.ledger.unit import Current, Past
 from recollect.records.filter import MemoryFilter, select
@@ -52,6 +53,7 @@ class Reading(Handle[T]):
         what held then: both times, always. `factual` asks for what may be used as a fact: judged
         Factual, and ConformanceBroken while a break stands.
         """
+        check_reach()
         if factual:
             await self._conformance.check_factual()
         _check_include(include)
@@ -64,7 +66,7 @@ class Reading(Handle[T]):
             found = self._newest(versions, as_of, at_size)
         if found is None or (factual and found.verdict != "Factual"):
             return None
-        return found if self._is_wanted(found, valid_at, include) else None
+        return handed_out([found])[0] if self._is_wanted(found, valid_at, include) else None
 
     async def list(
         self,
@@ -77,6 +79,7 @@ class Reading(Handle[T]):
         factual: bool = False,
     ) -> Sequence[Remembered[T]]:
         """What is current, newest first, as the filter asks; the rest as in `get`."""
+        check_reach()
         if factual:
             await self._conformance.check_factual()
         wanted = filter or MemoryFilter(limit=DEFAULT_LIMIT)
@@ -95,7 +98,7 @@ class Reading(Handle[T]):
             read = await self._ledger.select(page, self._shown)
             found = [candidate for candidate in read if is_wanted(candidate)]
             if len(found) >= end or len(read) < end + SPARE:
-                return found[start:end]
+                return handed_out(found[start:end])
         everything = wanted.model_copy(update={"limit": None, "offset": 0})
         found = []
         async with aclosing(self._candidates(everything, as_of, at_size, include)) as candidates:
@@ -104,7 +107,7 @@ class Reading(Handle[T]):
                     break
                 if is_wanted(candidate):
                     found.append(candidate)
-        return found[start:]
+        return handed_out(found[start:])
 
     async def search(
         self,
@@ -122,6 +125,7 @@ class Reading(Handle[T]):
         finds nothing. It is a look-up, not a recall: nothing is ranked, and nothing is traced. Of
         what was forgotten there is no index: `list` has it. The rest is as in `get`.
         """
+        check_reach()
         if not isinstance(text, str):
             raise InvalidFilter("text", "it is not a text")
         _check_include(include)
@@ -141,21 +145,26 @@ class Reading(Handle[T]):
                 return None
             return found if self._is_wanted(found, valid_at, include) else None
 
-        return await self._ledger.find(asked, shown, every=every, limit=wanted.limit)
+        return handed_out(await self._ledger.find(asked, shown, every=every, limit=wanted.limit))
 
     async def history(self, id: str) -> Sequence[Event[T]]:
         """Everything that happened to it, the first step first; RecordNotFound if nothing did."""
+        check_reach()
         check_findable(id)
         versions = await self._ledger.versions(id)
         if not versions:
             raise RecordNotFound(id)
+        if any(past.body is not None and past.version.status != "erased" for past in versions):
+            reached((id,))
         return [event(past, self._codec) for past in versions]
 
     async def memory_object(self, id: str, *, version: int | None = None) -> dict[str, JsonValue]:
         """A version as seed 003 has it, with its integrity hash; the newest, if none is named."""
+        check_reach()
         check_findable(id)
         for past in reversed(await self._ledger.versions(id)):
             if past.body is not None and version in {None, past.version.number}:
+                reached((id,))
                 return sealed_object(past.body)
         raise RecordNotFound(id)
 
@@ -224,6 +233,12 @@ class Reading(Handle[T]):
 
 
 _STATUSES: Final = frozenset({"invalidated", "archived", "superseded"})
+
+
+def handed_out(found: Found[T]) -> Found[T]:
+    """What was found, noted where somebody observes what is read."""
+    reached(one.id for one in found)
+    return found
 
 
 def _check_include(include: Collection[str]) -> None:

@@ -42,7 +42,7 @@ class FilteredLedger(Ledger, Protocol):
 
 
 class Written(NamedTuple):
-    """What a unit wrote; nothing new on a retry."""
+    """What a unit wrote, or would have written if it were not a retry."""
 
     committed: Committed
     drafts: list[Draft]
@@ -73,10 +73,10 @@ class GovernedTable:
         """Store new objects; RecordExists if an id is in use."""
         fresh = [self._drafts.created(row, note, facts) for row in rows]
         given = [row.id for row in rows if not row.is_minted]
+        if not given:
+            return await self.add(fresh, note, key, rows[0].id)
 
         def decide(found: Sequence[Current | None]) -> list[Draft]:
-            if not given:
-                return fresh
             known = dict(zip(given, found, strict=True))
             drafts, seen = [], set[str]()
             for row, draft in zip(rows, fresh, strict=True):
@@ -89,6 +89,13 @@ class GovernedTable:
             return drafts
 
         return await self.change(given, note, decide, key, rows[0].id)
+
+    async def add(
+        self, fresh: list[Draft], note: Note, key: RetryKey | None, about: str
+    ) -> Written:
+        """Store new objects for which there is nothing to read and nothing to decide."""
+        unit = Unit(note.actor, note.at, lambda _: fresh, (), key, about)
+        return Written(await self.commit(unit), fresh)
 
     async def change(
         self,

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 from recollect.identity import canonical_bytes, sha256
 from recollect.journeys.records.codec import DataCodec
 from recollect.kernel.errors import InvalidJson, InvalidPatch, InvalidRecord, RecordNotFound
-from recollect.kernel.ids import IdSource
+from recollect.kernel.ids import RESERVED, IdSource
 from recollect.kernel.json import MAX_INTEGER, JsonValue, storable
 from recollect.kernel.retry import RetryKey
 from recollect.records.model import MemoryRecordInput
@@ -44,6 +44,8 @@ def new_row(
     if not isinstance(record, MemoryRecordInput):
         kind = type(record).__name__
         raise InvalidRecord("$", f"a record is a MemoryRecordInput, not of type {kind}")
+    if record.id is not None and record.id.startswith(RESERVED):
+        raise InvalidRecord("$.id", f"ids that begin with {record.id.partition('/')[0]}/ are ours")
     created_at = now if record.created_at is None else record.created_at
     return NewRow(
         ids.new_id() if record.id is None else record.id,

@@ -30,6 +30,7 @@ from recollect.kernel.actors import ActorRef, parse_actor
 from recollect.kernel.clock import Clock
 from recollect.kernel.errors import InvalidFilter, InvalidRecord, StoreClosed
 from recollect.kernel.ids import IdSource
+from recollect.kernel.reach import check_reach, check_writable, reached
 from recollect.kernel.retry import RetryKey
 from recollect.records.filter import MemoryFilter, refuse_unknown_keys
 from recollect.records.hooks import MemoryHooks
@@ -94,18 +95,26 @@ class Records(Generic[T]):
         row = self._new_row(record, note.at)
         given = [record.id, record.created_at, record.updated_at]
         key = retry_key(idempotency_key, "create", given, row.content)
-        inserted = await self._table.insert([row], note, key)
-        if inserted.fresh:
+        (id,), is_fresh = await self._table.insert([row], note, key)
+        if is_fresh:
             await self._tell_created([row])
-        return inserted.ids[0]
+        return id
 
     async def get(self, id: str) -> StoredMemoryRecord[T] | None:
         """The record under this id, or None (MEM-CRUD-2)."""
-        return await self._table.get(id, self._record) if is_possible_id(id) else None
+        check_reach()
+        found = await self._table.get(id, self._record) if is_possible_id(id) else None
+        if found is not None:
+            reached((id,))
+        return found
 
     async def version(self, id: str) -> int | None:
         """The version of the record under this id, counted from 1, or None."""
-        return await self._table.get(id, attrgetter("version")) if is_possible_id(id) else None
+        check_reach()
+        found = await self._table.get(id, attrgetter("version")) if is_possible_id(id) else None
+        if found is not None:
+            reached((id,))
+        return found
 
     async def update(
         self,
@@ -198,10 +207,14 @@ class Records(Generic[T]):
     async def query(self, filter: MemoryFilter) -> list[StoredMemoryRecord[T]]:
         """The records that the filter asks for, as `records.filter.select` defines it."""
         _check_filter(filter)
+        check_reach()
         if self._hooks.on_queried is None:
-            return await self._table.select(filter, self._record)
+            found = await self._table.select(filter, self._record)
+            reached(record.id for record in found)
+            return found
         rows = await self._table.select(filter, Row.itself)
         found = [self._record(row) for row in rows]
+        reached(record.id for record in found)
         await notify(
             self._hooks, "on_queried", None, lambda: (filter, [self._copy(row) for row in rows])
         )
@@ -213,8 +226,10 @@ class Records(Generic[T]):
         Hooks are not told of it. Close it with `aclose` when you leave it early.
         """
         _check_filter(filter)
+        check_reach()
         async with aclosing(self._table.stream(filter)) as rows:
             async for row in rows:
+                reached((row.id,))
                 yield self._record(row)
 
     # ------------------------------------------------------------------ rows and values
@@ -266,6 +281,7 @@ class Records(Generic[T]):
         return row.id, self._record(row)
 
     def _note(self, actor: ActorRef | str | None, reason: str | None) -> Note:
+        check_writable()
         if reason is not None:
             check_text("reason", reason)
         who = self._actor if actor is None else str(parse_actor(actor))

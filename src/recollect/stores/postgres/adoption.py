@@ -1,17 +1,20 @@
 """Taking over a journal from another database, in one transaction."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Any, Final
 
 from psycopg.types.numeric import Int8
 
+from recollect.identity import decode
 from recollect.kernel.errors import InvalidProof, StoreUnavailable
+from recollect.ledger.codec import BodyCodec, subject_of
 from recollect.ledger.derive import inputs_of
-from recollect.ledger.entry import NOTICES, entry_hash, genesis, read_entry
+from recollect.ledger.entry import FACT_KINDS, NOTICES, entry_hash, genesis, read_entry
+from recollect.ledger.fact import derivations_of, marks_of, unmarks_of
 from recollect.ledger.rows import tags_of_newest
 from recollect.ledger.tree import BLOCK, STRIDE, leaves, node_of
-from recollect.ledger.unit import StoredEntry, StoredRow
+from recollect.ledger.unit import Mark, StoredEntry, StoredRow
 from recollect.stores.postgres.arrays import Blobs, Flags, Integers, Texts
 from recollect.stores.postgres.connection import Connection
 from recollect.stores.postgres.pool import Pool
@@ -49,7 +52,13 @@ FROM unnest(%s, %s, %s) AS n (tag, created_at, id)
 _DERIVATIONS: Final = """
 INSERT INTO recollect.derivations (journal, input, output)
 SELECT %s, n.input, n.output FROM unnest(%s, %s) AS n (input, output)
+ON CONFLICT DO NOTHING
 """
+_MARKS: Final = """
+INSERT INTO recollect.marks (journal, name, seq)
+SELECT %s, n.name, n.seq FROM unnest(%s, %s) AS n (name, seq)
+"""
+_UNMARK: Final = "SELECT recollect.unmark(%s, %s, %s)"
 _NOTES: Final = """
 INSERT INTO recollect.checkpoints (journal, size, note, at)
 SELECT %s, n.size, n.note, %s FROM unnest(%s, %s) AS n (size, note)
@@ -58,7 +67,7 @@ SELECT %s, n.size, n.note, %s FROM unnest(%s, %s) AS n (size, note)
 
 @asynccontextmanager
 async def adoption(
-    pool: Pool, database: str, scope: str, origin: str, now: int
+    pool: Pool, database: str, scope: str, origin: str, now: int, bodies: BodyCodec
 ) -> AsyncIterator["PostgresAdoption"]:
     """Takes a journal over; it lands when the block is left without an error."""
     async with pool.transaction(b"BEGIN", writes=True) as connection:
@@ -70,13 +79,41 @@ async def adoption(
         opened = await connection.execute(_OPEN, (scope, origin, Int8(now), head))
         ((journal,),) = await opened.fetchall()
         await connection.execute(_LOCK, (scope, Int8(journal)))
-        yield PostgresAdoption(connection, journal, head)
+        yield PostgresAdoption(connection, journal, head, bodies)
+
+
+class _Facts:
+    """What follows from some entries that are facts.
+
+    What they erased was erased where they come from: it has no body, and nothing follows from it.
+    """
+
+    def __init__(self) -> None:
+        self.marks: dict[Mark, None] = {}
+        self.unmarks: list[Mark] = []
+        self.derived: list[tuple[str, str]] = []
+
+    def add(self, seq: int, document: Mapping[str, Any]) -> None:
+        """Add the fact of the next entry; a mark that came and went is not written at all."""
+        for mark in unmarks_of(document):
+            if mark in self.marks:
+                del self.marks[mark]
+            else:
+                self.unmarks.append(mark)
+        self.marks.update(dict.fromkeys(marks_of(document, seq)))
+        self.derived += derivations_of(document)
+
+
+def _columns(marks: Iterable[Mark]) -> tuple[Texts, Integers]:
+    found = list(marks)
+    return Texts(mark.name for mark in found), Integers(mark.seq for mark in found)
 
 
 class PostgresAdoption:
     """A journal on its way in."""
 
-    def __init__(self, connection: Connection, journal: int, head: bytes) -> None:
+    def __init__(self, connection: Connection, journal: int, head: bytes, codec: BodyCodec) -> None:
+        self._codec = codec
         self._connection = connection
         self._journal = Int8(journal)
         self._size = 0
@@ -89,6 +126,7 @@ class PostgresAdoption:
         seqs, raws = Integers(), Blobs()
         body_seqs, salts, bodies = Integers(), Blobs(), Blobs()
         notices, at = Integers(), 0
+        facts = _Facts()
         for seq, raw, salt, body in stored:
             entry = read_entry(raw)
             if (entry.seq, entry.previous_entry_hash) != (self._size, self._hash.hex()):
@@ -98,13 +136,18 @@ class PostgresAdoption:
             if salt is not None and body is not None:
                 body_seqs.append(seq)
                 salts.append(salt)
-                bodies.append(body)
+                bodies.append(self._codec.pack(body, subject_of(body)))
+            if entry.kind in FACT_KINDS and body is not None:
+                facts.add(seq, decode(body))
             if entry.kind in NOTICES:
                 notices.append(seq)
             self._hash, self._size, at = entry_hash(raw), seq + 1, entry.at
         await self._run(_ENTRIES, seqs, raws)
         await self._run(_BODIES, body_seqs, salts, bodies)
         await self._run(_NOTICES, notices)
+        await self._run(_UNMARK, *_columns(facts.unmarks))
+        await self._run(_MARKS, *_columns(facts.marks))
+        await self._derive(facts.derived)
         await self._run(_NODES, *self._grown(leaves(raw for raw in raws)))
         head = (Int8(self._size), self._hash, Int8(at), self._journal)
         await self._connection.execute(_HEAD, head)
@@ -131,16 +174,16 @@ class PostgresAdoption:
             Texts(tag.id for tag in tags),
         )
         derived = [(source, row.version.id) for row in rows for source in inputs_of(row.body)]
-        await self._run(
-            _DERIVATIONS,
-            Texts(source for source, _ in derived),
-            Texts(output for _, output in derived),
-        )
+        await self._derive(derived)
 
     async def notes(self, notes: Sequence[tuple[int, str]], at: int) -> None:
         """Take over the checkpoints that were kept."""
         sizes, texts = Integers(size for size, _ in notes), Texts(note for _, note in notes)
         await self._run(_NOTES, Int8(at), sizes, texts)
+
+    async def _derive(self, derived: Sequence[tuple[str, str]]) -> None:
+        inputs, outputs = Texts(source for source, _ in derived), Texts(name for _, name in derived)
+        await self._run(_DERIVATIONS, inputs, outputs)
 
     async def _run(self, statement: str, *columns: object) -> None:
         await self._connection.execute(statement, (self._journal, *columns))

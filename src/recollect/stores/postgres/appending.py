@@ -1,7 +1,8 @@
 """What `recollect.append` is given: the drafts of units as columns, and what they come to.
 
 The database chains the entries, under the lock of the head. What can be settled before is settled
-here: which version is the newest when all is done, and which tags have come and gone by then.
+here: the digests of bodies, which the database only knows as a codec stores them; which version is
+the newest when all is done, and which tags and derivations have come and gone by then.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,13 +14,14 @@ from psycopg.types.numeric import Int8
 from recollect.identity import canonical_bytes, sha256
 from recollect.identity.merkle import HASH_SIZE
 from recollect.kernel.retry import RetryKey
-from recollect.ledger.entry import NOTICES
-from recollect.ledger.unit import Current, Draft, Place, Unit
+from recollect.ledger.codec import BodyCodec
+from recollect.ledger.entry import FACT_KINDS, NOTICES
+from recollect.ledger.unit import Current, Draft, Expected, Place, Unit
 from recollect.stores.postgres.arrays import Blobs, Flags, Integers, Texts
 
 DRAFTS_AT_ONCE: Final = 1_000
 BYTES_AT_ONCE: Final = 8 * 1024 * 1024
-_COLUMNS: Final = 37
+_COLUMNS: Final = 46
 
 APPEND: Final = (
     "SELECT outcome, about, seq, hashes FROM recollect.append(%s, %s"  # noqa: S608 - ours
@@ -33,10 +35,11 @@ _Tag = tuple[str, int, str]
 class Portion:
     """The arguments of one call: all entries of some units, or some entries of one."""
 
-    def __init__(self) -> None:
+    def __init__(self, codec: BodyCodec) -> None:
+        self._codec = codec
         self._actors, self._kinds = Texts(), Texts()
         self._ats = Integers()
-        self._salts, self._bodies = Blobs(), Blobs()
+        self._digests, self._salts, self._bodies = Blobs(), Blobs(), Blobs()
         self._of = Integers()
         self._is_newest = Flags()
         self._ids, self._statuses, self._subjects = Texts(), Texts(), Texts()
@@ -46,37 +49,52 @@ class Portion:
         self._replaced_ids, self._replaced_numbers = Texts(), Integers()
         self._tags: dict[_Tag, None] = {}
         self._gone: dict[_Tag, None] = {}
-        self._erased_ids, self._inputs, self._outputs = Texts(), Texts(), Texts()
+        self._erased_ids = Texts()
+        self._derivations: dict[tuple[str, str], None] = {}
         self._notices = Integers()
         self._read_ids, self._read_numbers = Texts(), Integers()
         self._key_digests, self._fingerprints = Blobs(), Blobs()
         self._abouts = Texts()
         self._firsts, self._counts, self._key_ats = Integers(), Integers(), Integers()
+        self._marks, self._marked = Texts(), Integers()
+        self._unmarks, self._unmarked = Texts(), Integers()
+        self._erased_seqs, self._erased_names = Integers(), Texts()
+        self._expected_names, self._expected_seqs = Texts(), Integers()
         self._stored: dict[tuple[str, int], int] = {}
 
     def add(self, unit: Unit, drafts: Sequence[Draft]) -> None:
         """Add the entries of a unit."""
-        actor = quoted(unit.actor)
         for draft in drafts:
             entry = len(self._bodies)
-            self._actors.append(actor)
+            self._actors.append(quoted(draft.actor or unit.actor))
             self._ats.append(unit.at)
             self._kinds.append(draft.kind)
+            self._digests.append(sha256(draft.salt + draft.body))
             self._salts.append(draft.salt)
-            self._bodies.append(draft.body)
+            subject = None if draft.version is None else draft.version.subject
+            self._bodies.append(self._codec.pack(draft.body, subject))
             if draft.kind in NOTICES:
                 self._notices.append(entry)
             if draft.replaces is not None:
                 self._replace(draft.replaces, draft.replaced_tags)
                 if draft.erases:
                     self._erased_ids.append(draft.replaces.id)
+            if draft.unmarks or draft.erased:
+                self._take_away(draft)
             if draft.version is not None:
                 self._store(draft, entry)
+            elif draft.kind in FACT_KINDS:
+                self._note_fact(draft, entry)
 
     def add_read(self, ids: Sequence[str], found: Sequence[Current | None]) -> None:
         """Add what a unit decided on: it is refused if that is no longer so."""
         self._read_ids += ids
         self._read_numbers += [None if each is None else each.number for each in found]
+
+    def add_expected(self, expects: Sequence[Expected]) -> None:
+        """Add what a unit expects: it is refused if that is not so."""
+        self._expected_names += [name for name, _ in expects]
+        self._expected_seqs += [seq for _, seq in expects]
 
     def add_key(self, unit: Unit, key: RetryKey, count: int) -> None:
         """Note what a unit with a key comes to: the last so many entries that were added."""
@@ -92,7 +110,7 @@ class Portion:
         return (
             scope,
             Int8(journal),
-            *(self._actors, self._ats, self._kinds, self._salts, self._bodies),
+            *(self._actors, self._ats, self._kinds, self._digests, self._salts, self._bodies),
             *(self._of, self._is_newest, self._ids, self._numbers, self._statuses),
             *(self._created, self._updated),
             *(self._valid_from, self._valid_to, self._expires, self._subjects),
@@ -100,10 +118,15 @@ class Portion:
             *(self._replaced_ids, self._replaced_numbers),
             *_tag_columns(self._tags),
             *_tag_columns(self._gone),
-            *(self._erased_ids, self._inputs, self._outputs, self._notices),
+            self._erased_ids,
+            *_pair_columns(self._derivations),
+            self._notices,
             *(self._read_ids, self._read_numbers),
             *(self._key_digests, self._fingerprints, self._abouts),
             *(self._firsts, self._counts, self._key_ats),
+            *(self._marks, self._marked, self._unmarks, self._unmarked),
+            *(self._erased_seqs, self._erased_names),
+            *(self._expected_names, self._expected_seqs),
         )
 
     def _store(self, draft: Draft, entry: int) -> None:
@@ -124,10 +147,25 @@ class Portion:
         self._valid_to.append(version.valid_to)
         self._expires.append(version.expires_at)
         self._subjects.append(version.subject)
-        self._inputs += draft.inputs
-        self._outputs += [version.id] * len(draft.inputs)
+        self._derivations.update(((source, version.id), None) for source in draft.inputs)
         for tag in draft.tags:
             _move((tag, version.created_at, version.id), self._gone, self._tags)
+
+    def _note_fact(self, fact: Draft, entry: int) -> None:
+        self._marks += fact.marks
+        self._marked += [entry] * len(fact.marks)
+        self._derivations.update(((source, fact.output), None) for source in fact.inputs)
+
+    def _take_away(self, fact: Draft) -> None:
+        """What goes is taken away first, so what it takes of what was added here goes here."""
+        self._unmarks += [mark.name for mark in fact.unmarks]
+        self._unmarked += [mark.seq for mark in fact.unmarks]
+        if fact.erased:
+            self._erased_seqs += fact.erased
+            self._erased_names += fact.marks
+            gone = set(fact.marks)
+            left = (pair for pair in self._derivations if pair[1] not in gone)
+            self._derivations = dict.fromkeys(left)
 
     def _replace(self, replaced: Current, tags: Sequence[str]) -> None:
         index = self._stored.get((replaced.id, replaced.number))
@@ -189,6 +227,10 @@ def _move(tag: _Tag, source: dict[_Tag, None], target: dict[_Tag, None]) -> None
         del source[tag]
     else:
         target[tag] = None
+
+
+def _pair_columns(pairs: dict[tuple[str, str], None]) -> tuple[Texts, Texts]:
+    return Texts(first for first, _ in pairs), Texts(second for _, second in pairs)
 
 
 def _tag_columns(tags: dict[_Tag, None]) -> tuple[Texts, Integers, Texts]:

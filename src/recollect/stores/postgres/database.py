@@ -9,6 +9,7 @@ from weakref import WeakValueDictionary
 from psycopg import sql
 from psycopg.types.numeric import Int8
 
+from recollect.ledger.codec import PLAIN, BodyCodec
 from recollect.ledger.entry import genesis
 from recollect.stores.postgres.address import parse_address
 from recollect.stores.postgres.adoption import PostgresAdoption, adoption
@@ -54,15 +55,18 @@ class PostgresDatabase:
     don't wait for them.
     """
 
-    def __init__(self, name: str, calls: Pool, streams: Pool) -> None:
+    def __init__(self, name: str, calls: Pool, streams: Pool, bodies: BodyCodec) -> None:
         self.name = name
+        self._bodies = bodies
         self._calls = calls
         self._streams = streams
         self._units = WeakValueDictionary[tuple[str, int], Units]()  # all handles of a scope share
         self._words: dict[tuple[str, int], WordIndex] = {}
 
     @classmethod
-    async def open(cls, url: str, now: int, *, create: bool) -> "PostgresDatabase":
+    async def open(
+        cls, url: str, now: int, *, create: bool, bodies: BodyCodec = PLAIN
+    ) -> "PostgresDatabase":
         """Open a database and bring its schema up to date, in one transaction or not at all."""
         address = parse_address(url)
         connection = await connect(address)
@@ -77,7 +81,7 @@ class PostgresDatabase:
         again = partial(connect, address)
         calls = Pool(again, address.name, CONNECTIONS)
         calls.give(connection)
-        return cls(address.name, calls, Pool(again, address.name, STREAMS))
+        return cls(address.name, calls, Pool(again, address.name, STREAMS), bodies)
 
     async def ledger(self, scope: str, origin: str, now: int) -> PostgresLedger:
         """The ledger of one scope; a scope that is new gets a journal of this origin."""
@@ -88,17 +92,18 @@ class PostgresDatabase:
             opened = (scope, origin, Int8(now), bytes.fromhex(genesis(origin)))
             async with self._calls.connection(writes=True) as connection:
                 ((journal,),) = await (await connection.execute(_OPEN_JOURNAL, opened)).fetchall()
-        units = self._units.get((scope, journal)) or Units(self._calls, scope, journal)
-        self._units[scope, journal] = units
-        words = self._words.get((scope, journal)) or WordIndex(self._calls, scope, journal)
-        self._words[scope, journal] = words
-        return PostgresLedger(self.name, self._calls, self._streams, scope, journal, units, words)
+        key, named = (scope, journal), (self._calls, scope, journal, self._bodies)
+        units = self._units[key] = self._units.get(key) or Units(*named)
+        words = self._words[key] = self._words.get(key) or WordIndex(*named)
+        return PostgresLedger(
+            self.name, self._calls, self._streams, scope, journal, units, words, self._bodies
+        )
 
     def adoption(
         self, scope: str, origin: str, now: int
     ) -> AbstractAsyncContextManager[PostgresAdoption]:
         """Takes over the journal of this scope from another database, which has it alone."""
-        return adoption(self._streams, self.name, scope, origin, now)
+        return adoption(self._streams, self.name, scope, origin, now, self._bodies)
 
     async def plain_scopes(self) -> list[str]:
         """The scopes that still have records from before there was a journal."""

@@ -1,4 +1,4 @@
-"""Taking what was erased out of the files of PostgreSQL.
+"""Counting what goes with an erasure, and taking what was erased out of the files of PostgreSQL.
 
 A deleted row stays in its file until the room is needed: no query, index or dump shows it, but
 who can read the files can. Writing the tables anew leaves it behind. Old write-ahead log and
@@ -6,20 +6,46 @@ backups age out in their own time.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from psycopg.errors import Diagnostic
+from psycopg.types.numeric import Int8
 
 from recollect.kernel.errors import StoreUnavailable
+from recollect.ledger.holdings import Holdings
+from recollect.ledger.unit import Current, about
+from recollect.stores.postgres.arrays import Texts
 from recollect.stores.postgres.connection import Connection
 
-_TABLES: Final = ("bodies", "versions", "tags", "words", "derivations", "retries")
+_TABLES: Final = ("bodies", "versions", "tags", "words", "derivations", "retries", "marks")
 _REWRITE: Final = "VACUUM (FULL, VERBOSE) " + ", ".join(f"recollect.{table}" for table in _TABLES)
 _MAY_NOT: Final = """
 SELECT c.relname FROM pg_class c
 WHERE c.relnamespace = to_regnamespace('recollect') AND c.relname = ANY (%s)
   AND NOT pg_has_role(c.relowner, 'MEMBER')
 """
+
+
+_BESIDE: Final = """
+SELECT n.id,
+  (SELECT coalesce(sum(cardinality(w.tokens)), 0)::bigint
+   FROM recollect.versions v JOIN recollect.words w ON w.journal = v.journal AND w.seq = v.seq
+   WHERE v.journal = j.number AND v.id = n.id),
+  (SELECT count(*) FROM recollect.retries k WHERE k.journal = j.number AND k.about = n.about),
+  (SELECT count(*) FROM recollect.derivations d WHERE d.journal = j.number AND d.output = n.id)
+FROM recollect.journals j, unnest(%s, %s) AS n (id, about)
+WHERE j.number = %s
+"""
+
+
+async def held_beside(
+    connection: Connection, journal: int, there: Sequence[Current]
+) -> dict[str, Holdings]:
+    """What there is beside these objects and facts, and goes with them."""
+    asked = (Texts(each.id for each in there), Texts(map(about, there)), Int8(journal))
+    rows = await connection.execute(_BESIDE, asked, prepare=True, binary=True)
+    return {id: Holdings(*counts) for id, *counts in await rows.fetchall()}
 
 
 async def rewrite_tables(connection: Connection, database: str) -> None:

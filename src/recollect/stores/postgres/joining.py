@@ -6,7 +6,7 @@ the disk once.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -85,7 +85,10 @@ class Joiner:
             self._worker = asyncio.create_task(self._work()) if self._waiting else None
 
     async def _run(self, group: Sequence[Job]) -> None:
-        """Run jobs together; if they can't be, and nothing of them landed, one by one."""
+        """Run jobs together; if they can't be, and nothing of them landed, half of them each time.
+
+        One that is refused is found so, and most of the others still share a commit.
+        """
         try:
             outcomes = await self._append(group)
         except Exception as error:  # noqa: BLE001 - every job is told
@@ -94,9 +97,10 @@ class Joiner:
                 return
             outcomes = None
         if outcomes is None:
-            for job in group:
-                if not job.outcome.done():
-                    await self._run([job])
+            half = len(group) // 2
+            for part in (group[:half], group[half:]):
+                if waiting := [job for job in part if not job.outcome.done()]:
+                    await self._run(waiting)
             return
         for job, outcome in zip(group, outcomes, strict=True):
             if not job.outcome.done():
@@ -105,7 +109,7 @@ class Joiner:
     def _next_group(self) -> list[Job]:
         """The jobs that wait, in their order, up to the first that has to see those before it."""
         group: list[Job] = []
-        written, keys = set[str](), set[str]()
+        written, marked, keys = set[str](), set[str](), set[str]()
         drafts = size = 0
         while self._waiting and len(group) < MAX_GROUP:
             job = self._waiting[0]
@@ -117,7 +121,8 @@ class Joiner:
                 or size > BYTES_AT_ONCE
                 or not written.isdisjoint(job.ids)
                 or (key is not None and key.key in keys)
-                or any(draft.erases for draft in job.drafts)
+                or any(draft.erases or draft.erased for draft in job.drafts)
+                or not marked.isdisjoint(expected.name for expected in job.unit.expects)
             ):
                 break
             del self._waiting[0]
@@ -125,9 +130,19 @@ class Joiner:
                 continue  # it was cancelled
             group.append(job)
             written.update(draft.version.id for draft in job.drafts if draft.version is not None)
+            marked.update(_named_in(job.drafts))
             if key is not None:
                 keys.add(key.key)
+            if any(draft.erased for draft in job.drafts):
+                break  # which names its entries had is not known here
         return group
+
+
+def _named_in(drafts: Sequence[Draft]) -> Iterator[str]:
+    """The names whose newest entry is another one after these."""
+    for draft in drafts:
+        yield from draft.marks
+        yield from (mark.name for mark in draft.unmarks)
 
 
 def _tell(group: Sequence[Job], error: Exception) -> None:
@@ -137,7 +152,7 @@ def _tell(group: Sequence[Job], error: Exception) -> None:
 
 
 def _may_have_landed(error: Exception) -> bool:
-    """Whether running the jobs again, one by one, might write them twice, or wait in vain.
+    """Whether running the jobs again might write them twice, or wait in vain.
 
     Not if the server refused what one of them holds: a value, a constraint, a limit of its own.
     """

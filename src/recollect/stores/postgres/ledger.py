@@ -9,12 +9,14 @@ from psycopg import sql
 from psycopg.types.numeric import Int8
 
 from recollect.kernel.json import MAX_INTEGER, storable
+from recollect.ledger.codec import BodyCodec, Leniently
 from recollect.ledger.tree import Block, Blocks
 from recollect.ledger.unit import (
     Committed,
     Current,
     Head,
     Index,
+    Mark,
     Past,
     Snapshot,
     StoredEntry,
@@ -32,8 +34,9 @@ from recollect.stores.postgres.snapshot import (
     VERSION_COLUMNS,
     PostgresSnapshot,
     chunks,
+    stored_entry,
 )
-from recollect.stores.postgres.units import JOINED, Units
+from recollect.stores.postgres.units import JOINED, Units, current
 from recollect.stores.postgres.words import WordIndex
 from recollect.stores.selection import COLUMNS, Dialect, Selection, selection
 from recollect.text import Query
@@ -49,6 +52,7 @@ DIALECT: Final = Dialect(
     tag="recollect.tag_key(?)",
 )
 
+_STATUS: Final = Current._fields.index("status")
 _CURRENT: Final = "SELECT * FROM recollect.current_version(%s, %s, %s)"
 _VERSIONS: Final = "SELECT * FROM recollect.versions_of(%s, %s, %s)"
 _NEWEST: Final = "SELECT * FROM recollect.newest_active(%s, %s, %s, %s, %s, %s, %s)"
@@ -59,6 +63,10 @@ _KEEP_NOTE: Final = "SELECT recollect.keep_note(%s, %s, %s, %s, %s)"
 _NOTES: Final = "SELECT recollect.notes_of(%s, %s)"
 _HEAD: Final = "SELECT origin, size, head FROM recollect.head_of(%s, %s)"
 _ENTRY: Final = "SELECT seq, entry, salt, body FROM recollect.entry_at(%s, %s, %s)"
+_ENTRIES_AT: Final = "SELECT * FROM recollect.entries_at(%s, %s, %s)"
+_MARKED: Final = "SELECT * FROM recollect.marked(%s, %s, %s, %s, %s, %s)"
+_MARKS: Final = "SELECT name, seq FROM recollect.marks_with(%s, %s, %s, %s, %s)"
+_OUTPUTS: Final = "SELECT recollect.outputs_of(%s, %s, %s)"
 _AS_OF: Final = (
     f"SELECT {COLUMNS} FROM {JOINED} WHERE v.journal = %s AND v.seq < %s AND v.number ="  # noqa: S608 - ours
     " (SELECT max(w.number) FROM recollect.versions w"
@@ -86,7 +94,9 @@ class PostgresLedger:
         journal: int,
         units: Units,
         words: WordIndex,
+        bodies: BodyCodec,
     ) -> None:
+        self._bodies = bodies
         self._words = words
         self._database = database
         self._calls = calls
@@ -109,17 +119,14 @@ class PostgresLedger:
     async def current(self, id: str, make: Callable[[Current], R]) -> R | None:
         """The newest version of an object, if it is active, made into a value."""
         (row,) = await self._call(_CURRENT, id)
-        if row[0] is None:
+        if row[0] is None or row[_STATUS] != "active":
             return None
-        current = Current(*row)
-        if current.status != "active":
-            return None
-        return await beside_the_loop(len(current.body), lambda: make(current))
+        return await beside_the_loop(len(row[-1]), lambda: make(current(self._bodies, row)))
 
     async def versions(self, id: str) -> list[Past]:
         """Every version of an object, the first one first."""
         rows = await self._call(_VERSIONS, id)
-        return [Past(Version._make(row[:VERSION_COLUMNS]), *row[VERSION_COLUMNS:]) for row in rows]
+        return [_past(self._bodies, row) for row in rows]
 
     async def as_of(self, size: int) -> AsyncGenerator[Current, None]:
         """The objects as they were when the journal had this many entries, by id."""
@@ -127,7 +134,7 @@ class PostgresLedger:
         async with aclosing(self._streamed(_AS_OF, asked)) as found:
             async for rows in found:
                 for row in rows:
-                    yield Current(*row)
+                    yield current(self._bodies, row)
 
     async def select(self, filter: MemoryFilter, make: Callable[[Current], R]) -> list[R]:
         """What the filter asks for; other tasks get their turn while many rows are made."""
@@ -144,7 +151,7 @@ class PostgresLedger:
                 found = await connection.execute(*_for_psycopg(chosen), prepare=True, binary=True)
         made: list[R] = []
         while rows := await found.fetchmany(ROWS_AT_ONCE):
-            made += await _made(rows, make)
+            made += await self._made(rows, make)
             if len(rows) == ROWS_AT_ONCE:
                 await asyncio.sleep(0)
         return made
@@ -157,7 +164,7 @@ class PostgresLedger:
         async with aclosing(self._streamed(*_for_psycopg(chosen))) as found:
             async for rows in found:
                 for row in rows:
-                    yield Current(*row)
+                    yield current(self._bodies, row)
 
     # -------------------------------------------------------------------------- words
 
@@ -190,11 +197,33 @@ class PostgresLedger:
     async def entry(self, seq: int) -> StoredEntry | None:
         """One entry by its number."""
         (row,) = await self._call(_ENTRY, Int8(seq))
-        return None if row[0] is None else StoredEntry._make(row)
+        return None if row[0] is None else stored_entry(Leniently(self._bodies), row)
+
+    async def entries_at(self, seqs: Sequence[int]) -> list[StoredEntry]:
+        """These entries, by number; those that are not there are left out."""
+        return self._stored(await self._call(_ENTRIES_AT, Integers(sorted(set(seqs)))))
+
+    # -------------------------------------------------------------------------- facts
+
+    async def marked(
+        self, name: str, *, after: int = -1, limit: int | None = None, newest_first: bool = False
+    ) -> list[StoredEntry]:
+        """The entries that are found by a name, by number; with `newest_first` backwards."""
+        asked = (name, Int8(after), _limit(limit), newest_first)
+        return self._stored(await self._call(_MARKED, *asked))
+
+    async def marks(self, prefix: str, *, after: str = "", limit: int | None = None) -> list[Mark]:
+        """The names that begin so, by name, each with its newest entry."""
+        found = await self._call(_MARKS, prefix, after, _limit(limit))
+        return [Mark._make(row) for row in found]
+
+    async def outputs(self, input: str) -> list[str]:
+        """What was made from an object or a fact: ids and names, in their order."""
+        return [str(output) for (output,) in await self._call(_OUTPUTS, input)]
 
     async def notices(self) -> list[StoredEntry]:
         """The entries about the memory as a whole, the first one first."""
-        return [StoredEntry._make(row) for row in await self._call(_NOTICES)]
+        return self._stored(await self._call(_NOTICES))
 
     async def hashes(self, blocks: Collection[Block]) -> Blocks:
         """Blocks of the tree, as they are stored or as they follow from the entries."""
@@ -228,7 +257,7 @@ class PostgresLedger:
     async def snapshot(self) -> AsyncGenerator[Snapshot, None]:
         """All of the ledger as it is now, on a connection of its own."""
         async with self._streams.transaction(self._begin_stream) as connection:
-            yield PostgresSnapshot(connection, self._journal)
+            yield PostgresSnapshot(connection, self._journal, self._bodies)
 
     # --------------------------------------------------------------------- statements
 
@@ -241,6 +270,16 @@ class PostgresLedger:
             found = await connection.execute(statement, named, prepare=True, binary=True)
             return await found.fetchall()
 
+    def _stored(self, rows: Sequence[tuple[Any, ...]]) -> list[StoredEntry]:
+        return [stored_entry(self._bodies, row) for row in rows]
+
+    async def _made(self, rows: Sequence[tuple[Any, ...]], make: Callable[[Current], R]) -> list[R]:
+        """Each row made into a value; where that takes long, beside the event loop."""
+        size = sum(len(row[-1]) for row in rows)
+        return await beside_the_loop(
+            size, lambda: [make(current(self._bodies, row)) for row in rows]
+        )
+
     async def _streamed(
         self, statement: str, values: Sequence[object]
     ) -> AsyncGenerator[list[Any], None]:
@@ -252,11 +291,14 @@ class PostgresLedger:
                 yield rows
 
 
-async def _made(rows: Sequence[tuple[Any, ...]], make: Callable[[Current], R]) -> list[R]:
-    """Each row made into a value; where that takes long, beside the event loop."""
-    found = [Current(*row) for row in rows]
-    size = sum(len(current.body) for current in found)
-    return await beside_the_loop(size, lambda: [make(current) for current in found])
+def _limit(limit: int | None) -> Int8 | None:
+    return None if limit is None else Int8(limit)
+
+
+def _past(bodies: BodyCodec, row: Sequence[Any]) -> Past:
+    seq, entry, body = row[VERSION_COLUMNS:]
+    content = None if body is None else bodies.unpack(body)
+    return Past(Version._make(row[:VERSION_COLUMNS]), seq, entry, content)
 
 
 def _newest(filter: MemoryFilter) -> tuple[object, ...] | None:

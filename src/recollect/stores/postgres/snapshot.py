@@ -6,9 +6,11 @@ from typing import Any, Final
 
 from psycopg.types.numeric import Int8
 
+from recollect.ledger.codec import BodyCodec, Leniently
 from recollect.ledger.unit import (
     Head,
     Index,
+    Mark,
     StoredEntry,
     StoredNodeHash,
     StoredRow,
@@ -48,6 +50,7 @@ _WORDS: Final = (
     "SELECT substr(t.token, strpos(t.token, ':') + 1), w.seq"
     " FROM recollect.words w, unnest(w.tokens) AS t (token) WHERE w.journal = %s"
 )
+_MARKS: Final = "SELECT m.name, m.seq FROM recollect.marks m WHERE m.journal = %s"
 _DERIVATIONS: Final = (
     "SELECT d.input, 0::bigint, d.output FROM recollect.derivations d WHERE d.journal = %s"
 )
@@ -56,7 +59,8 @@ _DERIVATIONS: Final = (
 class PostgresSnapshot:
     """All of one ledger, on a connection inside a transaction."""
 
-    def __init__(self, connection: Connection, journal: int) -> None:
+    def __init__(self, connection: Connection, journal: int, bodies: BodyCodec) -> None:
+        self._bodies = Leniently(bodies)
         self._connection = connection
         self._journal = Int8(journal)
 
@@ -70,7 +74,7 @@ class PostgresSnapshot:
         """Every entry with its body, by number."""
         async with aclosing(self._chunks("entries", _ENTRIES)) as chunks:
             async for rows in chunks:
-                yield [StoredEntry._make(row) for row in rows]
+                yield [stored_entry(self._bodies, row) for row in rows]
 
     async def nodes(self) -> AsyncGenerator[Sequence[StoredNodeHash], None]:
         """Every node of the tree that is stored, by level and number."""
@@ -82,16 +86,19 @@ class PostgresSnapshot:
         """Every version's row with the entry and the body that it stands for, by id and number."""
         async with aclosing(self._chunks("rows", _ROWS)) as chunks:
             async for rows in chunks:
-                yield [
-                    StoredRow(Version._make(row[:VERSION_COLUMNS]), *row[VERSION_COLUMNS:])
-                    for row in rows
-                ]
+                yield [_row(self._bodies, row) for row in rows]
 
     async def tags(self) -> AsyncGenerator[Sequence[StoredTag], None]:
         """Every row of the index of tags."""
         async with aclosing(self._chunks("tags", _TAGS)) as chunks:
             async for rows in chunks:
                 yield [StoredTag._make(row) for row in rows]
+
+    async def marks(self) -> AsyncGenerator[Sequence[Mark], None]:
+        """Every row of the index of marks."""
+        async with aclosing(self._chunks("marks", _MARKS)) as chunks:
+            async for rows in chunks:
+                yield [Mark._make(row) for row in rows]
 
     async def index(self) -> Index:
         """How far the word index reaches, and whose it is."""
@@ -113,6 +120,18 @@ class PostgresSnapshot:
 
     def _chunks(self, name: str, statement: str) -> AsyncGenerator[list[Any], None]:
         return chunks(self._connection, name, statement, (self._journal,))
+
+
+def stored_entry(bodies: BodyCodec, row: Sequence[Any]) -> StoredEntry:
+    """An entry from its number, itself, salt and stored body."""
+    seq, entry, salt, body = row
+    return StoredEntry(seq, entry, salt, None if body is None else bodies.unpack(body))
+
+
+def _row(bodies: BodyCodec, row: Sequence[Any]) -> StoredRow:
+    seq, is_newest, entry, body = row[VERSION_COLUMNS:]
+    content = None if body is None else bodies.unpack(body)
+    return StoredRow(Version._make(row[:VERSION_COLUMNS]), seq, is_newest, entry, content)
 
 
 async def chunks(

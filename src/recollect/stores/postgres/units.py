@@ -3,7 +3,8 @@
 1. A unit that reads nothing is one trip: the database locks the head, chains and writes. Those
    that come together share it.
 2. One that reads is two: what it reads, then the same, which refuses if that was replaced
-   meanwhile. No lock is held while Python decides.
+   meanwhile. No lock is held while Python decides. Whatever it reads, what a unit expects is
+   checked by the statement that writes.
 3. If it was, or if the unit is too large for one statement, it runs in a transaction that locks
    the head first: it never has to give way twice.
 """
@@ -15,9 +16,18 @@ from typing import Any, Final, NamedTuple
 from psycopg import sql
 from psycopg.types.numeric import Int8
 
-from recollect.kernel.errors import IdempotencyConflict, RecordExists
+from recollect.kernel.errors import IdempotencyConflict, MarkMoved, RecordExists
+from recollect.ledger.codec import BodyCodec
 from recollect.ledger.object import integrity_digest
-from recollect.ledger.unit import Committed, Current, Draft, Everything, OfSubject, Unit
+from recollect.ledger.unit import (
+    ENTRIES,
+    Committed,
+    Current,
+    Draft,
+    Everything,
+    OfSubject,
+    Unit,
+)
 from recollect.stores.postgres.appending import (
     APPEND,
     DRAFTS_AT_ONCE,
@@ -29,7 +39,9 @@ from recollect.stores.postgres.appending import (
 from recollect.stores.postgres.arrays import Texts
 from recollect.stores.postgres.beside import beside_the_loop
 from recollect.stores.postgres.connection import Connection
+from recollect.stores.postgres.erasing import held_beside
 from recollect.stores.postgres.joining import Job, Joiner
+from recollect.stores.postgres.marks import all_entries, check_expected, entries_of
 from recollect.stores.postgres.pool import Pool
 from recollect.stores.selection import COLUMNS
 
@@ -52,16 +64,18 @@ _PORTIONS: Final = {
     Everything.KEPT: _AFTER.replace("{status}", "<> 'erased'"),
 }
 _OF_SUBJECT: Final = (
-    "SELECT DISTINCT v.id FROM recollect.versions v WHERE v.journal = %s"
-    " AND recollect.tag_key(v.subject) = recollect.tag_key(%s) AND v.subject = %s ORDER BY v.id"
+    "SELECT DISTINCT v.id FROM recollect.versions v"
+    " WHERE v.journal = %s AND v.subject = %s ORDER BY v.id"
 )
+# OFFSET 0 keeps the lookup of each input apart: joined, it might be looked for among all of them.
 _DERIVED: Final = """
 WITH RECURSIVE derived (id) AS (
   SELECT n.id COLLATE "C" FROM unnest(%s) AS n (id)
   UNION
-  SELECT d.output FROM derived f JOIN recollect.derivations d
-    ON recollect.tag_key(d.input) = recollect.tag_key(f.id) AND d.input = f.id
-  WHERE d.journal = %s
+  SELECT o.output FROM derived f CROSS JOIN LATERAL (
+    SELECT d.output FROM recollect.derivations d
+    WHERE d.journal = %s AND d.input = f.id OFFSET 0
+  ) AS o
 )
 SELECT f.id FROM derived f WHERE f.id <> ALL (%s) ORDER BY f.id
 """
@@ -95,7 +109,8 @@ class _Appended(NamedTuple):
 class Units:
     """Runs the units of one journal."""
 
-    def __init__(self, calls: Pool, scope: str, journal: int) -> None:
+    def __init__(self, calls: Pool, scope: str, journal: int, bodies: BodyCodec) -> None:
+        self._bodies = bodies
         self._calls = calls
         self._scope = scope
         self._journal = journal
@@ -117,7 +132,7 @@ class Units:
             if first is not None:
                 return first
         drafts = await _decided(unit, found)
-        if not drafts and unit.key is None:
+        if not drafts and unit.key is None and not unit.expects:
             return Committed([], unit.about)
         parts = list(portions(drafts))
         if len(parts) > 1:
@@ -130,12 +145,8 @@ class Units:
         await self._joiner.close()
 
     async def _append_jobs(self, jobs: Sequence[Job]) -> list[Committed | None] | None:
-        portion = Portion()
-        for unit, drafts, ids, found in ((j.unit, j.drafts, j.ids, j.found) for j in jobs):
-            portion.add(unit, drafts)
-            portion.add_read(ids, found)
-            if unit.key is not None:
-                portion.add_key(unit, unit.key, len(drafts))
+        size = sum(len(draft.body) for job in jobs for draft in job.drafts)
+        portion = await beside_the_loop(size, lambda: self._portion(jobs))
         async with self._calls.connection(writes=True) as connection:
             appended = await self._append(connection, portion)
         if len(jobs) == 1:
@@ -145,6 +156,16 @@ class Units:
         rest = iter(places(appended.seq, appended.hashes))
         return [Committed(list(islice(rest, len(job.drafts))), job.unit.about) for job in jobs]
 
+    def _portion(self, jobs: Sequence[Job]) -> Portion:
+        portion = Portion(self._bodies)
+        for unit, drafts, ids, found in ((j.unit, j.drafts, j.ids, j.found) for j in jobs):
+            portion.add(unit, drafts)
+            portion.add_read(ids, found)
+            portion.add_expected(unit.expects)
+            if unit.key is not None:
+                portion.add_key(unit, unit.key, len(drafts))
+        return portion
+
     # ------------------------------------------------------------------ under the lock
 
     async def _commit_locked(self, unit: Unit) -> Committed:
@@ -152,10 +173,11 @@ class Units:
             _, first = await self._read(connection, unit, ())
             if first is not None:
                 return first
+            await check_expected(connection, self._journal, unit.expects)
             committed = Committed([], unit.about)
             async for found in self._found(connection, unit):
                 for part in portions(await _decided(unit, found)):
-                    portion = Portion()
+                    portion = Portion(self._bodies)
                     portion.add(unit, part)
                     appended = _committed(unit, await self._append(connection, portion))
                     committed.places.extend(appended.places if appended else ())
@@ -175,20 +197,26 @@ class Units:
             while portion := await self._after(connection, _PORTIONS[reads], last):
                 last = portion[-1].id
                 yield await self._told(connection, unit, portion)
+            if unit.is_erasing:
+                async for facts in all_entries(connection, self._journal, self._bodies):
+                    yield await self._told(connection, unit, facts)
             return
         ids = await self._of(connection, reads) if isinstance(reads, OfSubject) else reads
         if unit.is_erasing:
             ids = [*ids, *await self._derived_from(connection, ids)]
         found, _ = await self._read(connection, unit, ids)
+        if unit.is_erasing:
+            facts = await entries_of(connection, self._journal, ids, self._bodies)
+            found = [*found, *facts]
         yield await self._told(connection, unit, found)
 
     async def _after(self, connection: Connection, statement: str, last: str) -> list[Current]:
         asked = (self._numbered, last, Int8(PORTION))
         rows = await self._rows(connection, statement, asked)
-        return [Current(*row) for row in rows]
+        return [current(self._bodies, row) for row in rows]
 
     async def _of(self, connection: Connection, reads: OfSubject) -> list[str]:
-        asked = (self._numbered, reads.subject, reads.subject)
+        asked = (self._numbered, reads.subject)
         return [id for (id,) in await self._rows(connection, _OF_SUBJECT, asked)]
 
     async def _derived_from(self, connection: Connection, ids: Sequence[str]) -> list[str]:
@@ -199,14 +227,23 @@ class Units:
     async def _told(
         self, connection: Connection, unit: Unit, found: Sequence[Current | None]
     ) -> Sequence[Current | None]:
-        """What a unit is told of objects: for one that erases, the digests of their versions."""
+        """What a unit is told of objects: for one that erases, all that goes with them."""
         if not unit.is_erasing:
             return found
-        asked = (self._numbered, Texts(each.id for each in found if each is not None))
+        there = [each for each in found if each is not None]
+        asked = (self._numbered, Texts(each.id for each in there))
         digests: dict[str, list[tuple[int, str]]] = {}
         for id, number, body in await self._rows(connection, _BODIES, asked):
-            digests.setdefault(id, []).append((number, integrity_digest(body)))
-        return [each and each._replace(digests=digests[each.id]) for each in found]
+            digests.setdefault(id, []).append((number, integrity_digest(self._bodies.unpack(body))))
+        beside = await held_beside(connection, self._journal, there)
+        return [
+            each
+            and each._replace(
+                digests=() if each.status == ENTRIES else digests[each.id],
+                beside=beside[each.id],
+            )
+            for each in found
+        ]
 
     async def _remember(self, connection: Connection, unit: Unit, count: int) -> None:
         if unit.key is None:
@@ -225,11 +262,10 @@ class Units:
         asked = (self._scope, self._numbered, Texts(ids), *pair)
         found: list[Current | None] = [None] * len(ids)
         for outcome, place, *row in await self._rows(connection, _READ, asked):
-            current = Current(*row)
             if outcome is not None:
-                first = _repeated(unit, outcome, current.id, current.number, current.body)
-                return _Read((), first)
-            found[place - 1] = current
+                about, seq, *_, hashes = row  # where id, number and body would stand
+                return _Read((), _repeated(unit, outcome, about, seq, hashes))
+            found[place - 1] = current(self._bodies, row)
         return _Read(found)
 
     async def _rows(
@@ -244,6 +280,11 @@ class Units:
         return _Appended(*appended)
 
 
+def current(bodies: BodyCodec, row: Sequence[Any]) -> Current:
+    """The version that a row of `COLUMNS` is."""
+    return Current(*row[:-1], bodies.unpack(row[-1]))  # type: ignore[call-arg]  # it has ten
+
+
 def _committed(unit: Unit, appended: _Appended) -> Committed | None:
     """What appending came to for one unit; None if what it read before is no longer so."""
     outcome, about, seq, hashes = appended
@@ -252,6 +293,8 @@ def _committed(unit: Unit, appended: _Appended) -> Committed | None:
             return Committed(places(seq, hashes), unit.about)
         case "moved":
             return None
+        case "mark_moved":
+            raise MarkMoved(about)
         case "exists":
             raise RecordExists(about)
         case _:

@@ -16,10 +16,12 @@ from psycopg import sql
 from psycopg.types.numeric import Int8
 
 from recollect.kernel.errors import IndexStale, RecollectError
+from recollect.ledger.codec import BodyCodec
 from recollect.ledger.unit import REBUILDING, Current, Index
 from recollect.stores.postgres.arrays import Integers, Texts
 from recollect.stores.postgres.connection import Connection
 from recollect.stores.postgres.pool import Pool
+from recollect.stores.postgres.units import current
 from recollect.stores.selection import COLUMNS
 from recollect.stores.words import (
     BATCH,
@@ -97,13 +99,14 @@ class _State(NamedTuple):
 class WordIndex:
     """The index of words of one journal."""
 
-    def __init__(self, calls: Pool, scope: str, journal: int) -> None:
+    def __init__(self, calls: Pool, scope: str, journal: int, bodies: BodyCodec) -> None:
+        self._bodies = bodies
         self._calls = calls
         self._numbered = Int8(journal)
         self._named = (scope, self._numbered)
         self._begin = _BEGIN.format(scope, journal).as_bytes()
         self._prefix = prefix(journal)
-        self._words = WordCache()
+        self._words = WordCache(bodies)
         self._tail = 0
         self._written = 0
         self._closing = asyncio.Event()
@@ -130,7 +133,7 @@ class WordIndex:
                         if matches(query, words.tokens, every=every)
                     ]
                     statement, values = await self._search(connection, query, hits, every=every)
-                    return await _found(connection, statement, values, make, limit)
+                    return await self._found(connection, statement, values, make, limit)
             await self.merge()
 
     async def _search(
@@ -287,6 +290,29 @@ class WordIndex:
             found |= await asyncio.to_thread(self._looked_at, bodies)
         return [(seq, words) for seq, words in sorted(found.items()) if words is not None]
 
+    async def _found(
+        self,
+        connection: Connection,
+        statement: str,
+        values: Sequence[object],
+        make: Callable[[Current], R | None],
+        limit: int | None,
+    ) -> list[R]:
+        """What is made of the rows, a few at a time, until there are enough."""
+        made: list[R] = []
+        at_once = BATCH if limit is None else min(max(limit, _AT_LEAST), BATCH)
+        async with connection.cursor("recollect_find") as cursor:
+            await cursor.execute(statement.encode(), values, binary=True)
+            while rows := await cursor.fetchmany(at_once):
+                for row in rows:
+                    if len(made) == limit:
+                        return made
+                    value = make(current(self._bodies, row))
+                    if value is not None:
+                        made.append(value)
+                await asyncio.sleep(0)
+        return made
+
     def _looked_at(self, bodies: Sequence[tuple[int, bytes]]) -> dict[int, Words | None]:
         return {seq: self._words.of(body) for seq, body in bodies}
 
@@ -299,26 +325,3 @@ async def _rows(
 ) -> list[tuple[Any, ...]]:
     found = await connection.execute(statement, values, prepare=True, binary=True)
     return await found.fetchall()
-
-
-async def _found(
-    connection: Connection,
-    statement: str,
-    values: Sequence[object],
-    make: Callable[[Current], R | None],
-    limit: int | None,
-) -> list[R]:
-    """What is made of the rows, a few at a time, until there are enough."""
-    made: list[R] = []
-    at_once = BATCH if limit is None else min(max(limit, _AT_LEAST), BATCH)
-    async with connection.cursor("recollect_find") as cursor:
-        await cursor.execute(statement.encode(), values, binary=True)
-        while rows := await cursor.fetchmany(at_once):
-            for row in rows:
-                if len(made) == limit:
-                    return made
-                value = make(Current(*row))
-                if value is not None:
-                    made.append(value)
-            await asyncio.sleep(0)
-    return made

@@ -10,6 +10,7 @@ from typing import Any, Final, Self, TypeVar
 import apsw
 
 from recollect.kernel.errors import StoreUnavailable
+from recollect.ledger.codec import BodyCodec
 from recollect.ledger.entry import genesis
 from recollect.ledger.unit import StoredEntry, StoredRow
 from recollect.stores.sqlite.appending import Appender
@@ -32,7 +33,9 @@ class SqliteAdoption:
         connect: Callable[[], apsw.Connection],
         path: str,
         journal: tuple[str, str, int],
+        bodies: BodyCodec,
     ) -> None:
+        self._bodies = bodies
         self._connect = connect
         self._path = path
         self._scope, self._origin, self._now = journal
@@ -83,7 +86,7 @@ class SqliteAdoption:
             connection.close(True)
             why = f"it has the scope {self._scope!r} already; name another database"
             raise StoreUnavailable(self._path, why) from None
-        self._appender = Appender(connection, found[0][0])
+        self._appender = Appender(connection, found[0][0], self._bodies)
 
     def _end(self, word: str) -> None:
         if self._connection is not None:

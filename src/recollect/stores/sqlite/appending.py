@@ -4,27 +4,30 @@ Entries, bodies, rows, tags and the head of a journal are gathered here and writ
 that the units of one commit share their statements.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import apsw
 
-from recollect.identity import sha256
+from recollect.identity import decode, sha256
 from recollect.kernel.errors import InvalidProof, RecordExists
+from recollect.ledger.codec import BodyCodec, subject_of
 from recollect.ledger.derive import inputs_of
 from recollect.ledger.entry import (
+    FACT_KINDS,
     NOTICES,
-    Entry,
-    entry_bytes,
+    chained_bytes,
     entry_hash,
     read_entry,
 )
+from recollect.ledger.fact import derivations_of, marks_of, unmarks_of
 from recollect.ledger.rows import tags_of_newest
 from recollect.ledger.tree import BLOCK, STRIDE, StoredNode, completed, leaves, node_of
 from recollect.ledger.unit import Draft, Place, StoredEntry, StoredRow, Unit
-from recollect.stores.shorthand import BODY, ENTRY, packed, packed_fields, unpacked
+from recollect.stores.shorthand import ENTRY, packed, packed_fields, unpacked
 from recollect.stores.sqlite.erasing import erase_content
 from recollect.stores.sqlite.inserts import Inserts
+from recollect.stores.sqlite.marks import MARK_ROWS, erase_entries, unmark
 from recollect.stores.sqlite.places import place
 
 _HEAD: Final = "SELECT size, head, head_at FROM journals WHERE number = ?"
@@ -52,14 +55,16 @@ NODES: Final = (
 class Appender:
     """The end of one journal in one transaction: what is added shows after `flush`."""
 
-    def __init__(self, connection: apsw.Connection, journal: int) -> None:
+    def __init__(self, connection: apsw.Connection, journal: int, bodies: BodyCodec) -> None:
         self._connection = connection
         self.journal = journal
+        self.bodies = bodies
         head: Any = connection.execute(_HEAD, (journal,)).fetchone()
         self.size: int = head[0]
         self._hash: bytes = head[1]
         self._at: int = head[2]
         self._stored = self.size
+        self._raw: list[bytes] = []
         self._entries: list[tuple[object, ...]] = []
         self._bodies: list[tuple[object, ...]] = []
         self._versions: list[tuple[object, ...]] = []
@@ -67,28 +72,34 @@ class Appender:
         self._tags: list[tuple[Any, ...]] = []
         self._derivations: list[tuple[object, ...]] = []
         self._notices: list[tuple[object, ...]] = []
+        self._marks: list[tuple[object, ...]] = []
 
     def add(self, unit: Unit, drafts: Sequence[Draft]) -> list[Place]:
         """Append the drafts of a unit. Time in a journal never goes back."""
         places = []
-        journal, actor = self.journal, unit.actor
+        journal = self.journal
         at = self._at = max(unit.at, self._at)
         for draft in drafts:
-            kind, body, salt, version, tags, replaces, replaced_tags, inputs, erases = draft
+            kind, body, salt, version, tags, replaces, replaced_tags, inputs, erases, *_ = draft
+            if draft.unmarks or draft.erased:
+                self._take_away(draft)
             if replaces is not None:
                 if replaces.id in self._pending:
                     self.flush()  # this very version is still to be written
                 self._replace(replaces.id, replaces.number, replaces.created_at, replaced_tags)
                 if erases:
-                    erase_content(self._connection, journal, replaces.id)
+                    erase_content(self._connection, journal, replaces.id, self.bodies)
+            actor = draft.actor or unit.actor
             seq, previous, digest = self.size, self._hash, sha256(salt + body)
-            entry = entry_bytes(Entry(seq, kind, at, actor, digest.hex(), previous.hex()))
+            entry = chained_bytes(seq, kind, at, actor, digest, previous)
             self._hash = entry_hash(entry)
             self.size = seq + 1
+            self._raw.append(entry)
             where = place(journal, seq)
             stored = packed_fields(kind, at, seq, digest, previous, actor, entry)
             self._entries.append((where, stored))
-            self._bodies.append((where, salt, packed(body, BODY)))
+            subject = None if version is None else version.subject
+            self._bodies.append((where, salt, self.bodies.pack(body, subject)))
             places.append(Place(seq, self._hash))
             if kind in NOTICES:
                 self._notices.append((where,))
@@ -97,7 +108,23 @@ class Appender:
                 self._pending.add(version.id)
                 self._derivations += [(journal, source, version.id) for source in inputs]
                 self._tags += [(journal, tag, version.created_at, version.id) for tag in tags]
+            elif kind in FACT_KINDS:
+                derived = [(source, draft.output) for source in inputs]
+                self._note_fact(seq, draft.marks, derived)
         return places
+
+    def _take_away(self, fact: Draft) -> None:
+        """Take away the marks and bodies that a fact says, maybe of this very transaction."""
+        self.flush()
+        unmark(self._connection, self.journal, fact.unmarks)
+        if fact.erased:
+            erase_entries(self._connection, self.journal, fact.erased, fact.marks)
+
+    def _note_fact(
+        self, seq: int, names: Sequence[str], derived: Sequence[tuple[str, str]]
+    ) -> None:
+        self._marks += [(self.journal, name, seq) for name in names]
+        self._derivations += [(self.journal, *one) for one in derived]
 
     # ------------------------------------------------------- what another journal has
 
@@ -107,15 +134,26 @@ class Appender:
             entry = read_entry(raw)
             if (entry.seq, entry.previous_entry_hash) != (self.size, self._hash.hex()):
                 raise InvalidProof(f"entry {seq} does not follow the entry before it")
+            if entry.kind in FACT_KINDS and body is not None:
+                self._adopt_fact(self.size, decode(body))
             where = place(self.journal, self.size)
             self._entries.append((where, packed(raw, ENTRY)))
             if salt is not None and body is not None:
-                self._bodies.append((where, salt, packed(body, BODY)))
+                self._bodies.append((where, salt, self.bodies.pack(body, subject_of(body))))
             if entry.kind in NOTICES:
                 self._notices.append((where,))
+            self._raw.append(raw)
             self._hash, self._at = entry_hash(raw), entry.at
             self.size += 1
         self.flush()
+
+    def _adopt_fact(self, seq: int, document: Mapping[str, Any]) -> None:
+        """The same of a fact that was adopted; what it erased was erased where it comes from."""
+        if gone := unmarks_of(document):
+            self.flush()
+            unmark(self._connection, self.journal, gone)
+        names = [mark.name for mark in marks_of(document, seq)]
+        self._note_fact(seq, names, derivations_of(document))
 
     def adopt_rows(self, rows: Sequence[StoredRow]) -> None:
         """Write the rows that follow from entries that were adopted."""
@@ -146,6 +184,7 @@ class Appender:
         TAG_ROWS.run(connection, self._tags)
         _DERIVATIONS.run(connection, self._derivations)
         _NOTICES.run(connection, self._notices)
+        MARK_ROWS.run(connection, self._marks)
         for node in completed(self._stored, self.size):
             row = (self.journal, node.level, node.number, node_of(self._block(node)))
             _NODES.run(connection, [row])
@@ -153,7 +192,7 @@ class Appender:
         self._stored = self.size
         for gathered in (
             self._entries, self._bodies, self._versions, self._tags, self._derivations,
-            self._notices,
+            self._notices, self._raw, self._marks,
         ):  # fmt: skip
             gathered.clear()
         self._pending.clear()
@@ -168,9 +207,11 @@ class Appender:
         level, number = node.block
         start, end = number * BLOCK, (number + 1) * BLOCK
         if level < STRIDE:
-            places = (place(self.journal, start), place(self.journal, end))
+            places = (place(self.journal, start), place(self.journal, self._stored))
             entries: Any = self._connection.execute(LEAVES, places)
-            return leaves(unpacked(entry, ENTRY) for (entry,) in entries)
+            before = [unpacked(entry, ENTRY) for (entry,) in entries]
+            first = max(start - self._stored, 0)
+            return leaves(before + self._raw[first : end - self._stored])
         rows: Any = self._connection.execute(NODES, (self.journal, level, start, end))
         return [node for (node,) in rows]
 

@@ -8,7 +8,9 @@ from typing import Any, Final, TypeVar
 import apsw
 
 from recollect.kernel.errors import CapabilityMissing
+from recollect.ledger.codec import PLAIN, BodyCodec
 from recollect.ledger.entry import genesis
+from recollect.stores.shorthand import InShorthand
 from recollect.stores.sqlite.adoption import SqliteAdoption
 from recollect.stores.sqlite.connection import (
     MEMORY,
@@ -52,21 +54,27 @@ class SqliteDatabase:
         writer: Writer,
         reader: Reader | None = None,
         connect: Callable[[], apsw.Connection] | None = None,
-        merger: Merger | None = None,
+        *,
+        bodies: BodyCodec,
+        merger: Merger,
     ) -> None:
         self.path = path
-        self.merger = merger or Merger()
+        self.bodies = bodies
+        self.merger = merger
         self.connect = connect
         self._writer = writer
         self._reader = reader
 
     @classmethod
-    async def open(cls, path: str, now: int, *, create: bool) -> "SqliteDatabase":
+    async def open(
+        cls, path: str, now: int, *, create: bool, bodies: BodyCodec = PLAIN
+    ) -> "SqliteDatabase":
         """Open a file and bring its schema up to date, in one transaction or not at all."""
-        return await asyncio.to_thread(cls._open, path, now, create=create)
+        stored = InShorthand(bodies)
+        return await asyncio.to_thread(cls._open, path, now, create=create, bodies=stored)
 
     @classmethod
-    def _open(cls, path: str, now: int, *, create: bool) -> "SqliteDatabase":
+    def _open(cls, path: str, now: int, *, create: bool, bodies: BodyCodec) -> "SqliteDatabase":
         if path != MEMORY:
             check_place(path, create=create)
         with plain_errors(path):
@@ -79,11 +87,12 @@ class SqliteDatabase:
             except BaseException:
                 let_go(connection)
                 raise
-            merger = Merger()
+            merger = Merger(bodies)
             if reader is None:
-                return cls(path, Writer(connection, path, spare_time=merger), merger=merger)
+                writer = Writer(connection, path, spare_time=merger)
+                return cls(path, writer, bodies=bodies, merger=merger)
             writer = Writer(connection, path, reconnect=again, spare_time=merger)
-            return cls(path, writer, reader, again, merger)
+            return cls(path, writer, reader, again, bodies=bodies, merger=merger)
 
     async def read(self, work: Callable[[apsw.Connection], R]) -> R:
         """Several reads that all see the same moment; in memory they take their turn."""
@@ -95,11 +104,11 @@ class SqliteDatabase:
         """Run one unit of work in a transaction."""
         return await self._writer.run(work)
 
-    async def write_joined(
+    def write_joined(
         self, work: Callable[[apsw.Connection, Sequence[A]], Sequence[R]], argument: A
-    ) -> R:
+    ) -> Coroutine[Any, Any, R]:
         """Run one unit of work together with others of the same kind."""
-        return await self._writer.join(work, argument)
+        return self._writer.join(work, argument)
 
     def rows(
         self, sql: str, parameters: Parameters, make: Callable[[Any], R]
@@ -129,7 +138,7 @@ class SqliteDatabase:
         """Takes over the journal of this scope from another database, which has it alone."""
         if self.connect is None:
             raise CapabilityMissing("copying into memory")
-        return SqliteAdoption(self.connect, self.path, (scope, origin, now))
+        return SqliteAdoption(self.connect, self.path, (scope, origin, now), self.bodies)
 
     async def plain_scopes(self) -> list[str]:
         """The scopes that still have records from before there was a journal."""

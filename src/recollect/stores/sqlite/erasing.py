@@ -12,6 +12,7 @@ from typing import Any, Final
 import apsw
 
 from recollect.kernel.errors import StoreUnavailable
+from recollect.ledger.codec import BodyCodec
 from recollect.stores.sqlite.connection import plain_errors
 from recollect.stores.sqlite.places import SEQ_BITS
 from recollect.stores.sqlite.words import forget_words
@@ -35,9 +36,9 @@ _one_at_a_time: Final = Lock()
 """Two that truncate one log at once take each other for readers."""
 
 
-def erase_content(connection: apsw.Connection, journal: int, id: str) -> None:
+def erase_content(connection: apsw.Connection, journal: int, id: str, bodies: BodyCodec) -> None:
     """Remove the content of every version of an object, inside a transaction."""
-    forget_words(connection, journal, id)
+    forget_words(connection, journal, id, bodies)
     for statement in (_FORGET_BODIES, _FORGET_ROWS, _FORGET_RETRIES, _FORGET_DERIVATIONS):
         connection.execute(statement, (journal, id))
 

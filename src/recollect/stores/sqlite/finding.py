@@ -17,10 +17,10 @@ import apsw
 
 from recollect.identity import decode
 from recollect.kernel.errors import IndexStale
+from recollect.ledger.codec import BodyCodec
 from recollect.ledger.object import version_of
 from recollect.ledger.unit import Current, Index
 from recollect.stores.selection import COLUMNS
-from recollect.stores.shorthand import BODY, unpacked
 from recollect.stores.sqlite.merging import BODIES, STATE
 from recollect.stores.sqlite.places import SEQ_BITS, place
 from recollect.stores.sqlite.words import BODY_AT, expression
@@ -55,6 +55,7 @@ class Asked(NamedTuple):
     every: bool
     make: Callable[[Current], Any]
     limit: int | None
+    bodies: BodyCodec
 
 
 def find(
@@ -83,7 +84,7 @@ class _Search:
     ) -> None:
         self._connection = connection
         self._journal = journal
-        self._query, self._every, self._make, self._limit = asked
+        self._query, self._every, self._make, self._limit, self._bodies = asked
         self._start, self._end = place(journal, 0), place(journal, indexed)
         self._match = expression(journal, self._query, every=self._every)
         self._tail = self._in_tail(words)  # 1.
@@ -131,7 +132,7 @@ class _Search:
 
     def _body(self, where: int) -> bytes | None:
         row: Any = self._connection.execute(BODY_AT, (where,)).fetchone()
-        return None if row is None else unpacked(row[0], BODY)
+        return None if row is None else self._bodies.unpack(row[0])
 
     # --------------------------------------------------------------------------- many
 

@@ -1,14 +1,16 @@
 """The ledger of one scope in SQLite."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
+from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
 import apsw
 import orjson
 
 from recollect.identity.merkle import leaf_hash
+from recollect.ledger.codec import BodyCodec, Leniently
 from recollect.ledger.tree import BLOCK, Block, Blocks
 from recollect.ledger.unit import (
     REBUILDING,
@@ -16,6 +18,7 @@ from recollect.ledger.unit import (
     Current,
     Head,
     Index,
+    Mark,
     Past,
     Snapshot,
     StoredEntry,
@@ -24,10 +27,11 @@ from recollect.ledger.unit import (
 )
 from recollect.records.filter import MemoryFilter
 from recollect.stores.selection import COLUMNS, Dialect, selection
-from recollect.stores.shorthand import BODY, ENTRY, unpacked
+from recollect.stores.shorthand import ENTRY, unpacked
 from recollect.stores.sqlite.appending import LEAVES, NODES
 from recollect.stores.sqlite.erasing import scrub
 from recollect.stores.sqlite.finding import Asked, find
+from recollect.stores.sqlite.marks import ENTRIES_AT, MARKED, NAMES, OUTPUTS
 from recollect.stores.sqlite.merging import Merger, merge
 from recollect.stores.sqlite.places import SEQ_BITS, place
 from recollect.stores.sqlite.reader import Parameters, Reader
@@ -82,6 +86,10 @@ _ACTIVE: Final = (
     "SELECT count(*), '' FROM (SELECT 1 FROM versions"
     " WHERE journal = ? AND is_newest AND status = 'active' LIMIT ?)"
 )
+_OLDEST_FIRST: Final = MARKED.format(order="ASC")
+_NEWEST_FIRST: Final = MARKED.format(order="DESC")
+_AFTER_ALL: Final = "\U0010ffff" * 600
+"""More of the last character than a name can have: those that begin so stand before it."""
 _NOTES: Final = "SELECT note FROM checkpoints WHERE journal = ? ORDER BY size DESC"
 
 
@@ -101,6 +109,11 @@ class Database(Protocol):
     @property
     def connect(self) -> Callable[[], apsw.Connection] | None:
         """Makes a further connection; None in memory."""
+        ...
+
+    @property
+    def bodies(self) -> BodyCodec:
+        """How bodies are stored."""
         ...
 
     @property
@@ -133,12 +146,11 @@ class SqliteLedger:
     def __init__(self, database: Database, journal: int) -> None:
         self._database = database
         self._journal = journal
+        self._current = partial(current, database.bodies)
 
-    async def commit(self, unit: Unit) -> Committed:
+    def commit(self, unit: Unit) -> Coroutine[Any, Any, Committed]:
         """Run a unit in one transaction, which other units may share."""
-        return await self._database.write_joined(
-            self._database.merger.commit, Job(self._journal, unit)
-        )
+        return self._database.write_joined(self._database.merger.commit, Job(self._journal, unit))
 
     # ------------------------------------------------------------------------ objects
 
@@ -148,20 +160,21 @@ class SqliteLedger:
         reader = self._database.reader
         found = None if reader is None else reader.at_once(NEWEST, parameters)
         if found is None:
-            versions = await self._database.rows(NEWEST, parameters, current)
+            versions = await self._database.rows(NEWEST, parameters, self._current)
         else:
-            versions = [current(row) for row in found]
+            versions = [self._current(row) for row in found]
         return make(versions[0]) if versions and versions[0].status == "active" else None
 
     async def versions(self, id: str) -> list[Past]:
         """Every version of an object, the first one first."""
-        return await self._database.rows(_VERSIONS, (self._journal, id), _past)
+        make = partial(_past, self._database.bodies)
+        return await self._database.rows(_VERSIONS, (self._journal, id), make)
 
     async def as_of(self, size: int) -> AsyncGenerator[Current, None]:
         """The objects as they were when the journal had this many entries, by id."""
         async with aclosing(self._streamed(_AS_OF, (self._journal, size))) as rows:
             async for row in rows:
-                yield current(row)
+                yield self._current(row)
 
     async def select(self, filter: MemoryFilter, make: Callable[[Current], R]) -> list[R]:
         """The active objects that a filter asks for, each made into a value where it was read."""
@@ -169,7 +182,7 @@ class SqliteLedger:
         if chosen is None:
             return []
         return await self._database.rows(
-            chosen.sql, chosen.parameters, lambda row: make(current(row))
+            chosen.sql, chosen.parameters, lambda row: make(self._current(row))
         )
 
     async def stream(self, filter: MemoryFilter) -> AsyncGenerator[Current, None]:
@@ -179,7 +192,7 @@ class SqliteLedger:
             return
         async with aclosing(self._streamed(chosen.sql, chosen.parameters)) as rows:
             async for row in rows:
-                yield current(row)
+                yield self._current(row)
 
     # -------------------------------------------------------------------------- words
 
@@ -190,7 +203,7 @@ class SqliteLedger:
 
         Where too much is not in the index yet, it is brought forward first.
         """
-        asked = Asked(query, every, make, limit)
+        asked = Asked(query, every, make, limit, self._database.bodies)
         words = self._database.merger.words
         while True:
             found = await self._database.read(
@@ -244,13 +257,42 @@ class SqliteLedger:
     async def entry(self, seq: int) -> StoredEntry | None:
         """One entry by its number."""
         where = place(self._journal, seq)
-        found = await self._database.rows(ENTRIES, (where, where + 1), stored_entry)
+        make = partial(stored_entry, Leniently(self._database.bodies))
+        found = await self._database.rows(ENTRIES, (where, where + 1), make)
         return found[0] if found else None
+
+    async def entries_at(self, seqs: Sequence[int]) -> list[StoredEntry]:
+        """These entries, by number; those that are not there are left out."""
+        places = orjson.dumps([place(self._journal, seq) for seq in seqs])  # noqa: TID251 - a parameter
+        make = partial(stored_entry, self._database.bodies)
+        return await self._database.rows(ENTRIES_AT, (places.decode(),), make)
+
+    # -------------------------------------------------------------------------- facts
+
+    async def marked(
+        self, name: str, *, after: int = -1, limit: int | None = None, newest_first: bool = False
+    ) -> list[StoredEntry]:
+        """The entries that are found by a name, by number; with `newest_first` backwards."""
+        sql = _NEWEST_FIRST if newest_first else _OLDEST_FIRST
+        asked = (self._journal, name, after, -1 if limit is None else limit)
+        make = partial(stored_entry, self._database.bodies)
+        return await self._database.rows(sql, asked, make)
+
+    async def marks(self, prefix: str, *, after: str = "", limit: int | None = None) -> list[Mark]:
+        """The names that begin so, by name, each with its newest entry."""
+        most = -1 if limit is None else limit
+        asked = (self._journal, after, prefix, prefix + _AFTER_ALL, most)
+        return await self._database.rows(NAMES, asked, lambda row: Mark(row[1], row[0]))
+
+    async def outputs(self, input: str) -> list[str]:
+        """What was made from an object or a fact: ids and names, in their order."""
+        return await self._database.rows(OUTPUTS, (self._journal, input), _first)
 
     async def notices(self) -> list[StoredEntry]:
         """The entries about the memory as a whole, the first one first."""
         places = (place(self._journal, 0), place(self._journal + 1, 0))
-        return await self._database.rows(_NOTICES, places, stored_entry)
+        make = partial(stored_entry, self._database.bodies)
+        return await self._database.rows(_NOTICES, places, make)
 
     async def hashes(self, blocks: Collection[Block]) -> Blocks:
         """Blocks of the tree, as they are stored or as they follow from the entries."""
@@ -289,8 +331,8 @@ class SqliteLedger:
         """All of the ledger as it is now."""
         connect = self._database.connect
         if connect is None:
-            return MemorySnapshot(self._database.write, self._journal)
-        return SqliteSnapshot(connect, self._journal, self._database.path)
+            return MemorySnapshot(self._database.write, self._journal, self._database.bodies)
+        return SqliteSnapshot(connect, self._journal, self._database.path, self._database.bodies)
 
     async def _streamed(self, sql: str, parameters: Parameters) -> AsyncGenerator[Any, None]:
         reader = self._database.reader
@@ -304,6 +346,11 @@ class SqliteLedger:
                 yield row
 
 
+def _mark(row: Any) -> Mark:
+    seq, name = row
+    return Mark(name, seq)
+
+
 def _first(row: Any) -> Any:
     return row[0]
 
@@ -312,7 +359,7 @@ def _itself(row: Any) -> Any:
     return row
 
 
-def _past(row: Any) -> Past:
+def _past(bodies: BodyCodec, row: Any) -> Past:
     *version, seq, entry, body = row
-    content = None if body is None else unpacked(body, BODY)
+    content = None if body is None else bodies.unpack(body)
     return Past(Version._make(version), seq, unpacked(entry, ENTRY), content)

@@ -11,8 +11,9 @@ from typing import Any, Final
 
 import apsw
 
+from recollect.ledger.codec import BodyCodec
 from recollect.ledger.unit import REBUILDING, Committed
-from recollect.stores.shorthand import BODY, unpacked
+from recollect.stores.sqlite.holdings import counting
 from recollect.stores.sqlite.places import SEQ_BITS, place
 from recollect.stores.sqlite.units import Job, commit_units
 from recollect.stores.sqlite.words import ADD, BODY_AT, INDEXED_VERSION, REMOVE, joined
@@ -93,15 +94,19 @@ class Merger:
     are is looked up when it merges.
     """
 
-    def __init__(self) -> None:
-        self.words = WordCache(_unpacked)
+    def __init__(self, bodies: BodyCodec) -> None:
+        self.words = WordCache(bodies)
+        self._bodies = bodies
         self._tails: dict[int, int] = {}
         self._due: set[int] = set()
         self._written: set[int] = set()
 
     def commit(self, connection: apsw.Connection, jobs: Sequence[Job]) -> list[Committed]:
         """Run units of work, and count what they wrote."""
-        outcomes = commit_units(connection, jobs)
+        told = [
+            counting(connection, self.words, job) if job.unit.is_erasing else job for job in jobs
+        ]
+        outcomes = commit_units(connection, told, self._bodies)
         for job, outcome in zip(jobs, outcomes, strict=True):
             if outcome.fresh and outcome.places:
                 self._written.add(job.journal)
@@ -166,7 +171,3 @@ class Merger:
         if left < MERGED_WHEN_IDLE:
             self._due.discard(journal)
         return left
-
-
-def _unpacked(body: bytes) -> bytes:
-    return unpacked(body, BODY)

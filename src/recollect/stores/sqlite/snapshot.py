@@ -10,9 +10,11 @@ from typing import Any, Final, Self, TypeVar
 
 import apsw
 
+from recollect.ledger.codec import BodyCodec, Leniently
 from recollect.ledger.unit import (
     Head,
     Index,
+    Mark,
     StoredEntry,
     StoredNodeHash,
     StoredRow,
@@ -20,8 +22,9 @@ from recollect.ledger.unit import (
     StoredWord,
     Version,
 )
-from recollect.stores.shorthand import BODY, ENTRY, unpacked
+from recollect.stores.shorthand import ENTRY, unpacked
 from recollect.stores.sqlite.connection import let_go, plain_errors
+from recollect.stores.sqlite.marks import ALL_MARKS
 from recollect.stores.sqlite.places import SEQ_BITS, place
 from recollect.stores.words import prefix
 
@@ -51,7 +54,14 @@ _SEQ: Final = (1 << SEQ_BITS) - 1
 class SqliteSnapshot:
     """One read transaction: writing goes on beside it, and does not show."""
 
-    def __init__(self, connect: Callable[[], apsw.Connection], journal: int, database: str) -> None:
+    def __init__(
+        self,
+        connect: Callable[[], apsw.Connection],
+        journal: int,
+        database: str,
+        bodies: BodyCodec,
+    ) -> None:
+        self._bodies = Leniently(bodies)
         self._connect = connect
         self._journal = journal
         self._database = database
@@ -79,7 +89,7 @@ class SqliteSnapshot:
     def entries(self) -> AsyncGenerator[Sequence[StoredEntry], None]:
         """Every entry with its body, by number."""
         places = (place(self._journal, 0), place(self._journal + 1, 0))
-        return self._chunks(ENTRIES, places, stored_entry)
+        return self._chunks(ENTRIES, places, partial(stored_entry, self._bodies))
 
     def nodes(self) -> AsyncGenerator[Sequence[StoredNodeHash], None]:
         """Every node of the tree that is stored, by level and number."""
@@ -87,11 +97,15 @@ class SqliteSnapshot:
 
     def rows(self) -> AsyncGenerator[Sequence[StoredRow], None]:
         """Every version's row with the entry and the body that it stands for."""
-        return self._chunks(_ROWS, (self._journal,), _row)
+        return self._chunks(_ROWS, (self._journal,), partial(_row, self._bodies))
 
     def tags(self) -> AsyncGenerator[Sequence[StoredTag], None]:
         """Every row of the index of tags."""
         return self._chunks(_TAGS, (self._journal,), StoredTag._make)
+
+    def marks(self) -> AsyncGenerator[Sequence[Mark], None]:
+        """Every row of the index of marks."""
+        return self._chunks(ALL_MARKS, (self._journal,), Mark._make)
 
     def derivations(self) -> AsyncGenerator[Sequence[StoredTag], None]:
         """What was made from what."""
@@ -134,10 +148,10 @@ class SqliteSnapshot:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
 
-def stored_entry(row: Any) -> StoredEntry:
+def stored_entry(bodies: BodyCodec, row: Any) -> StoredEntry:
     """An entry from a row of `ENTRIES`."""
     where, entry, salt, body = row
-    content = None if body is None else unpacked(body, BODY)
+    content = None if body is None else bodies.unpack(body)
     return StoredEntry(where & _SEQ, unpacked(entry, ENTRY), salt, content)
 
 
@@ -145,14 +159,14 @@ def _taken(cursor: apsw.Cursor, make: Callable[[Any], R]) -> list[R]:
     return [make(row) for row in islice(cursor, CHUNK)]
 
 
-def _row(row: Any) -> StoredRow:
+def _row(bodies: BodyCodec, row: Any) -> StoredRow:
     *version, seq, is_newest, entry, body = row
     return StoredRow(
         Version._make(version),
         seq,
         bool(is_newest),
         None if entry is None else unpacked(entry, ENTRY),
-        None if body is None else unpacked(body, BODY),
+        None if body is None else bodies.unpack(body),
     )
 
 
@@ -171,8 +185,12 @@ class MemorySnapshot:
     """The same for a database in memory, which has one connection: all of it is read at once."""
 
     def __init__(
-        self, run: Callable[[Callable[[apsw.Connection], Any]], Awaitable[Any]], journal: int
+        self,
+        run: Callable[[Callable[[apsw.Connection], Any]], Awaitable[Any]],
+        journal: int,
+        bodies: BodyCodec,
     ) -> None:
+        self._bodies = Leniently(bodies)
         self._run = run
         self._journal = journal
         self._read: dict[str, list[Any]] = {}
@@ -186,6 +204,7 @@ class MemorySnapshot:
             _NODES: journal,
             _ROWS: journal,
             _TAGS: journal,
+            ALL_MARKS: journal,
             _DERIVATIONS: journal,
             _INDEX: journal,
             _WORDS: _words_of(self._journal),
@@ -207,7 +226,7 @@ class MemorySnapshot:
 
     async def entries(self) -> AsyncGenerator[Sequence[StoredEntry], None]:
         """Every entry with its body, by number."""
-        yield [stored_entry(row) for row in self._read[ENTRIES]]
+        yield [stored_entry(self._bodies, row) for row in self._read[ENTRIES]]
 
     async def nodes(self) -> AsyncGenerator[Sequence[StoredNodeHash], None]:
         """Every node of the tree that is stored, by level and number."""
@@ -215,11 +234,15 @@ class MemorySnapshot:
 
     async def rows(self) -> AsyncGenerator[Sequence[StoredRow], None]:
         """Every version's row with the entry and the body that it stands for."""
-        yield [_row(row) for row in self._read[_ROWS]]
+        yield [_row(self._bodies, row) for row in self._read[_ROWS]]
 
     async def tags(self) -> AsyncGenerator[Sequence[StoredTag], None]:
         """Every row of the index of tags."""
         yield [StoredTag._make(row) for row in self._read[_TAGS]]
+
+    async def marks(self) -> AsyncGenerator[Sequence[Mark], None]:
+        """Every row of the index of marks."""
+        yield [Mark._make(row) for row in self._read[ALL_MARKS]]
 
     async def derivations(self) -> AsyncGenerator[Sequence[StoredTag], None]:
         """What was made from what."""

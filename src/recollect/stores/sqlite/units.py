@@ -5,11 +5,12 @@ from typing import Any, Final, NamedTuple
 
 import apsw
 
+from recollect.ledger.codec import BodyCodec
 from recollect.ledger.object import integrity_digest
 from recollect.ledger.unit import Committed, Current, Everything, OfSubject, Unit
 from recollect.stores.selection import COLUMNS
-from recollect.stores.shorthand import BODY, unpacked
 from recollect.stores.sqlite.appending import Appender
+from recollect.stores.sqlite.marks import check_expected, entries_of, names_after
 from recollect.stores.sqlite.places import SEQ_BITS
 from recollect.stores.sqlite.retries import first_outcome, remember
 
@@ -45,29 +46,34 @@ class Job(NamedTuple):
     unit: Unit
 
 
-def commit_units(connection: apsw.Connection, jobs: Sequence[Job]) -> list[Committed]:
+def commit_units(
+    connection: apsw.Connection, jobs: Sequence[Job], bodies: BodyCodec
+) -> list[Committed]:
     """Run units one after the other, each on what those before it left, inside a transaction."""
     appenders: dict[int, Appender] = {}
     outcomes = []
     for journal, unit in jobs:
         appender = appenders.get(journal)
         if appender is None:
-            appender = appenders[journal] = Appender(connection, journal)
+            appender = appenders[journal] = Appender(connection, journal, bodies)
         outcomes.append(_commit(connection, appender, unit))
     for appender in appenders.values():
         appender.flush()
     return outcomes
 
 
-def current(row: Any) -> Current:
+def current(bodies: BodyCodec, row: Any) -> Current:
     """The version that a row of `COLUMNS` is."""
-    return Current(*row[:-1], unpacked(row[-1], BODY))  # type: ignore[call-arg]  # it has ten
+    return Current(*row[:-1], bodies.unpack(row[-1]))  # type: ignore[call-arg]  # it has ten
 
 
 def _commit(connection: apsw.Connection, appender: Appender, unit: Unit) -> Committed:
     first = first_outcome(connection, appender.journal, unit)
     if first is not None:
         return first
+    if unit.expects:
+        appender.flush()
+        check_expected(connection, appender.journal, unit.expects)
     seq = appender.size
     committed = Committed([], unit.about)
     for found in _read(connection, appender, unit):
@@ -82,42 +88,65 @@ def _read(
     connection: apsw.Connection, appender: Appender, unit: Unit
 ) -> Iterator[Sequence[Current | None]]:
     """What a unit reads, after what was added before it; everything comes in portions."""
-    reads, journal = unit.reads, appender.journal
+    reads, journal, bodies = unit.reads, appender.journal, appender.bodies
     if isinstance(reads, Everything):
         appender.flush()
         last = ""
-        while portion := _after(connection, _PORTIONS[reads], journal, last):
+        while portion := _after(connection, _PORTIONS[reads], journal, last, bodies):
             last = portion[-1].id
-            yield [_told(connection, journal, unit, one) for one in portion]
+            yield [_told(connection, journal, unit, one, bodies) for one in portion]
             appender.flush()
+        if unit.is_erasing:
+            yield from _facts(connection, appender)
     elif reads:
         appender.flush()
         ids = _of_subject(connection, journal, reads) if isinstance(reads, OfSubject) else reads
         if unit.is_erasing:
             ids = [*ids, *derived_from(connection, journal, ids)]
-        found = (_newest(connection, journal, id) for id in ids)
-        yield [one and _told(connection, journal, unit, one) for one in found]
+        objects = [_newest(connection, journal, id, bodies) for id in ids]
+        found = [one and _told(connection, journal, unit, one, bodies) for one in objects]
+        if unit.is_erasing:
+            named = (entries_of(connection, journal, id, bodies) for id in ids)
+            found += [one for one in named if one is not None]
+        yield found
     else:
         yield ()
 
 
-def _told(connection: apsw.Connection, journal: int, unit: Unit, one: Current) -> Current:
+def _facts(connection: apsw.Connection, appender: Appender) -> Iterator[Sequence[Current | None]]:
+    """Everything else of a scope that is erased whole: what stands under each name."""
+    last = ""
+    while names := names_after(connection, appender.journal, last, PORTION):
+        last = names[-1]
+        named = (entries_of(connection, appender.journal, n, appender.bodies) for n in names)
+        if found := [one for one in named if one is not None]:
+            yield found
+            appender.flush()
+
+
+def _told(
+    connection: apsw.Connection, journal: int, unit: Unit, one: Current, bodies: BodyCodec
+) -> Current:
     """What a unit is told of an object: for one that erases, the digests of its versions."""
     if not unit.is_erasing:
         return one
     rows: Any = connection.execute(_BODIES, (journal, one.id))
-    digests = [(number, integrity_digest(unpacked(body, BODY))) for number, body in rows]
+    digests = [(number, integrity_digest(bodies.unpack(body))) for number, body in rows]
     return one._replace(digests=digests)
 
 
-def _newest(connection: apsw.Connection, journal: int, id: str) -> Current | None:
+def _newest(
+    connection: apsw.Connection, journal: int, id: str, bodies: BodyCodec
+) -> Current | None:
     found = connection.execute(NEWEST, (journal, id)).fetchall()
-    return current(found[0]) if found else None
+    return current(bodies, found[0]) if found else None
 
 
-def _after(connection: apsw.Connection, sql: str, journal: int, last: str) -> list[Current]:
+def _after(
+    connection: apsw.Connection, sql: str, journal: int, last: str, bodies: BodyCodec
+) -> list[Current]:
     rows = connection.execute(sql, (journal, last, PORTION)).fetchall()
-    return [current(row) for row in rows]
+    return [current(bodies, row) for row in rows]
 
 
 def _of_subject(connection: apsw.Connection, journal: int, reads: OfSubject) -> list[str]:

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import apsw
 
+from recollect.ledger.codec import BodyCodec, Leniently
 from recollect.ledger.unit import Index
-from recollect.stores.shorthand import BODY, unpacked
 from recollect.stores.sqlite.places import place
 from recollect.stores.words import prefix, words_in
 from recollect.text import TOKENIZER, Query
@@ -60,7 +60,7 @@ def _quoted(token: str) -> str:
     return '"' + token.replace('"', '""') + '"'
 
 
-def forget_words(connection: apsw.Connection, journal: int, id: str) -> None:
+def forget_words(connection: apsw.Connection, journal: int, id: str, bodies: BodyCodec) -> None:
     """Remove an object from the index, while its body is still there, inside a transaction.
 
     Without the tokens that it was added with, it can't be: then the whole index goes. If it is
@@ -77,7 +77,7 @@ def forget_words(connection: apsw.Connection, journal: int, id: str) -> None:
         return
     where = place(journal, found[0])
     body: Any = connection.execute(BODY_AT, (where,)).fetchone()
-    words = words_in(unpacked(body[0], BODY)) if body is not None else None
+    words = words_in(Leniently(bodies).unpack(body[0])) if body is not None else None
     if words is None:
         clear(connection)
     elif words.tokens:

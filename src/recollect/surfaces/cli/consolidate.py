@@ -1,4 +1,4 @@
-"""``recollect consolidate`` and ``recollect approve``: memory made of memory, through gates."""
+"""``recollect consolidate``: memory made of memory, through gates."""
 
 from typing import Annotated, Any, Literal
 
@@ -15,8 +15,6 @@ from recollect.surfaces.cli.options import (
     Actor,
     AsJson,
     Database,
-    Id,
-    Reason,
     Scope,
     Sources,
     Tags,
@@ -74,22 +72,6 @@ def consolidate(
     else:
         _show(made)
     raise typer.Exit(NOT_IN_STATE)
-
-
-def approve(
-    id: Id,
-    reason: Reason,
-    database: Database = None,
-    scope: Scope = None,
-    actor: Actor = None,
-    json: AsJson = False,
-) -> None:
-    """Raise the trust of something to approved; refused to whoever contributed to it."""
-
-    async def act(memory: Memory[Any]) -> Receipt:
-        return await memory.approve(id, reason=reason)
-
-    show_receipt("approved", Place(database, scope, actor).run(act), json=json)
 
 
 def _as_json(refusal: Refusal) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """``recollect erase``: content goes for good, a certificate stays."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from rich.text import Text
@@ -94,11 +94,28 @@ def erase(
         _show(certificate)
 
 
+_COUNTED: Final = {
+    "versions": ("version", "versions"),
+    "tags": ("tag", "tags"),
+    "postings": ("word in the index", "words in the index"),
+    "retries": ("retry", "retries"),
+    "derivations": ("derivation", "derivations"),
+    "proposals": ("proposal", "proposals"),
+    "contexts": ("frozen context", "frozen contexts"),
+    "effects": ("effect", "effects"),
+    "snapshots": ("snapshot", "snapshots"),
+}
+"""How each kind is called, one and many."""
+
+
 def _in_words(counts: ErasureCounts) -> str:
-    return (
-        f"{counted(counts.objects, 'object')} ({counts.derived:,} made from others) with "
-        f"{counted(counts.versions, 'version')} and {counted(counts.tags, 'tag')}"
-    )
+    objects = f"{counted(counts.objects, 'object')} ({counts.derived:,} made from others)"
+    kinds = [(getattr(counts, kind), names) for kind, names in _COUNTED.items()]
+    parts = [counted(count, *names) for count, names in kinds if count]
+    if not parts:
+        return objects
+    *most, last = parts
+    return f"{objects} with {', '.join(most)} and {last}" if most else f"{objects} with {last}"
 
 
 def _show(certificate: ErasureCertificate) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -10,6 +11,7 @@ from recollect.app.memory import DEFAULT_SCOPE, Memory, default_url, open
 from recollect.app.seal import seal_from_environment
 from recollect.app.url import file_of, parse_url
 from recollect.journeys.audit.checkpoints import Seal
+from recollect.surfaces.cli.code import Code, prints_aside
 from recollect.surfaces.cli.errors import wrong_use
 
 R = TypeVar("R")
@@ -57,17 +59,24 @@ class Place:
         *,
         makes: bool = False,
         seal: Seal | None = None,
+        code: Code | None = None,
     ) -> R:
-        """Open a handle, act on it, close it. Only what `makes` something makes a database."""
+        """Open a handle, act on it, close it. Only what `makes` something makes a database.
+
+        With `code` it can run what is proposed.
+        """
+        own = {} if code is None else code.as_options()
 
         async def session() -> R:
-            async with open(
-                self.url,
-                scope=self.scope_name,
-                actor=self.actor_name,
-                create=makes,
-                seal=self.seal() if seal is None else seal,
-            ) as memory:
-                return await act(memory)
+            with prints_aside() if own else nullcontext():
+                async with open(
+                    self.url,
+                    scope=self.scope_name,
+                    actor=self.actor_name,
+                    create=makes,
+                    seal=self.seal() if seal is None else seal,
+                    **own,
+                ) as memory:
+                    return await act(memory)
 
         return asyncio.run(session())

@@ -9,24 +9,30 @@ from typing import Annotated
 
 import typer
 
-from recollect.surfaces.cli.consolidate import approve, consolidate
+from recollect.surfaces.cli.act import act, resume, run
+from recollect.surfaces.cli.consolidate import consolidate
 from recollect.surfaces.cli.copies import backup, copy
 from recollect.surfaces.cli.demo import demo
 from recollect.surfaces.cli.erase import erase
 from recollect.surfaces.cli.errors import PlainErrors
+from recollect.surfaces.cli.evaluate import evaluate
 from recollect.surfaces.cli.export import export
 from recollect.surfaces.cli.forget import archive, forget, reinstate, supersede
 from recollect.surfaces.cli.govern import audit, policy
+from recollect.surfaces.cli.inbox import abstain, approve, inbox, reject
 from recollect.surfaces.cli.keys import keys
 from recollect.surfaces.cli.read import get, history, list_
 from recollect.surfaces.cli.reindex import reindex
 from recollect.surfaces.cli.remember import remember, update
+from recollect.surfaces.cli.replay import replay
 from recollect.surfaces.cli.rules import rules
 from recollect.surfaces.cli.scopes import scopes
 from recollect.surfaces.cli.search import search
 from recollect.surfaces.cli.status import status
 from recollect.surfaces.cli.validate import validate
 from recollect.surfaces.cli.verify import verify
+from recollect.surfaces.cli.why import why
+from recollect.surfaces.cli.worlds import branches, restore
 
 app = typer.Typer(
     name="recollect",
@@ -59,6 +65,7 @@ def recollect(
 
 
 _REMEMBERING = "Remembering"
+_ACTING = "Acting and deciding"
 _FORGETTING = "Forgetting"
 _AUDITING = "Auditing"
 _MOVING = "Copies and backups"
@@ -71,12 +78,22 @@ app.command(rich_help_panel=_REMEMBERING)(search)
 app.command(rich_help_panel=_REMEMBERING)(get)
 app.command(rich_help_panel=_REMEMBERING)(history)
 app.command(rich_help_panel=_REMEMBERING)(consolidate)
-app.command(rich_help_panel=_REMEMBERING)(approve)
+app.command(rich_help_panel=_ACTING)(act)
+app.command(rich_help_panel=_ACTING)(inbox)
+app.command(rich_help_panel=_ACTING)(approve)
+app.command(rich_help_panel=_ACTING)(reject)
+app.command(rich_help_panel=_ACTING)(abstain)
+app.command(rich_help_panel=_ACTING)(run)
+app.command(rich_help_panel=_ACTING)(resume)
+app.command(rich_help_panel=_ACTING)(branches)
+app.command(rich_help_panel=_ACTING)(restore)
 app.command(rich_help_panel=_FORGETTING)(forget)
 app.command(rich_help_panel=_FORGETTING)(archive)
 app.command(rich_help_panel=_FORGETTING)(reinstate)
 app.command(rich_help_panel=_FORGETTING)(supersede)
 app.command(rich_help_panel=_FORGETTING)(erase)
+app.command(rich_help_panel=_AUDITING)(why)
+app.command(rich_help_panel=_AUDITING)(replay)
 app.command(rich_help_panel=_AUDITING)(status)
 app.command(rich_help_panel=_AUDITING)(verify)
 app.command(rich_help_panel=_AUDITING)(export)
@@ -89,4 +106,5 @@ app.command(rich_help_panel=_AUDITING)(reindex)
 app.command(rich_help_panel=_MOVING)(copy)
 app.add_typer(backup, name="backup", rich_help_panel=_MOVING)
 app.add_typer(demo, name="demo", rich_help_panel=_LEARNING)
+app.add_typer(evaluate, name="eval", rich_help_panel=_LEARNING)
 app.command(rich_help_panel=_LEARNING)(rules)

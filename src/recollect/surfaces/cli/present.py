@@ -3,7 +3,7 @@
 import io
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import orjson
 import typer
@@ -12,7 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from recollect.identity import canonical_bytes
+from recollect.kernel.json import JsonValue
+from recollect.ledger.object import data_of
 from recollect.ledger.time import format_time
+
+_SHORT: Final = 12
 
 
 def console() -> Console:
@@ -55,9 +59,25 @@ def statement(data: Any) -> str:
     return plain(data if isinstance(data, str) else canonical_bytes(data).decode())
 
 
+def asked_for(action: str, input: JsonValue) -> str:
+    """What an action was given; of an operation on memory, what it does to which object."""
+    if not action.startswith("system.memory."):
+        return statement(input)
+    changes = [(one["event"], one["object"]) for one in input["changes"]]
+    return "; ".join(
+        f"{event} {plain(document['id'])}: {statement(data_of(document))}"
+        for event, document in changes
+    )
+
+
 def when(ms: int | None) -> str:
     """A time in UTC, to the second; a dash for none."""
     return "-" if ms is None else f"{format_time(ms).partition('.')[0]}Z"
+
+
+def short(hash: str) -> str:  # noqa: A002 - what it is
+    """The beginning of a hash, enough to tell it from others at sight."""
+    return hash if len(hash) <= _SHORT else f"{hash[:_SHORT]}…"
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

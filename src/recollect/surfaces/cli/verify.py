@@ -13,7 +13,10 @@ from recollect.app.audit import verify_database
 from recollect.kernel.errors import InvalidCheckpoint
 from recollect.ledger.anchor import Anchor, KeptNote
 from recollect.ledger.checkpoint import parse_checkpoint, parse_origin
+from recollect.ledger.signed_note import Verifier, VerifierKey
 from recollect.outside.anchors import FileAnchor
+from recollect.outside.key_files import read_ring
+from recollect.outside.signers import verifiers
 from recollect.surfaces.cli.errors import wrong_use
 from recollect.surfaces.cli.handles import Place
 from recollect.surfaces.cli.options import AsJson, Database, Scopes
@@ -35,6 +38,27 @@ def verify(
             help="A checkpoint that you kept, or an anchor's file; may be repeated.",
         ),
     ] = None,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="VKEY",
+            help="A public key that you know, name+id+key; may be repeated.",
+        ),
+    ] = None,
+    keyring: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            readable=True,
+            help="The file of public keys that you know.",
+        ),
+    ] = None,
+    require_signature: Annotated[
+        bool,
+        typer.Option("--require-signature", help="Every entry must be under a known signature."),
+    ] = False,
     json: AsJson = False,
 ) -> None:
     """Verify a database: chain, tree, bodies, rows, checkpoints, anchors.
@@ -44,11 +68,22 @@ def verify(
     """
     place = Place(database)
     seal = place.seal()
+    if key or keyring:  # whoever names keys trusts these, not those of the surroundings
+        seal = replace(seal, known=_known(key or [], keyring))
+    if require_signature and not seal.known:
+        raise wrong_use("Whose signature? Name --key or --keyring, or set RECOLLECT_KEYRING.")
     kept, anchors = _kept(checkpoint or [], scope)
     seal = replace(seal, anchors=[*seal.anchors, *anchors])
     with bars() as progress:
         found = asyncio.run(
-            verify_database(place.url, scopes=scope, seal=seal, kept=kept, progress=progress)
+            verify_database(
+                place.url,
+                scopes=scope,
+                seal=seal,
+                kept=kept,
+                require_signature=require_signature,
+                progress=progress,
+            )
         )
     if json:
         print_json(as_json(found, seal))
@@ -56,6 +91,12 @@ def verify(
         show(console(), found, seal, kept)
     if status := status_of(found):
         raise typer.Exit(status)
+
+
+def _known(keys: Sequence[str], ring: Path | None) -> Sequence[Verifier]:
+    named = [VerifierKey.parse(key) for key in keys]
+    of_ring = [] if ring is None else read_ring(ring).known()
+    return verifiers(dict.fromkeys([*named, *of_ring]))
 
 
 def _kept(

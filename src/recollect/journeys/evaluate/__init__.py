@@ -1,0 +1,1 @@
+"""How well recall finds: measured on questions whose answers are known."""

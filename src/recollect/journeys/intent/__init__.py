@@ -1,0 +1,1 @@
+"""The journey of an intent: propose, decide, recall, freeze, run, seal, remember; and replay."""

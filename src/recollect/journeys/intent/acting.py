@@ -1,0 +1,176 @@
+"""The verbs of a handle that concern worlds: propose, act, inbox, approve, reject, replay, why."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from typing import Final, NamedTuple, TypeVar
+
+from recollect.journeys.audit.why import Why
+from recollect.journeys.govern.handle import Handle
+from recollect.journeys.intent.app import Run
+from recollect.journeys.intent.branching import BranchHead
+from recollect.journeys.intent.deciding import Answer, Waiting
+from recollect.journeys.intent.proposing import Wish, trace_of
+from recollect.journeys.intent.replaying import Replay
+from recollect.journeys.records.contents import check_text, retry_key
+from recollect.kernel.json import JsonValue
+from recollect.worlds.intent import IntentScope
+from recollect.worlds.projection import Projection, ProjectionEvent, project
+from recollect.worlds.proposal import ProposalTrace
+from recollect.worlds.snapshot import Snapshot
+from recollect.worlds.world import MAIN
+
+T = TypeVar("T")
+
+Trace = ProposalTrace | Mapping[str, JsonValue] | str
+
+ABSENT: Final = object()
+"""No input at all, which is not the same as a null one."""
+
+
+class Submitted(NamedTuple):
+    """A proposal that is on record, and how it stands."""
+
+    proposal_id: str
+    status: str
+
+
+class Acting(Handle[T]):
+    """The verbs of worlds."""
+
+    async def propose(
+        self,
+        action: str,
+        input: JsonValue = ABSENT,
+        *,
+        trace: Trace | None = None,
+        branch: str = MAIN,
+        scope: Sequence[str] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Submitted:
+        """Propose an action on the head of a branch; the authority decides at once, or later.
+
+        `trace` says why: a summary, or all of it. `scope` are the paths of the state that may
+        change. InvalidIntent for what the domain does not know.
+        """
+        wish = self._wish(action, input, trace, scope)
+        key = retry_key(idempotency_key, "propose", *_request(wish, branch))
+        proposed = await self.app.propose(wish, branch=branch, key=key)
+        run = await self.app.standing(proposed.proposal_id)
+        return Submitted(run.proposal_id, run.status)
+
+    async def act(
+        self,
+        action: str,
+        input: JsonValue = ABSENT,
+        *,
+        trace: Trace | None = None,
+        branch: str = MAIN,
+        scope: Sequence[str] | None = None,
+        wait: float = 0.0,
+        idempotency_key: str | None = None,
+    ) -> Run:
+        """Propose an action, and run it once it is approved.
+
+        Where somebody has to decide, it waits for up to `wait` seconds, and then says that it is
+        pending: `run` runs it later. BranchMoved if another run moved the head first.
+        """
+        wish = self._wish(action, input, trace, scope)
+        key = retry_key(idempotency_key, "propose", *_request(wish, branch))
+        return await self.app.act(wish, branch=branch, wait=wait, key=key)
+
+    async def project(
+        self, projection: Projection, event: ProjectionEvent, *, branch: str = MAIN
+    ) -> Submitted | None:
+        """Let a projection make an intent of an event, and propose it; None if it makes none."""
+        head = await self.app.opened(branch)
+        body = project(projection, head, self.actor, event)
+        if body is None:
+            return None
+        wish = Wish(
+            body.type,
+            body.input,
+            "input" in body.model_fields_set,
+            self.actor,
+            scope=body.scope_proposal,
+            projection=projection.id,
+            source=event.kind,
+            event_id=event.event_id,
+        )
+        proposed = await self.app.propose(wish, branch=branch)
+        run = await self.app.standing(proposed.proposal_id)
+        return Submitted(run.proposal_id, run.status)
+
+    async def run(self, proposal_id: str) -> Run:
+        """Run a proposal that was approved, or go on with a run that died."""
+        return await self.app.run(proposal_id)
+
+    async def resume(self) -> Sequence[Run]:
+        """Run whatever was approved and is not sealed yet."""
+        return await self.app.resume()
+
+    async def standing(self, proposal_id: str) -> Run:
+        """How a proposal stands."""
+        return await self.app.standing(proposal_id)
+
+    # ------------------------------------------------------------------------- decisions
+
+    async def inbox(self) -> Sequence[Waiting]:
+        """What waits for a decision, the oldest first."""
+        return await self.app.inbox()
+
+    async def reject(self, proposal_id: str, *, reason: str) -> Answer:
+        """Reject a proposal that waits."""
+        check_text("reason", reason)
+        return await self.app.answer(proposal_id, "reject", actor=self.actor, reason=reason)
+
+    async def abstain(self, proposal_id: str, *, reason: str) -> Answer:
+        """Neither approve nor reject a proposal that a tribunal decides."""
+        check_text("reason", reason)
+        return await self.app.answer(proposal_id, "abstain", actor=self.actor, reason=reason)
+
+    # ------------------------------------------------------------------ worlds and replay
+
+    async def restore(self, id: str) -> Snapshot:
+        """The snapshot of a world, or of an execution with what was frozen in it."""
+        return await self.app.restore(id)
+
+    async def branch(self, name: str, *, at: str) -> BranchHead:
+        """A new branch whose head is a world that is there."""
+        return await self.app.fork(name, at)
+
+    async def branches(self) -> Sequence[BranchHead]:
+        """All branches with their heads, by name."""
+        return await self.app.branches.listed()
+
+    async def replay(self, id: str) -> Replay:
+        """Run a world, or an execution, again from what was recorded, and compare."""
+        return await self.app.replay(id)
+
+    def replay_branch(self, name: str = MAIN) -> AsyncGenerator[Replay, None]:
+        """Run every execution of a branch again, the first one first, and compare each."""
+        return self.app.replay_branch(name)
+
+    async def why(self, id: str) -> Why:
+        """What led to a world, an execution, a proposal or a record, as a tree with proofs."""
+        return await self._explainer.why(id)
+
+    def _wish(
+        self,
+        action: str,
+        input: JsonValue,
+        trace: Trace | None,
+        scope: Sequence[str] | None,
+    ) -> Wish:
+        return Wish(
+            action,
+            None if input is ABSENT else input,
+            input is not ABSENT,
+            self.actor,
+            trace_of(trace),
+            None if scope is None else IntentScope(allowed_paths=tuple(scope)),
+        )
+
+
+def _request(wish: Wish, branch: str) -> list[JsonValue]:
+    trace = None if wish.trace is None else wish.trace.to_wire()
+    scope = None if wish.scope is None else wish.scope.to_wire()
+    return [wish.action, wish.has_input, wish.input, str(wish.actor), trace, scope, branch]

@@ -1,0 +1,18 @@
+"""What a database holds of an object beside its versions: all of it goes when they are erased.
+
+A kind is one field here. A store counts it where it reads an object for a unit that erases; the
+counts of an erasure, its certificate and what the command line shows follow from the fields.
+"""
+
+from typing import NamedTuple
+
+
+class Holdings(NamedTuple):
+    """How many rows there are of each kind, for one object."""
+
+    postings: int = 0
+    """Words of it in the index, each with the entry that it is of."""
+    retries: int = 0
+    """Idempotency keys whose answer names it."""
+    derivations: int = 0
+    """From what it was made, one for each input."""

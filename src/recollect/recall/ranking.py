@@ -1,0 +1,199 @@
+"""The three rankings that need no model.
+
+============  ==========================================  ==================================
+mode          what counts                                 what a store gives for it
+============  ==========================================  ==================================
+`KEYWORD`     how many of the words; then the newest      postings
+`FULL_TEXT`   BM25                                        postings with counts, lengths;
+                                                          statistics of the scope
+`CONTEXT`     BM25 with what stands around, who says it   the same; of the `SEEDS` best their
+              and when                                    threads, places and neighbours
+============  ==========================================  ==================================
+
+Pure functions over values: the same result for the same candidates in any order, and for the same
+state on every machine and database. The order is total: score, then newest, then id.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from heapq import nsmallest
+from typing import Final, NamedTuple
+
+from recollect.recall.asking import Asked
+from recollect.recall.bm25 import Weights, added
+from recollect.recall.candidates import Candidate, Scored
+from recollect.recall.confidence import Calibration
+from recollect.recall.neighbours import SEEDS, Seed, Surroundings
+from recollect.recall.reasons import Nearby, Reason
+from recollect.recall.statistics import Statistics
+from recollect.text import QueryWord
+
+SAID_BY: Final = 1.5
+"""What a score is multiplied with when the question names who says the record."""
+
+IN_TIME: Final = 2.0
+"""What a score is multiplied with when the record was made at the time the question names."""
+
+
+class Mode(StrEnum):
+    """How records are ranked."""
+
+    KEYWORD = "keyword"
+    FULL_TEXT = "full-text"
+    CONTEXT = "context"
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a store must give for a mode, besides the postings of the tokens that are asked for."""
+
+    counts_and_lengths: bool = False
+    statistics: bool = False
+    neighbours: bool = False
+
+
+NEEDS: Final[Mapping[Mode, Needs]] = {
+    Mode.KEYWORD: Needs(),
+    Mode.FULL_TEXT: Needs(counts_and_lengths=True, statistics=True),
+    Mode.CONTEXT: Needs(counts_and_lengths=True, statistics=True, neighbours=True),
+}
+
+CALIBRATIONS: Final[Mapping[Mode, Calibration]] = {
+    Mode.KEYWORD: Calibration(even=4.0, power=4),
+    Mode.FULL_TEXT: Calibration(even=6.0, power=2),
+    Mode.CONTEXT: Calibration(even=17.0, power=2),
+}
+
+
+def ranked(
+    mode: Mode,
+    asked: Asked,
+    candidates: Iterable[Candidate],
+    statistics: Statistics,
+    *,
+    limit: int | None = None,
+) -> list[Scored]:
+    """The candidates that have anything of what is asked for, the best first.
+
+    Reasons are made for what is returned, not for what is left out.
+    """
+    weights = Weights(asked.tokens, statistics)
+    bound = weights.bound
+    if mode is Mode.KEYWORD:
+        bound, found = float(len(asked.words)), _by_count(asked, candidates)
+    elif mode is Mode.FULL_TEXT:
+        found = _by_weight(weights, candidates)
+    else:
+        found = _in_context(asked, weights, list(candidates))
+    calibration = CALIBRATIONS[mode]
+    return [
+        Scored(
+            one.id, one.created_at, score, calibration.confidence(score, bound), reason_of(asked)
+        )
+        for score, one, reason_of in _best(found, limit)
+    ]
+
+
+def seeds(asked: Asked, candidates: Iterable[Candidate], statistics: Statistics) -> list[Candidate]:
+    """The candidates whose words count in `CONTEXT`.
+
+    A store that has many finds these first, and then hands `ranked` no others but them and what
+    stands around them: the result is the same.
+    """
+    return [one for one, _ in _seeds(Weights(asked.tokens, statistics), candidates)]
+
+
+# ----------------------------------------------------------------------------- the modes
+
+
+class _Draft(NamedTuple):
+    """A candidate with its score, and how its reason is made if anybody will read it."""
+
+    score: float
+    one: Candidate
+    reason: Callable[[Asked], Reason]
+
+
+def _best(found: Iterable[_Draft], limit: int | None) -> list[_Draft]:
+    def place(draft: _Draft) -> tuple[float, int, str]:
+        return -draft.score, -draft.one.created_at, draft.one.id
+
+    return sorted(found, key=place) if limit is None else nsmallest(limit, found, key=place)
+
+
+def _by_count(asked: Asked, candidates: Iterable[Candidate]) -> Iterable[_Draft]:
+    """The number of words that a record has: the seeds' rule, with our tokens."""
+    for one in candidates:
+        if has := tuple(word.text for word in asked.words if word.is_in(one.counts)):
+            yield _Draft(float(len(has)), one, partial(_matched, has))
+
+
+def _by_weight(weights: Weights, candidates: Iterable[Candidate]) -> Iterable[_Draft]:
+    for one in candidates:
+        if own := weights.of(one.counts, one.length):
+            yield _Draft(added(own.values()), one, partial(_weighed, own))
+
+
+def _in_context(asked: Asked, weights: Weights, candidates: list[Candidate]) -> Iterable[_Draft]:
+    """BM25 in context.
+
+    1. the best records by their own words are the seeds
+    2. each word counts once for a record: where it weighs most, here or nearby
+    3. who says it, and when, multiply the sum
+    """
+    tokens = frozenset(weights.tokens)
+    # 1. and 2.
+    around = Surroundings(_seeds(weights, candidates), weights.tokens)
+    for one, highest in around.reached(candidates):
+        score = added(highest)
+        # 3.
+        if one.speaker and not tokens.isdisjoint(one.speaker):
+            score *= SAID_BY
+        if asked.period is not None and asked.period.has(one.created_at):
+            score *= IN_TIME
+        yield _Draft(score, one, partial(_placed, one, around))
+
+
+def _seeds(weights: Weights, candidates: Iterable[Candidate]) -> list[Seed]:
+    weighed = ((one, weights.of(one.counts, one.length)) for one in candidates if one.counts)
+    return nsmallest(
+        SEEDS,
+        ((one, own) for one, own in weighed if own),
+        key=lambda pair: (-added(pair[1].values()), -pair[0].created_at, pair[0].id),
+    )
+
+
+# ---------------------------------------------------------------------------- the reasons
+
+
+def _matched(has: tuple[str, ...], _: Asked) -> Reason:
+    return Reason(matched=has)
+
+
+def _weighed(own: Collection[str], asked: Asked) -> Reason:
+    return Reason(matched=tuple(word.text for word in asked.words if _has(word, own)))
+
+
+def _placed(one: Candidate, around: Surroundings, asked: Asked) -> Reason:
+    distances = around.distances(one)
+    away = [(word.text, _distance(word, distances)) for word in asked.words]
+    in_time = asked.period is not None and asked.period.has(one.created_at)
+    return Reason(
+        matched=tuple(word for word, distance in away if distance == 0),
+        nearby=tuple(Nearby(word, distance) for word, distance in away if distance),
+        said_by=tuple(word.text for word in asked.words if _has(word, one.speaker)),
+        period=asked.period.text if asked.period is not None and in_time else None,
+    )
+
+
+def _has(word: QueryWord, tokens: Collection[str]) -> bool:
+    """Whether any token of a word is among these."""
+    return any(token in tokens for needed in word.alternatives for token in needed)
+
+
+def _distance(word: QueryWord, distances: Mapping[str, int]) -> int | None:
+    """How far away the nearest of a word's tokens is; None if it is nowhere."""
+    found = [distances[t] for needed in word.alternatives for t in needed if t in distances]
+    return min(found, key=lambda distance: (abs(distance), distance)) if found else None

@@ -1,0 +1,90 @@
+"""What SQLite holds of objects beside their versions, counted for a unit that erases them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final
+
+import apsw
+import orjson
+
+from recollect.ledger.holdings import Holdings
+from recollect.ledger.unit import Current, Draft, about
+from recollect.stores.sqlite.places import place
+from recollect.stores.sqlite.units import Job
+from recollect.stores.sqlite.words import BODY_AT, INDEXED_VERSION, index_of
+from recollect.stores.words import WordCache
+from recollect.text import TOKENIZER
+
+_RETRIES: Final = """
+SELECT about, count(*) FROM retries
+WHERE journal = ? AND about IN (SELECT value FROM json_each(?)) GROUP BY about
+"""
+_DERIVATIONS: Final = """
+SELECT output, count(*) FROM derivations
+WHERE journal = ? AND output IN (SELECT value FROM json_each(?)) GROUP BY output
+"""
+_POSTINGS: Final = "SELECT doc, count(*) FROM word_rows WHERE doc >= ? AND doc < ? GROUP BY doc"
+_PLACES: Final = "SELECT seq FROM versions WHERE journal = ? AND id = ?"
+
+
+def counting(connection: apsw.Connection, words: WordCache, job: Job) -> Job:
+    """The job, told of each object that it erases what goes with it; counted when it is read."""
+    counts, unit = _Counts(connection, words, job.journal), job.unit
+
+    def decide(found: Sequence[Current | None]) -> Sequence[Draft]:
+        return unit.decide(counts.told(found))
+
+    return job._replace(unit=unit._replace(decide=decide))
+
+
+class _Counts:
+    """Counts for one unit, portion by portion."""
+
+    def __init__(self, connection: apsw.Connection, words: WordCache, journal: int) -> None:
+        self._connection = connection
+        self._words = words
+        self._journal = journal
+        self._of_another: Counter[int] | None = None
+        """The postings at each place, of an index that is another tokenizer's: the first object
+        that is erased takes all of it away, so it is counted once for all portions."""
+
+    def told(self, found: Sequence[Current | None]) -> list[Current | None]:
+        """What was found, each with what is held beside it."""
+        there = [each for each in found if each is not None]
+        retries = self._rows(_RETRIES, [about(each) for each in there])
+        derivations = self._rows(_DERIVATIONS, [each.id for each in there])
+        return [
+            each
+            and each._replace(
+                beside=Holdings(self._postings(each.id), retries[about(each)], derivations[each.id])
+            )
+            for each in found
+        ]
+
+    def _rows(self, sql: str, ids: Sequence[str]) -> Counter[str]:
+        asked = orjson.dumps(ids).decode()  # noqa: TID251 - a parameter
+        rows: Any = self._connection.execute(sql, (self._journal, asked))
+        return Counter(dict(rows))
+
+    def _postings(self, id: str) -> int:
+        """How many postings `forget_words` takes out, or would if it could take them alone."""
+        indexed, tokenizer = index_of(self._connection, self._journal)
+        if self._of_another is None and indexed and tokenizer != TOKENIZER:
+            bounds = (place(self._journal, 0), place(self._journal + 1, 0))
+            rows: Any = self._connection.execute(_POSTINGS, bounds)
+            self._of_another = Counter(dict(rows))
+        if self._of_another is not None:
+            seqs: Any = self._connection.execute(_PLACES, (self._journal, id))
+            return sum(self._of_another[place(self._journal, seq)] for (seq,) in seqs)
+        return self._own_postings(id, indexed)
+
+    def _own_postings(self, id: str, indexed: int) -> int:
+        version: Any = self._connection.execute(
+            INDEXED_VERSION, (self._journal, id, indexed)
+        ).fetchone()
+        if version is None or version[1] != "active":
+            return 0
+        where = place(self._journal, version[0])
+        body: Any = self._connection.execute(BODY_AT, (where,)).fetchone()
+        words = self._words.of(body[0]) if body is not None else None
+        return len(words.tokens) if words is not None else 0

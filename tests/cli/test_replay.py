@@ -1,0 +1,121 @@
+"""``recollect replay``: one, a branch, a whole history, an export."""
+
+import sys
+from typing import Any
+
+import pytest
+
+from recollect.kernel.json import parse
+from tests.cli.command import Command
+from tests.cli.shops import CHANGED, SHOP, SMALL, acted, wrote
+
+OTHER = '{"ticket": "t3", "customer": "eve", "amount": 30}'
+NEW = ("--domain", "changed_shop:shop")
+
+
+@pytest.fixture
+def history(recollect: Command, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Two refunds, and a module with an action that somebody changed."""
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    monkeypatch.setattr(sys, "modules", sys.modules.copy())
+    wrote(recollect, "changed_shop", CHANGED)
+    return [acted(recollect, SMALL), acted(recollect, OTHER)]
+
+
+def test_a_world_an_execution_and_a_proposal_come_out_the_same(
+    recollect: Command, history: list[Any]
+) -> None:
+    for name in ("world", "execution_key", "proposal_id"):
+        found = recollect.json("replay", history[1][name], *SHOP)
+        assert (found["verdict"], found["action"]) == ("same", "refund")
+        assert found["execution"] == history[1]["execution_key"]
+    assert recollect.text("replay", history[0]["world"], *SHOP).startswith("same")
+
+
+def test_a_change_of_code_is_told_with_its_first_difference(
+    recollect: Command, history: list[Any]
+) -> None:
+    result = recollect("replay", history[0]["world"], *NEW, "--json")
+    found = parse(result.stdout)
+
+    assert result.exit_code == 5
+    assert result.stderr == "this is for standard error\n"
+    assert found["difference"] == {
+        "what": "field",
+        "where": "$.data.paid.t1.receipt",
+        "expected": '"receipt-ann-20"',
+        "found": '"RECEIPT-ANN-20"',
+        "error": None,
+    }
+    shown = recollect.text("replay", history[0]["world"], *NEW, status=5)
+    assert "$.data.paid.t1.receipt" in shown
+
+
+def test_a_branch_is_told_line_by_line(recollect: Command, history: list[Any]) -> None:
+    shown = recollect.text("replay", "--branch", "main", *SHOP)
+
+    assert shown.splitlines() == [
+        f"same     refund  {history[0]['execution_key']}",
+        f"same     refund  {history[1]['execution_key']}",
+        "2 executions: 2 same.",
+    ]
+    recollect.refused("replay", "--branch", "other", *SHOP, status=3)
+
+
+def test_a_report_counts_and_lists_what_would_be_altered(
+    recollect: Command, history: list[Any]
+) -> None:
+    assert recollect.text("replay", "--report", *SHOP) == "2 executions: 2 same.\n"
+
+    shown = recollect.text("replay", "--report", *NEW, status=5)
+    assert shown.endswith("2 executions: 2 differs.\n")
+    assert history[0]["execution_key"] in shown
+    assert "refund: $.data.paid.t1.receipt" in " ".join(shown.split())
+
+
+def test_a_report_as_json_is_a_line_for_each_and_a_summary(
+    recollect: Command, history: list[Any]
+) -> None:
+    result = recollect("replay", "--report", *NEW, "--json")
+    *each, summary = [parse(line) for line in result.stdout.splitlines()]
+
+    assert result.exit_code == 5
+    assert [one["execution"] for one in each] == [one["execution_key"] for one in history]
+    assert summary == {
+        "type": "summary", "executions": 2, "same": 0, "differs": 2, "erased": 0, "not run": 0,
+    }  # fmt: skip
+
+
+def test_an_export_is_replayed_without_its_database(recollect: Command, history: list[Any]) -> None:
+    assert recollect("export", "--output", "kept.ndjson").exit_code == 0
+    for file in (recollect.folder / "data").glob("recollect.db*"):
+        file.unlink()
+
+    words = ("replay", "--report", "--export", "kept.ndjson")
+    assert recollect.text(*words, *SHOP) == "2 executions: 2 same.\n"
+    recollect.text(*words, *NEW, status=5)
+    one = ("replay", history[0]["world"], "--export", "kept.ndjson")
+    assert recollect.json(*one, *SHOP)["verdict"] == "same"
+    assert sorted(file.name for file in (recollect.folder / "data").glob("*.db*")) == []
+
+
+def test_replaying_writes_nothing(recollect: Command, history: list[Any]) -> None:
+    before = recollect.json("status")[0]["entries"]
+
+    recollect.text("replay", "--report", *SHOP)
+
+    assert recollect.json("status")[0]["entries"] == before
+    assert len(history) == 2
+
+
+@pytest.mark.parametrize("words", [(), ("x", "--report"), ("x", "--branch", "main")])
+def test_what_to_replay_is_named_once(recollect: Command, words: tuple[str, ...]) -> None:
+    assert "Name an ID" in recollect.refused("replay", *words, *SHOP, status=2)
+
+
+def test_a_file_that_is_no_export_is_refused(recollect: Command) -> None:
+    (recollect.folder / "data" / "no.ndjson").write_text("{}\n")
+
+    words = ("replay", "--report", *SHOP, "--export")
+    assert "is no export" in recollect.refused(*words, "no.ndjson", status=2)
+    assert "There is no file" in recollect.refused(*words, "nothing.ndjson", status=2)

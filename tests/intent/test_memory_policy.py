@@ -1,0 +1,244 @@
+"""Operations on memory that need approval: proposed, decided, and then done, or not at all."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from recollect import Memory
+from recollect.kernel.errors import ApprovalPending, DecisionRefused, RecordNotFound
+from recollect.records.authority import MemoryOperation
+from recollect.worlds.policies import AutoApprove, HumanInTheLoop, PolicyRules
+from tests.intent.conftest import Opens
+
+HUMAN = "human:chief"
+
+
+@dataclass
+class Needs:
+    """Asks for approval of some operations, and remembers what it was asked."""
+
+    types: Sequence[str]
+    risk: str = "medium"
+    asked: list[MemoryOperation] = field(default_factory=list)
+
+    def requires_authority(self, operation: MemoryOperation, /) -> bool:
+        self.asked.append(operation)
+        return operation.type in self.types
+
+    def assess_risk(self, _operation: MemoryOperation, /) -> Any:
+        return self.risk
+
+
+async def kinds(memory: Memory[Any]) -> list[str]:
+    """The kinds of all entries of the journal."""
+    found = []
+    async with memory._ledger.snapshot() as snapshot:
+        async for chunk in snapshot.entries():
+            found += [
+                one.entry.decode().partition('"kind":"')[2].partition('"')[0] for one in chunk
+            ]
+    return found
+
+
+async def refused(pending: Any) -> str:
+    """The id of the proposal that an operation became."""
+    with pytest.raises(ApprovalPending) as caught:
+        await pending
+    return caught.value.proposal
+
+
+@pytest.mark.rule("MEM-AUTH-4")
+async def test_an_operation_that_needs_no_approval_makes_no_world(opens: Opens) -> None:
+    async with opens(memory_policy=Needs(types=[])) as memory:
+        await memory.remember("one", id="a")
+        await memory.update("a", "two")
+        await memory.archive("a", reason="old")
+        await memory.reinstate("a", reason="needed")
+        await memory.forget("a", reason="wrong")
+        await memory.records.create_many([])
+
+        assert set(await kinds(memory)) <= {"create", "archive", "invalidate", "maintenance"}
+        assert await memory.branches() == []
+
+
+@pytest.mark.rule("MEM-AUTH-2")
+@pytest.mark.rule("D-MEM-5")
+async def test_an_operation_that_needs_approval_takes_effect_when_it_is_approved(
+    opens: Opens,
+) -> None:
+    policy = Needs(types=["update"])
+    async with opens(memory_policy=policy, authority=HumanInTheLoop(HUMAN)) as memory:
+        await memory.remember({"city": "Seoul"}, id="a")
+
+        proposal = await refused(memory.update("a", {"city": "서울"}))
+
+        before = await memory.get("a")
+        assert before is not None
+        assert before.data == {"city": "Seoul"}
+        async with opens(actor=HUMAN) as human:
+            (waiting,) = await human.inbox()
+            assert waiting.proposal.proposal_id == proposal
+            assert waiting.risk == "medium"
+            change = waiting.proposal.intent.body.input["changes"][0]
+            assert change["object"]["statement"] == '{"city":"서울"}'
+            await human.approve(proposal, reason="it is so")
+        after = await memory.get("a")
+        assert after is not None
+        assert (after.data, after.version) == ({"city": "서울"}, 2)
+        assert (await memory.standing(proposal)).is_completed
+        assert [event.actor for event in await memory.history("a")] == ["agent:worker"] * 2
+        assert (await memory.verify()).report.is_sound
+
+
+@pytest.mark.rule("MEM-AUTH-2")
+async def test_what_is_rejected_changes_nothing_and_makes_no_world(opens: Opens) -> None:
+    policy = Needs(types=["delete"])
+    async with opens(memory_policy=policy, authority=HumanInTheLoop(HUMAN)) as memory:
+        await memory.remember("one", id="a")
+        proposal = await refused(memory.records.delete("a"))
+        worlds = (await kinds(memory)).count("world")
+
+        async with opens(actor=HUMAN) as human:
+            await human.reject(proposal, reason="keep it")
+
+        assert await memory.get("a") is not None
+        assert (await memory.standing(proposal)).status == "rejected"
+        assert (await kinds(memory)).count("world") == worlds
+
+
+@pytest.mark.rule("MEM-AUTH-2")
+async def test_object_decision_and_world_are_one_transaction(opens: Opens) -> None:
+    policy = Needs(types=["create"])
+    async with opens(memory_policy=policy, authority=AutoApprove()) as memory:
+        receipt = await memory.remember("one", id="a")
+
+        after = (await kinds(memory))[receipt.seq :]
+        assert after[0] == "create"
+        assert after[1:] == ["proposal", "decision", "execution", "world", "execution"]
+        assert (await memory.verify()).report.is_sound
+
+
+@pytest.mark.rule("MEM-AUTH-2")
+async def test_rules_that_reject_are_told_to_the_caller(opens: Opens) -> None:
+    policy = Needs(types=["create"])
+    async with opens(memory_policy=policy, authority=PolicyRules(default="reject")) as memory:
+        with pytest.raises(DecisionRefused):
+            await memory.remember("one", id="a")
+
+        assert await memory.get("a") is None
+
+
+@pytest.mark.rule("D-MEM-5")
+@pytest.mark.parametrize(
+    ("verb", "type_"),
+    [
+        (lambda m: m.remember("new"), "create"),
+        (lambda m: m.remember_many(["new", "newer"]), "create"),
+        (lambda m: m.update("a", "two"), "update"),
+        (lambda m: m.records.update("a", "two"), "update"),
+        (lambda m: m.records.annotate("a", tags=["x"]), "update"),
+        (lambda m: m.forget("a", reason="wrong"), "delete"),
+        (lambda m: m.records.delete("a"), "delete"),
+        (lambda m: m.archive("a", reason="old"), "demote"),
+        (lambda m: m.reinstate("gone", reason="needed"), "promote"),
+        (lambda m: m.supersede("a", "two", reason="newer"), "delete"),
+    ],
+)
+async def test_every_verb_that_changes_memory_asks_the_policy(
+    opens: Opens, verb: Any, type_: str
+) -> None:
+    async with opens() as memory:
+        await memory.remember("one", id="a")
+        await memory.remember("gone", id="gone")
+        await memory.archive("gone", reason="old")
+    policy = Needs(types=["create", "update", "delete", "promote", "demote"], risk="high")
+    async with opens(memory_policy=policy, authority=HumanInTheLoop(HUMAN)) as memory:
+        await refused(verb(memory))
+
+        assert policy.asked[0].type == type_
+        assert policy.asked[0].actor_id == "worker"
+        assert policy.asked[0].record is not None
+        (waiting,) = await memory.inbox()
+        assert waiting.proposal.intent.body.type == f"system.memory.{type_}"
+        assert waiting.risk == "high"
+        async with opens(actor=HUMAN) as human:
+            await human.approve(waiting.proposal.proposal_id, reason="fine")
+        assert (await memory.standing(waiting.proposal.proposal_id)).is_completed
+        assert (await memory.verify()).report.is_sound
+
+
+async def test_what_was_changed_meanwhile_ends_as_failed(opens: Opens) -> None:
+    policy = Needs(types=["update"])
+    async with opens(memory_policy=policy, authority=HumanInTheLoop(HUMAN)) as memory:
+        await memory.remember("one", id="a")
+        first = await refused(memory.update("a", "two"))
+        second = await refused(memory.update("a", "three"))
+        async with opens(actor=HUMAN) as human:
+            await human.approve(first, reason="yes")
+            await human.approve(second, reason="yes")
+
+        found = await memory.get("a")
+        assert found is not None
+        assert found.data == "two"
+        assert (await memory.standing(first)).is_completed
+        assert (await memory.standing(second)).status == "failed"
+
+
+async def test_two_operations_on_two_records_do_not_stand_in_each_others_way(
+    opens: Opens,
+) -> None:
+    policy = Needs(types=["update"])
+    async with opens(memory_policy=policy, authority=HumanInTheLoop(HUMAN)) as memory:
+        await memory.remember_many(["one", "two"])
+        ids = [one.id for one in await memory.list()]
+        proposals = [await refused(memory.update(id, "new")) for id in ids]
+        async with opens(actor=HUMAN) as human:
+            for proposal in reversed(proposals):
+                await human.approve(proposal, reason="yes")
+
+        assert [one.data for one in await memory.list()] == ["new", "new"]
+
+
+async def test_whoever_proposed_stays_the_contributor_and_may_not_raise_its_trust(
+    opens: Opens,
+) -> None:
+    policy = Needs(types=["create"])
+    async with opens(memory_policy=policy, authority=HumanInTheLoop(HUMAN)) as memory:
+        proposal = await refused(memory.remember("one", id="a"))
+        async with opens(actor=HUMAN) as human:
+            await human.approve(proposal, reason="yes")
+            await human.approve("a", reason="I read it")
+        found = await memory.get("a")
+        assert found is not None
+        assert found.trust == "approved"
+
+
+async def test_a_retry_with_a_key_is_the_same_proposal(opens: Opens) -> None:
+    policy = Needs(types=["create"])
+    async with opens(memory_policy=policy, authority=HumanInTheLoop(HUMAN)) as memory:
+        first = await refused(memory.remember("one", id="a", idempotency_key="k"))
+        second = await refused(memory.remember("one", id="a", idempotency_key="k"))
+        assert first == second
+        async with opens(actor=HUMAN) as human:
+            await human.approve(first, reason="yes")
+        again = await memory.remember("one", id="a", idempotency_key="k")
+        assert (again.id, again.version) == ("a", 1)
+
+
+async def test_erasing_a_record_erases_the_proposals_that_hold_it(opens: Opens) -> None:
+    policy = Needs(types=["update"])
+    async with opens(memory_policy=policy, authority=HumanInTheLoop(HUMAN)) as memory:
+        await memory.remember("one", id="a")
+        proposal = await refused(memory.update("a", "a CANARY"))
+
+        certificate = await memory.erase("a", reason="asked for")
+
+        assert certificate.counts.proposals == 1
+        with pytest.raises(Exception, match="erased"):
+            await memory.standing(proposal)
+        assert await memory.inbox() == []
+        with pytest.raises(RecordNotFound):
+            await memory.update("a", "two")
+        assert (await memory.verify()).report.is_sound

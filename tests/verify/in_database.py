@@ -1,0 +1,100 @@
+"""An export as a database would have it, so that the library's verifier sees the same journal.
+
+The rows are those of an attacker who did all that can be done: they say what the bodies say.
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from recollect.identity import decode
+from recollect.journeys.audit.worlds import WorldWalk
+from recollect.kernel.errors import InvalidInput
+from recollect.ledger.damage import Damages
+from recollect.ledger.derive import row_of
+from recollect.ledger.rows import RowWalk, erased_row
+from recollect.ledger.unit import StoredEntry, StoredRow, Version
+from recollect.ledger.walk import Walk
+from tests.verify.journals import canonical_line, sample
+
+Finding = tuple[str, int | None]
+Objects = Mapping[int, tuple[str, int]]
+
+OBJECTS = {
+    seq: (document["id"], int(document["version"]))
+    for seq, one in enumerate(sample(erased=False).kept)
+    if (document := json.loads(str(one.body)))["type"] == "MemoryObject"
+}
+"""Which version of which object an entry of the sample is about."""
+
+
+def stored(export: bytes) -> list[StoredEntry] | None:
+    """The entries of an export, if a database could have such."""
+    try:
+        written = export.splitlines(keepends=True)
+        header, *lines, end = [json.loads(line) for line in written]
+        assert [canonical_line(**line) for line in lines] == written[1:-1]
+        assert (header["origin"], header["size"]) == (sample().origin, len(lines))
+        assert end["type"] == "end"
+        return [_stored(seq, **line) for seq, line in enumerate(lines)]
+    except (AssertionError, AttributeError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _stored(seq: int, *, entry: str, salt: str | None, body: str | None) -> StoredEntry:
+    assert (salt is None) == (body is None)
+    assert salt is None or salt == salt.lower()
+    return StoredEntry(
+        seq,
+        entry.encode(),
+        None if salt is None else bytes.fromhex(salt),
+        None if body is None else body.encode(),
+    )
+
+
+class _Entries:
+    """A ledger that has entries, and nothing else."""
+
+    def __init__(self, entries: list[StoredEntry]) -> None:
+        self._entries = {entry.seq: entry for entry in entries}
+
+    async def entries_at(self, seqs: Sequence[int]) -> list[StoredEntry]:
+        return [self._entries[seq] for seq in sorted(seqs) if seq in self._entries]
+
+
+def found_in_database(
+    entries: list[StoredEntry], origin: str, objects: Objects = OBJECTS
+) -> list[Finding]:
+    """What the library's verifier finds in a journal and its rows."""
+    damages = Damages()
+    walk = Walk(origin, damages)
+    walk.feed(entries)
+    asyncio.run(WorldWalk(_Entries(entries), damages).feed(entries))  # type: ignore[arg-type]
+    walk.facts.finish()
+    rows = RowWalk(walk.objects, damages, key=b"key")
+    stand = [row for entry in entries if (row := _row(entry, objects))]
+    newest = {row.version.id: row.seq for row in stand}
+    made = [row._replace(is_newest=newest[row.version.id] == row.seq) for row in stand]
+    rows.feed(sorted(made, key=lambda row: (row.version.id, row.version.number)))
+    rows.finish()
+    return [(one.check, one.seq) for one in damages.found]
+
+
+def _row(entry: StoredEntry, objects: Objects) -> StoredRow | None:
+    if entry.seq not in objects:
+        return None
+    id, number = objects[entry.seq]
+    version = erased_row(id, number)
+    if entry.body is not None:
+        try:
+            version = _said(decode(entry.body))
+        except (InvalidInput, KeyError, TypeError, AttributeError, ValueError):
+            version = Version(id, number, "active", 0, 0, None, None, None, None)
+    return StoredRow(version, entry.seq, False, entry.entry, entry.body)
+
+
+def _said(document: Any) -> Version:
+    version = row_of(document)
+    assert version.id
+    return version
