@@ -11,7 +11,7 @@ from statistics import median
 from time import perf_counter_ns
 
 from bench.load import BUSY, Moment
-from bench.systems.port import Contender
+from bench.systems.port import Contender, Settles
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ async def interleaved(
 ) -> tuple[list[Figures], int]:
     """Measure all contenders, a round of each in turn; also how many cycles it took.
 
-    1. who begins changes from cycle to cycle
+    1. who begins changes from cycle to cycle; nobody's spare time falls into another's turn
     2. a cycle in which other processes were busy is taken again, `at_most` so many in all
     3. the quietest cycles count, for all contenders alike
     """
@@ -92,6 +92,7 @@ async def interleaved(
         done: dict[str, Round] = {}
         before = Moment.now()
         for contender in [*contenders[shift:], *contenders[:shift]]:
+            await settled(contenders)
             gc.collect()  # then on, as for any user: who makes more garbage pays for it
             done[contender.name] = await run(contender, number)
         # 2.
@@ -113,6 +114,13 @@ async def interleaved(
         for contender in contenders
     ]
     return figures, len(cycles)
+
+
+async def settled(contenders: Sequence[Contender]) -> None:
+    """Wait until no contender has anything left to do."""
+    for contender in contenders:
+        if isinstance(contender.system, Settles):
+            await contender.system.settle()
 
 
 def quietest(cycles: Sequence[Cycle], count: int) -> list[Cycle]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from bench.workload import Item, Patch
 
@@ -36,6 +36,15 @@ class System(Protocol):
 
     async def bytes_on_disk(self) -> int:
         """What the records take on disk, indexes included and journals folded in."""
+        ...
+
+
+@runtime_checkable
+class Settles(Protocol):
+    """A system that leaves work for its spare time, which must not fall into another's turn."""
+
+    async def settle(self) -> None:
+        """Wait until nothing is left."""
         ...
 
 

@@ -1,5 +1,6 @@
 """recollect itself, as a user calls it: inputs and filters are built inside the measured call."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -8,18 +9,30 @@ from typing import Any
 import recollect
 from bench.systems.disk import postgres_bytes, sqlite_bytes
 from bench.workload import Item, Patch
-from recollect import MemoryFilter, MemoryRecordInput
-from recollect.journeys.records.store import Records
+from recollect import Memory, MemoryFilter, MemoryRecordInput
 
 SCOPE = "bench"
+QUIET_S = 0.15
+"""Longer than anything waits before it uses its spare time, or takes for a step of it."""
 
 
 class Recollect:
     """One scope of one database."""
 
-    def __init__(self, records: Records[Any], place: str | Path) -> None:
-        self._records = records
+    def __init__(self, memory: Memory[Any], place: str | Path) -> None:
+        self._records = memory.records
+        self._ledger = memory._ledger
         self._place = place
+
+    async def settle(self) -> None:
+        """Wait until its words are merged, or nobody merges them."""
+        before = -1
+        while True:
+            merged = (await self._ledger.index()).indexed
+            if merged in (before, (await self._ledger.head()).size):
+                return
+            before = merged
+            await asyncio.sleep(QUIET_S)
 
     async def create(self, item: Item) -> str:
         """Store one record; the id is made by recollect."""
@@ -57,14 +70,14 @@ class Recollect:
 async def recollect_on_sqlite(path: Path) -> AsyncIterator[Recollect]:
     """Recollect on a SQLite file."""
     async with recollect.open(f"sqlite:///{path}", scope=SCOPE) as memory:
-        yield Recollect(memory.records, path)
+        yield Recollect(memory, path)
 
 
 @asynccontextmanager
 async def recollect_on_postgres(url: str) -> AsyncIterator[Recollect]:
     """Recollect on a PostgreSQL database."""
     async with recollect.open(url, scope=SCOPE) as memory:
-        yield Recollect(memory.records, url)
+        yield Recollect(memory, url)
 
 
 def _given(item: Item) -> MemoryRecordInput[Any]:
