@@ -43,7 +43,7 @@ AIMS = (
     Aim("freeze", "freezing and hashing a context, times copy.deepcopy", "< 1", lambda f: f < 1,
         "canonical JSON, once"),
     Aim("mb", "MB of file for the worlds of a 100 KB state", "< 100", lambda f: f < 100,
-        "a whole snapshot in every 32, changes between"),
+        "a whole snapshot in every 64, changes between"),
     Aim("restore_ms", "restoring a world, ms at the median", "< 5", lambda f: f < 5,
         "reading 100 KB of JSON, and writing it to compare its digest"),
     Aim("restore_p99_ms", "the same, at the 99th percentile", "", lambda _: True, ""),

@@ -404,3 +404,12 @@ async def test_a_run_that_takes_too_long_has_failed_and_does_no_more_effects(ope
         assert run.error["code"] == "execution.timed_out"
         assert called == []
         assert (await memory.replay(run.execution_key or "")).verdict == "not run"
+
+
+async def test_what_is_done_to_the_state_that_a_run_gave_back_reaches_no_later_run(
+    memory: Memory[Any],
+) -> None:
+    run = await memory.act("add", {"by": 1})
+    run.data["count"] = 100
+
+    assert (await memory.act("add", {"by": 1})).data["count"] == 2

@@ -122,6 +122,7 @@ class Chronicle:
     def __init__(self, table: Table, randomness: Randomness) -> None:
         self._table = table
         self._randomness = randomness
+        self._recent: Kept | None = None
 
     # -------------------------------------------------------------------------- writing
 
@@ -236,6 +237,20 @@ class Chronicle:
         """The snapshot that a fact keeps, without its input; from the one before, if it is that."""
         snapshot = fact.document["snapshot"]
         return await restored(self._table.ledger, fact.seq, snapshot, before=before)
+
+    async def base(self, fact: Found) -> Kept:
+        """The same for the next run, which most likely starts from what this handle sealed last.
+
+        Of that only the bytes are used: whoever got the value may have changed it since.
+        """
+        recent = self._recent
+        if recent is None or recent.seq != fact.seq:
+            return await self.kept(fact)
+        return recent._replace(parts=decode(recent.canonical))
+
+    def sealed(self, kept: Kept) -> None:
+        """This snapshot was just written."""
+        self._recent = kept
 
     async def at(self, seq: int) -> Found:
         """The fact of an entry; WorldErased if it was erased."""

@@ -142,7 +142,7 @@ class Runner:
     # ------------------------------------------------------------------------ beginning
 
     async def _fresh(self, standing: Standing, intent: Intent, head: Head) -> Beginning:
-        base = await self._chronicle.kept(head.fact)
+        base = await self._chronicle.base(head.fact)
         now = self._clock.now_ms()
         query = MemoryQuery(
             actor_id=standing.proposal.actor.actor_id,

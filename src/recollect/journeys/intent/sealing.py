@@ -152,7 +152,9 @@ class Sealer:
                 if moved.name != expected.name:
                     raise
             else:
-                return sealing.ended(committed.places[-1].seq)
+                ending = sealing.ended(committed.places[-1].seq)
+                self._chronicle.sealed(ending.kept)
+                return ending
 
 
 def _is_same(left: Mapping[str, JsonValue], frozen: Mapping[str, JsonValue]) -> bool:

@@ -13,7 +13,7 @@ from recollect.kernel.json import JsonValue
 from recollect.ledger.unit import Ledger
 from recollect.worlds.delta import applied, changes
 
-LONGEST: Final = 32
+LONGEST: Final = 64
 """How many changes in a row there are at most until the next whole snapshot."""
 
 _WORTHWHILE: Final = 0.5
@@ -76,11 +76,9 @@ async def restored(
         documents = [decode(entry.body) for entry in found if entry.body is not None]
         if len(documents) != len(on):
             raise WorldErased("snapshot of entry", str(seq))
-        # 2.
-        parts = documents[0]["snapshot"]["full"]
-        for document in documents[1:]:
-            parts = applied(parts, document["snapshot"]["changes"])
-        parts = applied(parts, kept["changes"])
+        # 2. All at once: what is changed again and again is copied once.
+        since = [change for one in documents[1:] for change in one["snapshot"]["changes"]]
+        parts = applied(documents[0]["snapshot"]["full"], [*since, *kept["changes"]])
     # 3.
     canonical = canonical_bytes(parts)
     if sha256_hex(canonical) != kept["sha256"]:
