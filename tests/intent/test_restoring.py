@@ -179,3 +179,17 @@ async def test_odd_names_stay_apart(opens: Opens) -> None:
 async def test_a_fork_of_nothing_is_refused(memory: Memory[Any]) -> None:
     with pytest.raises(WorldNotFound):
         await memory.branch("side", at="0" * 64)
+
+
+async def test_a_world_that_was_erased_many_times_is_there_when_it_is_reached_again(
+    memory: Memory[Any],
+) -> None:
+    for _ in range(5):
+        await memory.act("add", {"by": 1})
+        await memory.erase(whole_scope=True, reason="all of it")
+
+    run = await memory.act("add", {"by": 1})
+
+    assert (await memory.restore(run.world or "")).data["count"] == 1
+    assert (await memory.why(run.world or "")).what == "world"
+    assert (await memory.branch("again", at=run.world or "")).world == run.world

@@ -162,18 +162,24 @@ class Chronicle:
 
     async def found(self, name: str, *, after: int = -1, limit: int | None = None) -> list[Found]:
         """The facts under a name, the first one first; WorldErased if they were erased."""
+        return _facts(await self._stored(name, after=after, limit=limit), name)
+
+    async def _stored(self, name: str, *, after: int, limit: int | None) -> list[StoredEntry]:
         if not storable(name):
             return []
-        stored = await self._table.ledger.marked(name, after=after, limit=limit)
-        return _facts(stored, name)
+        return await self._table.ledger.marked(name, after=after, limit=limit)
 
     async def each(self, name: str, at_once: int = AT_ONCE) -> AsyncGenerator[Found, None]:
-        """The same, a few at a time: some names have very many."""
-        last = -1
-        while facts := await self.found(name, after=last, limit=at_once):
-            for fact in facts:
-                yield fact
-            last = facts[-1].seq
+        """The same, a few at a time: some names have very many, erasures among them."""
+        last, is_found = -1, False
+        while stored := await self._stored(name, after=last, limit=at_once):
+            last = stored[-1].seq
+            for fact in map(_fact, stored):
+                if fact is not None:
+                    is_found = True
+                    yield fact
+        if last >= 0 and not is_found:
+            raise _erased(name)
 
     async def newest(self, name: str) -> Found | None:
         """The newest fact under a name."""
@@ -328,9 +334,13 @@ def _facts(stored: Sequence[StoredEntry], name: str) -> list[Found]:
     """What is there; WorldErased if something was, and nothing is."""
     found = [fact for fact in map(_fact, stored) if fact is not None]
     if stored and not found:
-        what, _, which = name.partition("/")
-        raise WorldErased(what, which or name)
+        raise _erased(name)
     return found
+
+
+def _erased(name: str) -> WorldErased:
+    what, _, which = name.partition("/")
+    return WorldErased(what, which or name)
 
 
 def _fact(stored: StoredEntry) -> Found | None:
