@@ -11,7 +11,7 @@ meanwhile ends as failed, and may be proposed again.
 """
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from recollect.identity import canonical_bytes, sha256_hex
 from recollect.journeys.govern import operations
@@ -23,7 +23,7 @@ from recollect.journeys.intent.chronicle import Chronicle, Head, Standing
 from recollect.journeys.intent.executing import failed
 from recollect.journeys.intent.proposing import Proposer, Wish
 from recollect.journeys.intent.recalling import NOTHING, Recalled
-from recollect.journeys.intent.runtime import Runtime
+from recollect.journeys.intent.runtime import Genesis
 from recollect.journeys.intent.sealing import Sealer
 from recollect.kernel.actors import ActorRef
 from recollect.kernel.clock import Clock
@@ -31,7 +31,6 @@ from recollect.kernel.errors import (
     ApprovalPending,
     DecisionRefused,
     MarkMoved,
-    NothingToRun,
     RecordError,
 )
 from recollect.kernel.ids import IdSource
@@ -63,11 +62,7 @@ SCHEMA_HASH: Final = sha256_hex(canonical_bytes({"form": "recollect/memory-opera
 _CHANGED: Final = "memory.changed"
 
 
-def _refuse(_action: str, _input: JsonValue) -> None:
-    raise NothingToRun
-
-
-RUNTIME: Final[Any] = Runtime(None, SCHEMA_HASH, {"last": None}, {}, _refuse)  # type: ignore[arg-type]
+GENESIS: Final = Genesis(SCHEMA_HASH, {"last": None}, {})
 """What the branch begins with; nothing is executed on it but what is approved here."""
 
 
@@ -119,7 +114,7 @@ class MemoryAuthority:
         operation = asked[0].type
         changes = [operations.to_wire(draft) for draft in drafts]
         wish = Wish(ACTION + operation, {"changes": changes}, has_input=True, actor=self._actor)
-        head = await self._branches.opened(BRANCH, RUNTIME, actor=note.actor, at=note.at)
+        head = await self._branches.opened(BRANCH, GENESIS, actor=note.actor, at=note.at)
         proposal = self._proposer.proposal(wish, head, SCHEMA_HASH, note.at)
         judged, verdict = self._proposer.judged(proposal, note.at)
         about = [operations.id_of(one) for one in changes]

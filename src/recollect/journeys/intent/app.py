@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 
 from recollect.journeys.intent import documents, names
 from recollect.journeys.intent.branching import Branches, BranchHead, check_free
-from recollect.journeys.intent.chronicle import Chronicle, Found, Standing
+from recollect.journeys.intent.chronicle import Chronicle, Standing, the
 from recollect.journeys.intent.deciding import (
     Answer,
     CarriesOut,
@@ -22,11 +22,11 @@ from recollect.journeys.intent.deciding import (
     ReadPolicy,
     Waiting,
 )
+from recollect.journeys.intent.history import History
 from recollect.journeys.intent.limits import within
 from recollect.journeys.intent.proposing import Proposed, Proposer, Wish
 from recollect.journeys.intent.recalling import RECALL_LIMIT_S
-from recollect.journeys.intent.replayable import replayable
-from recollect.journeys.intent.replaying import Replay, Replayer
+from recollect.journeys.intent.replaying import Replay
 from recollect.journeys.intent.running import Ran, Runner
 from recollect.journeys.intent.runtime import Runtime
 from recollect.journeys.intent.sealing import Sealer
@@ -37,7 +37,6 @@ from recollect.kernel.errors import (
     IllegalMove,
     NothingToRun,
     WorldErased,
-    WorldNotFound,
 )
 from recollect.kernel.ids import IdSource
 from recollect.kernel.json import JsonValue
@@ -212,8 +211,8 @@ class App:
             return await self._ran(standing)
 
     async def _ran(self, standing: Standing) -> Run:
-        self._needed()
-        assert self._runner is not None  # noqa: S101 - it is there when the runtime is
+        if self._runner is None:
+            raise NothingToRun
         try:
             ran = await self._runner.run(standing)
         except IllegalMove:
@@ -323,27 +322,24 @@ class App:
         if not facts:
             kept = await self._chronicle.kept(await self._chronicle.keeper(id))
             return Snapshot.known(kept.parts)
-        begun = _the(facts, documents.BEGUN, id)
-        sealed = _the(facts, documents.SEALED, id)
+        begun = the(facts, documents.BEGUN, id)
+        sealed = the(facts, documents.SEALED, id)
         kept = await self._chronicle.kept(sealed)
         left = sealed.document.get("input", begun.document["input"])
         return Snapshot.known({**kept.parts, "input": left})
 
     async def replay(self, id: str) -> Replay:
         """Run a world, or an execution, again from what was recorded, and compare."""
-        replayer = self.replayer()
-        if await self._chronicle.is_there(names.execution(id)):
-            return await replayer.execution(id)
-        return await replayer.world(id)
+        return await self.history().replay(id)
 
-    def replayer(self) -> Replayer:
-        """Replays what is recorded; CapabilityMissing for a host that can't be replayed."""
+    def history(self) -> History:
+        """All that was run; CapabilityMissing for a host that can't be replayed."""
         check_reach()
-        return Replayer(self._chronicle, replayable(self._needed()))
+        return History(self._chronicle, self._needed())
 
     async def replay_branch(self, name: str) -> AsyncGenerator[Replay, None]:
         """Replay every execution of a branch, the first one first."""
-        async for replay in self.replayer().branch(name):
+        async for replay in self.history().branch(name):
             yield replay
 
     async def fork(self, name: str, world: str) -> BranchHead:
@@ -359,10 +355,3 @@ class App:
         at = self._clock.now_ms()
         head = await self.branches.opened(branch, self._needed(), actor=str(self.actor), at=at)
         return Snapshot.known((await self._chronicle.kept(head.fact)).parts)
-
-
-def _the(facts: list[Found], type_: str, key: str) -> Found:
-    for fact in facts:
-        if fact.type == type_:
-            return fact
-    raise WorldNotFound("execution that ended", key)

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from recollect.identity import canonical_bytes
 from recollect.journeys.intent import documents, names
 from recollect.journeys.intent.chronicle import Chronicle, Head
-from recollect.journeys.intent.runtime import Runtime
+from recollect.journeys.intent.runtime import Genesis
 from recollect.journeys.intent.snapshots import parts_of, whole
 from recollect.kernel.errors import InvalidWorld, MarkMoved, WorldErased, WorldNotFound
 from recollect.kernel.json import storable
@@ -45,18 +45,18 @@ class Branches:
             raise WorldNotFound("branch", name)
         return head
 
-    async def opened(self, name: str, runtime: Runtime, *, actor: str, at: int) -> Head:
+    async def opened(self, name: str, genesis: Genesis, *, actor: str, at: int) -> Head:
         """The head of a branch, which begins with the initial state where there is none yet."""
         head = await self._chronicle.head(name)
         if head is not None:
             return head
         check_branch(name)
-        genesis = initial_snapshot(runtime.initial, runtime.schema_hash, now=at, random_seed=SEED)
-        parts = {**parts_of(genesis.to_wire()), "computed": dict(runtime.computed)}
+        first = initial_snapshot(genesis.initial, genesis.schema_hash, now=at, random_seed=SEED)
+        parts = {**parts_of(first.to_wire()), "computed": dict(genesis.computed)}
         hash_ = snapshot_hash(parts)
         world = World(
-            world_id=world_id(runtime.schema_hash, hash_),
-            schema_hash=runtime.schema_hash,
+            world_id=world_id(genesis.schema_hash, hash_),
+            schema_hash=genesis.schema_hash,
             snapshot_hash=hash_,
             created_at=at,
             created_by=None,
@@ -67,7 +67,7 @@ class Branches:
             documents.branched(
                 name,
                 world.world_id,
-                runtime.schema_hash,
+                genesis.schema_hash,
                 snapshot=whole(canonical_bytes(parts), parts),
                 created_at=at,
             )
@@ -78,7 +78,7 @@ class Branches:
                 self._chronicle.drafts(facts), actor=actor, at=at, expects=expects
             )
         except MarkMoved:
-            return await self.opened(name, runtime, actor=actor, at=at)
+            return await self.opened(name, genesis, actor=actor, at=at)
         return await self.head(name)
 
     async def fork(self, name: str, world: str, *, actor: str, at: int) -> Head:

@@ -274,12 +274,13 @@ class Chronicle:
         facts = await self.found(names.proposal(proposal_id))
         decision = next((one for one in facts if one.type == documents.DECISION), None)
         scope = None if decision is None else decision.document["decision"].get("approvedScope")
-        return Asked(_first(facts, documents.PROPOSAL, proposal_id).document["proposal"], scope)
+        asked = the(facts, documents.PROPOSAL, proposal_id, "proposal")
+        return Asked(asked.document["proposal"], scope)
 
     async def standing(self, proposal_id: str) -> Standing:
         """How a proposal stands; WorldNotFound, or WorldErased."""
         facts = await self.found(names.proposal(proposal_id))
-        asked = _first(facts, documents.PROPOSAL, proposal_id)
+        asked = the(facts, documents.PROPOSAL, proposal_id, "proposal")
         votes = [
             Vote.model_validate(one.document["vote"]) for one in facts if one.type == documents.VOTE
         ]
@@ -323,11 +324,12 @@ def _as_it_stands(asked: Found, decision: Found | None, execution: Sequence[Foun
     return Proposal.model_validate(said)
 
 
-def _first(facts: Sequence[Found], type_: str, proposal_id: str) -> Found:
+def the(facts: Sequence[Found], type_: str, key: str, what: str = "execution that ended") -> Found:
+    """The one fact of a type among some; WorldNotFound if it is not there."""
     for fact in facts:
         if fact.type == type_:
             return fact
-    raise WorldNotFound("proposal", proposal_id)
+    raise WorldNotFound(what, key)
 
 
 def _facts(stored: Sequence[StoredEntry], name: str) -> list[Found]:

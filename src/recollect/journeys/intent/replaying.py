@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from recollect.identity import canonical_bytes, freeze
 from recollect.journeys.intent import documents, names
-from recollect.journeys.intent.chronicle import FEW, Chronicle, Found
+from recollect.journeys.intent.chronicle import FEW, Chronicle, Found, the
 from recollect.journeys.intent.recalling import described
 from recollect.journeys.intent.snapshots import Kept
 from recollect.journeys.intent.surroundings import recorded_effects
@@ -91,8 +91,8 @@ class Replayer:
     async def _replayed(self, key: str, before: Kept | None) -> tuple[Replay, Kept | None]:
         try:
             facts = await self._chronicle.execution(key)
-            begun = _the(facts, documents.BEGUN, key)
-            sealed = _the(facts, documents.SEALED, key)
+            begun = the(facts, documents.BEGUN, key)
+            sealed = the(facts, documents.SEALED, key)
             recording, kept = await self._recording(facts, begun, sealed, before)
         except WorldErased as erased:
             return Replay(key, "erased", why=str(erased)), None
@@ -143,10 +143,3 @@ class Replayer:
             outcome=sealed.document["outcome"],
         )
         return recording, kept
-
-
-def _the(facts: list[Found], type_: str, key: str) -> Found:
-    for fact in facts:
-        if fact.type == type_:
-            return fact
-    raise WorldNotFound("execution that ended", key)

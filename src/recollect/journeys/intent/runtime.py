@@ -12,14 +12,20 @@ from recollect.worlds.local_host import LocalHost
 
 
 @dataclass(frozen=True, slots=True)
-class Runtime:
-    """A host with what is known of it before it runs."""
+class Genesis:
+    """What a branch begins with: a schema, and the first state under it."""
 
-    host: Host
     schema_hash: str
     initial: JsonValue
     computed: Mapping[str, JsonValue]
     """What follows from the initial state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime(Genesis):
+    """A host with what is known of it before it runs."""
+
+    host: Host
     check_intent: Callable[[str, JsonValue], Any]
     """Refuses an action or an input that it does not know, with InvalidIntent."""
 
@@ -29,7 +35,7 @@ def of_domain(domain: Domain) -> Runtime:
     host = LocalHost(domain)
     initial = domain.initial_data()
     computed = domain.compute(initial)
-    return Runtime(host, domain.schema_hash, initial, computed, domain.check_intent)
+    return Runtime(domain.schema_hash, initial, computed, host, domain.check_intent)
 
 
 def of_host(host: Host, schema_hash: str, initial: JsonValue) -> Runtime:
@@ -40,4 +46,4 @@ def of_host(host: Host, schema_hash: str, initial: JsonValue) -> Runtime:
             raise InvalidIntent(action, "names beginning with 'system.' are reserved")
 
     check(initial)
-    return Runtime(host, schema_hash, initial, {}, check_intent)
+    return Runtime(schema_hash, initial, {}, host, check_intent)
