@@ -66,6 +66,9 @@ bench: $(BENCHED)
 	@$(BENCH)/bin/python -m bench
 	@$(BENCH)/bin/python -m bench.ledger
 	@$(BENCH)/bin/python -m bench.worlds
+	@$(BENCH)/bin/python -m bench.items
+	@$(BENCH)/bin/python -m bench.search
+	@$(BENCH)/bin/python -m bench.plans
 
 # 10,000 tamperings and 1,000 clean runs, with the counts of each class; the suite has a short form.
 tamper: $(TEST)
@@ -85,9 +88,9 @@ pythons:
 	  else echo "$$python is not at hand"; fi; done
 
 lock:
-	$(COMPILE) pyproject.toml requirements/run.in --extra cli --extra postgres -o requirements/run.txt
+	$(COMPILE) pyproject.toml requirements/run.in --extra cli --extra models --extra plans --extra postgres -o requirements/run.txt
 	$(COMPILE) pyproject.toml requirements/run.in requirements/test.in \
-	  --extra cli --extra postgres --extra sign --extra testkit -o requirements/test.txt
+	  --extra cli --extra models --extra plans --extra postgres --extra sign --extra testkit -o requirements/test.txt
 	$(COMPILE) pyproject.toml requirements/run.in requirements/bench.in \
 	  --extra cli --extra postgres -o requirements/bench.txt
 

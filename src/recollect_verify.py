@@ -77,6 +77,8 @@ FACT_TYPES = {
     "execution": ("ExecutionBegun", "ExecutionSealed", "ExecutionAbandoned"),
     "effect": ("EffectStarted", "EffectFinished"),
     "erasure": ("Erasure",),
+    "trace": ("Trace",),
+    "cycle": ("Cycle",),
 }
 WORLD_KINDS = frozenset({"world", "execution"})
 KINDS = (
@@ -1389,17 +1391,18 @@ class Walk:
             # 5. body, 6. object and 7. world: of a body that is not the entry's own, no rule is
             #    asked
             usable = False
+            body_hash = b"" if content is None else _sha256(content).digest()
             if salt is None and body is None:
                 self.report.erased += 1
                 self._erased(kind, digest, seq)
             elif content is None:
                 self._lost += 1
-            elif _sha256(bytes.fromhex(salt) + content).hexdigest() != digest:
+            elif _sha256(bytes.fromhex(salt) + body_hash).hexdigest() != digest:
                 add("body", place, "the body has another digest than the entry says")
                 self._lost += 1
             elif value is None:
                 self._lost += 1
-            elif rule := self._broken_rule(kind, seq, value, content):
+            elif rule := self._broken_rule(kind, seq, value, body_hash):
                 add("object", place, rule)
             else:
                 usable = True
@@ -1453,7 +1456,7 @@ class Walk:
             self.findings.add("form", self._place, "salt and body are not 32 hex digits and a text")
         return None, None
 
-    def _broken_rule(self, kind: str, seq: int, body: dict[str, Any], content: bytes) -> str | None:
+    def _broken_rule(self, kind: str, seq: int, body: dict[str, Any], digest: bytes) -> str | None:
         """The first rule for objects or facts that is broken."""
         if kind not in OBJECT_KINDS:
             if not _text(body.get("type")) or body["type"] == "MemoryObject":
@@ -1467,7 +1470,7 @@ class Walk:
         ):
             self._lost += 1
             return broken_member(body) or "version is not a decimal number from 1, as a string"
-        number, digest = int(version), _sha256(content).digest()
+        number = int(version)
         before, digest_before, first = self._versions.swap(id, number, digest, self._place)
         gap = number - before - 1
         if wrong := broken_member(body) or unreadable_member(body):

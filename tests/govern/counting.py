@@ -12,8 +12,7 @@ _SQLITE = """
 SELECT
   (SELECT count(*) FROM bodies WHERE place >= (j.number << 40) AND place < (j.number + 1 << 40)),
   (SELECT count(*) FROM tags WHERE journal = j.number),
-  (SELECT count(*) FROM word_rows
-   WHERE doc >= (j.number << 40) AND doc < (j.number + 1 << 40)),
+  (SELECT coalesce(sum(length(body)), 0) / 4 FROM postings WHERE journal = j.number),
   (SELECT count(*) FROM retries WHERE journal = j.number),
   (SELECT count(*) FROM derivations WHERE journal = j.number)
 FROM journals j WHERE j.scope = ?
@@ -22,7 +21,8 @@ _POSTGRES = """
 SELECT
   (SELECT count(*) FROM recollect.bodies WHERE journal = j.number),
   (SELECT count(*) FROM recollect.tags WHERE journal = j.number),
-  (SELECT coalesce(sum(cardinality(tokens)), 0) FROM recollect.words WHERE journal = j.number),
+  (SELECT coalesce(sum(octet_length(body)), 0) / 4 FROM recollect.postings
+   WHERE journal = j.number),
   (SELECT count(*) FROM recollect.retries WHERE journal = j.number),
   (SELECT count(*) FROM recollect.derivations WHERE journal = j.number)
 FROM recollect.journals j WHERE j.scope = %s

@@ -18,6 +18,7 @@ from recollect.ledger.entry import (
     entry_hash,
     genesis,
     read_entry,
+    salted,
 )
 
 HASHES = st.binary(min_size=32, max_size=32).map(bytes.hex)
@@ -61,7 +62,17 @@ def test_the_bytes_are_these_for_ever() -> None:
         b'"kind":"create","previous_entry_hash":"' + b"cd" * 32 + b'","seq":7,"v":1}'
     )
     assert entry_hash(raw) == hashlib.sha256(raw).digest()
-    assert body_digest(b"salt", b"body") == hashlib.sha256(b"saltbody").hexdigest()
+
+
+def test_the_digest_of_a_body_is_of_its_salt_and_its_hash() -> None:
+    salt, body = bytes(range(16)), b'{"type":"Note"}'
+    body_hash = hashlib.sha256(body).digest()
+
+    assert body_digest(salt, body) == hashlib.sha256(salt + body_hash).hexdigest()
+    assert body_digest(salt, body) == (
+        "9091ff0fa82772ba85b423cda3e83b01b9ae833123e43a8dbdb1bfafd9440499"
+    )
+    assert salted(salt, body_hash).hex() == body_digest(salt, body)
 
 
 def test_the_first_entry_is_bound_to_its_journal() -> None:

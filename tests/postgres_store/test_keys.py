@@ -23,6 +23,8 @@ from recollect.ledger.unit import (
     Unit,
     Version,
 )
+from recollect.recall.asking import asked as words_of
+from recollect.recall.ranking import Mode
 from recollect.stores.postgres.database import PostgresDatabase
 from recollect.stores.postgres.ledger import PostgresLedger
 from tests.postgres_store.catalogue import asked, eventually
@@ -38,7 +40,10 @@ OTHERS = """
 SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
 """
-CHANGED = ("versions", "tags", "bodies", "words", "derivations", "retries", "marks")
+CHANGED = (
+    "versions", "tags", "bodies", "postings", "segments", "threads", "derivations", "retries",
+    "marks",
+)  # fmt: skip
 WATCHED = (*CHANGED, "entries")
 
 Memory = recollect.Memory[dict[str, int]]
@@ -68,20 +73,35 @@ async def erase(memory: Memory) -> None:
     await memory.erase("r1000", reason="asked")
 
 
+async def search(memory: Memory) -> None:
+    assert len(await memory.search("1000", limit=3)) == 1
+
+
+async def rank(memory: Memory) -> None:
+    for mode in Mode:
+        ranking = await memory._ledger.rank(
+            mode, words_of("1000"), lambda current, _: current.id, limit=3
+        )
+        assert ranking.made == ["r1000"]
+
+
 def unknown(roles: Roles) -> None:
     """Nobody looks at the tables."""
     for table in WATCHED:
         roles.as_owner(f"ALTER TABLE recollect.{table} SET (autovacuum_enabled = off)")
 
 
-@pytest.mark.parametrize("change", [update, delete, erase])
-async def test_a_change_reads_no_more_than_what_it_is_about(
+@pytest.mark.parametrize("change", [update, delete, erase, search, rank])
+async def test_a_call_reads_no_more_than_what_it_is_about(
     roles: Roles, change: Callable[[Memory], Awaitable[None]]
 ) -> None:
     unknown(roles)
     inputs = [MemoryRecordInput(id=f"r{n}", data={"n": n}, tags=[f"t{n}"]) for n in range(RECORDS)]
     async with opened(roles) as memory:
         await memory.records.create_many(inputs)
+        index = memory._ledger._words  # type: ignore[attr-defined]
+        while await index.merge() or await index.step():
+            pass
     before = read(roles)
 
     async with opened(roles) as memory:

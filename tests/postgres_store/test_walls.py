@@ -14,7 +14,20 @@ from recollect.identity import canonical_bytes
 from recollect.kernel.errors import RecordExists, RecordNotFound, StoreFailed
 from recollect.kernel.retry import RetryKey
 from recollect.ledger.unit import ACTIVE, KEPT, Current, Draft, Expected, Unit, Version
-from recollect.stores.postgres import ledger, marks, snapshot, units, words
+from recollect.recall.asking import asked as words_of
+from recollect.recall.ranking import Mode
+from recollect.stores.postgres import (
+    finding,
+    index,
+    leaving,
+    ledger,
+    marks,
+    ranking,
+    segments,
+    snapshot,
+    taking,
+    units,
+)
 from recollect.stores.postgres.database import PostgresDatabase
 from recollect.stores.selection import Selection, selection
 from recollect.testkit.records import isolation
@@ -37,9 +50,13 @@ CONDITIONS_ONLY, SECURITY_ONLY = "conditions only", "row-level security only"
 WALLS = ["both walls", CONDITIONS_ONLY, SECURITY_ONLY]
 BY_JOURNAL = [
     "entries", "bodies", "notices", "nodes", "checkpoints",
-    "versions", "tags", "words", "derivations", "retries", "marks",
+    "versions", "tags", "segments", "postings", "threads", "derivations", "retries", "marks",
 ]  # fmt: skip
 TABLES = ["journals", *BY_JOURNAL]
+BESIDE = [
+    "items", "item_keywords", "item_postings", "sessions", "sessions_aside", "session_files",
+    "recordings", "vectors",
+]  # fmt: skip
 FUNCTIONS = (
     "SELECT pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = to_regnamespace('recollect')"
 )
@@ -105,11 +122,16 @@ def without_conditions_in_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ledger, "selection", forgetful_selection)
     for module, names in (
         (units, ("_REMEMBER", "_OF_SUBJECT", "_DERIVED", "_BODIES", "_NAME_TOKENIZER")),
-        (words, ("_DIGESTS", "_BODIES", "_POSTINGS", "_LOOK_UP", "_WALK")),
+        (index, ("_DIGESTS", "_BODIES", "_INDEXED", "_CHUNKS")),
+        (finding, ("_BYTES", "_IN_STRETCH", "_LOOK_UP", "_WALK", "_BODIES")),
+        (ranking, ("_RECORDS", "_THREADS", "_AROUND")),
+        (taking, ("_HOLDING",)),
+        (leaving, ("_ALL_CHUNKS", "_VERSIONS")),
+        (segments, ("_SEGMENTS", "_LAST_MOVED", "_NEXT")),
         (ledger, ("_AS_OF",)),
         (marks, ("_ENTRIES_OF", "_NAMES_AFTER")),
         (snapshot, ("_HEAD", "_ENTRIES", "_NODES", "_ROWS", "_TAGS", "_INDEX", "_WORDS")),
-        (snapshot, ("_MARKS", "_DERIVATIONS")),
+        (snapshot, ("_THREADS", "_MARKS", "_DERIVATIONS")),
     ):
         for name in names:
             monkeypatch.setattr(module, name, forgetful(getattr(module, name)))
@@ -132,7 +154,9 @@ async def two_scopes(url: str) -> None:
         opened = await database.ledger(name, "origin of " + name, 0)
         version = Version("one", 1, "active", 0, 0, None, None, None, None)
         fillers = [Draft("maintenance", b"{}", bytes(16))] * 256
-        body = b'{"id":"one","statement":"a word","type":"MemoryObject","version":"1"}'
+        said = {"id": "one", "type": "MemoryObject", "statement": "a word", "version": "1"}
+        source = {"timestamp": "2023-01-01T00:00:00Z", "source_refs": [{"uri": "talk:1"}]}
+        body = canonical_bytes(said | source)
         fact = Draft("proposal", b"{}", bytes(16), marks=("proposal/one",))
         made = Draft("create", body, bytes(16), version, ("x",), inputs=("two",))
         drafts = [made, fact, *fillers]
@@ -260,7 +284,9 @@ async def test_a_handle_whose_database_was_replaced_is_told_so(
         "INSERT INTO recollect.checkpoints VALUES ({}, 99, '', 0)",
         "INSERT INTO recollect.journals VALUES (DEFAULT, 'new', 'new', 0, 0, '', 0)",
         "INSERT INTO recollect.notices VALUES ({}, 99)",
-        "INSERT INTO recollect.words VALUES ({}, 99, 'one', 1, '{{}}')",
+        "INSERT INTO recollect.segments VALUES ({}, 99, 0, 1, 0)",
+        "INSERT INTO recollect.postings VALUES ({}, 1, 'word', 99, '')",
+        "INSERT INTO recollect.threads VALUES ({}, 'talk:1', 0, 'new', 99, '')",
         "UPDATE recollect.versions SET journal = {} WHERE id = 'one'",
     ],
 )
@@ -283,10 +309,14 @@ async def test_every_table_is_bound(roles: Roles) -> None:
         found: dict[str, bool] = dict(connection.execute(query).fetchall())
 
     assert not found.pop("migrations")
-    assert found == dict.fromkeys([*TABLES, "plain_records", "plain_scopes"], True)
+    assert found == dict.fromkeys([*TABLES, *BESIDE, "plain_records", "plain_scopes"], True)
 
 
 # ------------------------------------------------------- what the contract does not reach
+
+
+def body(current: Current, _: object) -> bytes:
+    return current.body
 
 
 async def test_words_are_found_in_one_scope_only_with_either_wall_alone(
@@ -299,16 +329,26 @@ async def test_words_are_found_in_one_scope_only_with_either_wall_alone(
         recollect.open(roles.app, scope="words of theirs") as theirs,
     ):
         for memory in (mine, theirs):
-            await memory.remember_many([f"a secret of {memory.scope} {n}" for n in range(600)])
+            said = [f"a secret of {memory.scope} {n}" for n in range(600)]
+            await memory.remember_many(said, source="talk:1")
         for _ in range(4):
             for memory in (mine, theirs):
                 found = await memory.search("secret", limit=None)
                 assert len(found) == 600
                 assert all(memory.scope in one.data for one in found)
                 assert len(await memory.search("secret 7", limit=None)) == 1
+                for mode in Mode:
+                    ranking = await memory._ledger.rank(mode, words_of("secret 7"), body, limit=5)
+                    assert ranking.hits == 600
+                    assert len(ranking.made) == 5
+                    assert all(memory.scope.encode() in one for one in ranking.made)
                 await memory._ledger._words.merge()  # type: ignore[attr-defined]
         await mine.reindex()
+        for one in await mine.search("secret", limit=3):
+            await mine.erase(one.id, reason="a test")
+        assert len(await mine.search("secret", limit=None)) == 597
         assert len(await theirs.search("secret", limit=None)) == 600
+        assert (await theirs.verify()).report.damages.found == []
 
 
 async def test_one_id_and_one_key_serve_both_scopes_with_either_wall_alone(

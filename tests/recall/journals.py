@@ -62,12 +62,8 @@ class Journal:
         read = {block: blocks[block] for block in blocks_for_place(seq, size)}
         return place(seq, size, self.entries[size - 1], read)
 
-    def proof(
-        self, seq: int, size: int | None = None, *, with_body: bool = True
-    ) -> VerificationProof:
-        found = prove(
-            self.ref(seq), self.original(seq), place=self.place(seq, size), with_body=with_body
-        )
+    def proof(self, seq: int, size: int | None = None) -> VerificationProof:
+        found = prove(self.ref(seq), self.original(seq), place=self.place(seq, size))
         assert found.proof is not None, found.error
         return found.proof
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from recollect.recall.bm25 import K1, B, Weights, added
 from recollect.recall.statistics import Statistics, logarithm
+from recollect.text.lengths import LENGTHS, STEPS, class_of
 
 
 @given(st.floats(min_value=1e-300, max_value=1e300))
@@ -45,8 +46,8 @@ counts = st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 50), max_size
 
 
 def straightforward(wanted: list[str], of: Mapping[str, int], length: int, s: Statistics) -> float:
-    """The formula, written down once more."""
-    total = 0.0
+    """The formula, written down once more, for a length that fits into a byte."""
+    total, length = 0.0, LENGTHS[class_of(length)]
     for token in wanted:
         n = s.frequencies.get(token, 0)
         idf = math.log(1 + (s.documents - n + 0.5) / (n + 0.5))
@@ -87,7 +88,8 @@ def test_more_of_a_token_weighs_more_and_a_longer_document_less(
     more = {**of, "a": of.get("a", 0) + 1}
 
     assert added(weights.of(more, length).values()) > added(weights.of(of, length).values())
-    assert added(weights.of(more, length + 1).values()) < added(weights.of(more, length).values())
+    longer = length + 1 + length // STEPS
+    assert added(weights.of(more, longer).values()) < added(weights.of(more, length).values())
 
 
 def test_a_scope_without_documents_has_no_surprises() -> None:

@@ -58,7 +58,7 @@ def verified(seq: int, **members: Any) -> dict[str, Any]:
     note = SignedNote(JOURNAL.checkpoint(18).text, (Signature("a", b"abcd", b"signature"),))
     covering = CoveringCheckpoint(note=str(note), path=JOURNAL.consistency(18, 20))
     shown = evidence(
-        JOURNAL.proof(seq, with_body=members.pop("with_body", True)),
+        JOURNAL.proof(seq),
         at=T0 - 500,
         by=FINDER,
         checkpoint=covering if members.pop("is_signed", True) else None,
@@ -83,9 +83,9 @@ UNVERIFIED = resting_on(verified(RECORD), selected("world-7"))
 
 ALL: list[MemoryPolicy] = [
     RequiresVerified(),
-    RequiresVerified(alone=False, when=HIGH, authority_id="court"),
+    RequiresVerified(when=HIGH, authority_id="court"),
     RequireSigned("signed", signed),
-    RequireSigned("signed", signed, alone=False, when=IntentType(["orders.add"])),
+    RequireSigned("signed", signed, when=IntentType(["orders.add"])),
     MinimumConfidence(0.5),
     MaximumAge(5000),
     MaximumAge(5000, "selection"),
@@ -166,9 +166,8 @@ def test_every_policy_reads_back_as_it_was_written(policy: MemoryPolicy) -> None
         {**MinimumConfidence(0.5).to_wire(), "when": {"kind": "intent_type"}},
         {**MaximumAge(5).to_wire(), "of": "weather"},
         {**MaximumAge(5).to_wire(), "milliseconds": 1.5},
-        {**RequiresVerified().to_wire(), "alone": 1},
+        {**RequiresVerified().to_wire(), "alone": True},
         {**RequireSigned("signed", signed).to_wire(), "evaluator": "nobody"},
-        {**RequireSigned("signed", signed).to_wire(), "alone": "yes"},
         {**AllowedSelectors("agent:a").to_wire(), "selectors": [{"kind": "agent"}]},
     ],
 )
@@ -186,7 +185,6 @@ def test_what_no_policy_writes_is_refused(wrong: Any) -> None:
         lambda: MinimumConfidence(float("nan")),
         lambda: MaximumAge(-1),
         lambda: MaximumAge(1, "weather"),  # type: ignore[arg-type]
-        lambda: RequiresVerified(1),  # type: ignore[arg-type]
     ],
 )
 def test_a_policy_that_can_not_be_is_refused(make: Callable[[], object]) -> None:
@@ -204,6 +202,13 @@ def bare(method: Any) -> dict[str, Any]:
     return evidence(found.proof, at=T0 - 500, by=FINDER).to_wire()
 
 
+def opened(seq: int, **opening: str) -> dict[str, Any]:
+    """Evidence whose proof is opened by this, or by nothing at all."""
+    shown = evidence(JOURNAL.proof(seq), at=T0 - 500, by=FINDER).to_wire()
+    rest = {name: member for name, member in shown["proof"].items() if name != "opening"}
+    return {**shown, "proof": {**rest, "opening": opening} if opening else rest}
+
+
 @pytest.mark.rule("M-4")
 @pytest.mark.parametrize(
     "memory",
@@ -217,7 +222,9 @@ def bare(method: Any) -> dict[str, Any]:
         verified(RECORD, evidence={**bare("hash"), "method": "none"}),
         verified(RECORD, evidence=verified(OTHER)["evidence"]),
         verified(RECORD, ref={"worldId": JOURNAL.ref(OTHER).world_id}),
-        verified(RECORD, with_body=False),
+        verified(RECORD, evidence=opened(RECORD)),
+        verified(WORLD, evidence=opened(WORLD, salt=JOURNAL.salt(WORLD).hex())),
+        verified(RECORD, evidence=opened(RECORD, salt="00" * 16)),
         verified(ENDED),
     ],
 )
@@ -244,14 +251,6 @@ def test_unverified_memory_is_rejected_above_a_risk_and_passes_below() -> None:
     assert isinstance(RequiresVerified(when=HIGH).judge(UNVERIFIED), Rejected)
     low = RiskAtLeast("high", "risk", no_risk)
     assert isinstance(RequiresVerified(when=low).judge(UNVERIFIED), Approved)
-
-
-def test_a_proof_without_its_body_passes_where_whoever_verified_is_believed() -> None:
-    believing = RequiresVerified(alone=False)
-
-    assert believing.holds(resting_on(verified(RECORD, with_body=False)))
-    other = verified(RECORD, with_body=False, ref={"worldId": JOURNAL.ref(OTHER).world_id})
-    assert not believing.holds(resting_on(other))
 
 
 # ------------------------------------------------------------------------------ others

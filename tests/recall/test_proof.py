@@ -1,38 +1,33 @@
 """A proof binds an address to an entry of a journal, and is checked with nothing but hashes."""
 
+import hashlib
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
 
+from recollect.identity import canonical_bytes, decode
 from recollect.kernel.actors import parse_actor
 from recollect.kernel.errors import InvalidProof, InvalidWorld
 from recollect.kernel.reach import out_of_reach
 from recollect.ledger.checkpoint import Checkpoint
-from recollect.ledger.entry import Entry, body_digest, entry_bytes
+from recollect.ledger.entry import KINDS, Entry, body_digest, entry_bytes, read_entry
 from recollect.ledger.signed_note import Signature, SignedNote
+from recollect.ledger.walk import OBJECT_KINDS
 from recollect.recall.address import (
     MEMORY_OBJECT_SCHEMA,
     body_address,
     is_digest,
     record_address,
 )
-from recollect.recall.proof import (
-    Original,
-    VerificationProof,
-    check_proof,
-    check_signed,
-    evidence,
-    proof_in,
-    verify_proof,
-    why_refused,
-)
+from recollect.recall.checking import check_proof, check_signed, verify_proof, why_refused
+from recollect.recall.proof import Original, VerificationProof, evidence, proof_in
 from recollect.recall.proving import prove
 from recollect.recall.trace import CoveringCheckpoint, MemoryRef, VerificationEvidence
 from recollect.worlds.hashing import world_id
 from tests.recall.journals import ORIGIN, Journal
-from tests.worlds.making import T0
+from tests.worlds.making import SCHEMA, T0
 
 FINDER = parse_actor("agent:finder")
 RECORD, WORLD, OTHER = 3, 4, 6
@@ -167,20 +162,59 @@ def test_a_world_record_that_is_not_named_by_its_hashes_is_none() -> None:
         assert not found.valid
 
 
-# -------------------------------------------------------- what needs the original
+# ------------------------------------------------------------ what opens an entry
 
 
-def test_a_proof_without_its_body_needs_the_original() -> None:
-    proof, held = journal().proof(RECORD, with_body=False), journal().original(RECORD)
+def test_a_proof_has_the_salt_and_nothing_of_the_content() -> None:
+    proof, held = journal().proof(RECORD), journal().original(RECORD)
 
-    assert "opening" not in proof.proof
-    assert "email" not in str(proof.to_wire())
-    assert not verify_proof(proof)
-    assert verify_proof(proof, original=held)
-    assert not verify_proof(proof, original=journal().original(OTHER))
+    assert proof.proof["opening"] == {"salt": held.salt.hex()}
+    told = canonical_bytes(proof.to_wire())
+    for inside in (b"email", b"prefers", b"SystemGenerated", decode(held.body)["nonce"].encode()):
+        assert inside in held.body
+        assert inside not in told
+    opened = hashlib.sha256(held.salt + bytes.fromhex(proof.proof["contentHash"])).hexdigest()
+    assert opened == read_entry(held.entry).body_digest
+    assert proof.proof["contentHash"] == hashlib.sha256(held.body).hexdigest()
 
 
-def test_an_original_that_is_given_is_compared_with_what_the_proof_carries() -> None:
+def test_a_proof_of_a_world_has_its_record_and_not_its_snapshot() -> None:
+    proof, held = journal().proof(WORLD), journal().original(WORLD, with_snapshot=True)
+
+    assert proof.proof["opening"] == {"salt": held.salt.hex(), "body": held.body.decode()}
+    assert b'"count"' in canonical_bytes(held.snapshot)
+    assert "count" not in str(proof.to_wire())
+
+
+@pytest.mark.parametrize("seq", [RECORD, WORLD])
+def test_a_proof_that_opens_nothing_is_refused_with_the_original_too(seq: int) -> None:
+    rest = {**journal().proof(seq).proof}
+    del rest["opening"]
+
+    for original in (None, journal().original(seq)):
+        assert not verify_proof({"method": "inclusion", "proof": rest}, original=original)
+
+
+def test_a_proof_is_opened_in_one_way_only() -> None:
+    record, world = journal().original(RECORD), journal().original(WORLD)
+    wrong = [
+        (RECORD, {"salt": record.salt.hex(), "body": record.body.decode()}),
+        (RECORD, {"salt": record.salt.hex(), "body": None}),
+        (RECORD, {"salt": record.salt.hex(), "body": ""}),
+        (RECORD, {"salt": world.salt.hex()}),
+        (RECORD, {"salt": record.salt.hex().upper()}),
+        (RECORD, {"salt": record.salt.hex()[:-2]}),
+        (RECORD, {"body": record.body.decode()}),
+        (WORLD, {"salt": world.salt.hex()}),
+        (WORLD, {"salt": world.salt.hex(), "body": f"{world.body.decode()} "}),
+        (WORLD, {"salt": world.salt.hex(), "body": journal().original(7).body.decode()}),
+    ]
+
+    for seq, opening in wrong:
+        assert not verify_proof(changed(journal().proof(seq), opening=opening))
+
+
+def test_an_original_that_is_given_is_compared_with_what_the_proof_names() -> None:
     proof, held = journal().proof(RECORD), journal().original(RECORD)
 
     assert verify_proof(proof, original=held)
@@ -193,33 +227,84 @@ def test_an_original_that_is_given_is_compared_with_what_the_proof_carries() -> 
         assert not verify_proof(proof, original=other)
 
 
+def test_the_same_content_in_another_entry_is_another_original() -> None:
+    proof, held = journal().proof(RECORD), journal().original(RECORD)
+    other_entry = by_hand("create", held.body)["proof"]["entry"].encode()
+    elsewhere = Original(other_entry, bytes(range(16)), held.body)
+
+    assert prove(journal().ref(RECORD), elsewhere, method="hash").valid
+    assert not verify_proof(proof, original=elsewhere)
+
+
 def test_the_content_of_one_and_the_entry_of_another_prove_nothing() -> None:
-    for with_body in (True, False):
-        one = journal().proof(RECORD, with_body=with_body)
-        other = journal().proof(OTHER, with_body=with_body)
-        names = ("worldId", "schemaHash", "contentHash")
+    one, other = journal().proof(RECORD), journal().proof(OTHER)
+    for names in (
+        ("worldId", "schemaHash", "contentHash"),
+        ("worldId", "schemaHash", "contentHash", "opening"),
+        ("entry", "path"),
+        ("entry", "path", "opening"),
+    ):
         swapped = changed(other, **{name: one.proof[name] for name in names})
 
-        assert not verify_proof(swapped, ref=journal().ref(RECORD))
+        assert not verify_proof(swapped)
         for original in (journal().original(RECORD), journal().original(OTHER)):
             assert not verify_proof(swapped, original=original)
 
 
-def test_without_a_body_the_rest_is_checked_where_that_is_asked_for() -> None:
-    proof = journal().proof(RECORD, with_body=False)
+def by_hand(
+    kind: str,
+    body: bytes,
+    *,
+    schema: str = MEMORY_OBJECT_SCHEMA,
+    content: str | None = None,
+    carries_body: bool = False,
+) -> dict[str, Any]:
+    """An inclusion proof of a journal of one entry: of an object, where nothing else is said."""
+    salt, body_hash = bytes(range(16)), hashlib.sha256(body).digest()
+    digest = hashlib.sha256(salt + body_hash).hexdigest()
+    entry = entry_bytes(Entry(0, kind, T0, "agent:a", digest, "0" * 64))
+    content = content or body_hash.hex()
+    proof = {
+        "worldId": world_id(schema, content),
+        "schemaHash": schema,
+        "contentHash": content,
+        "entry": entry.decode(),
+        "opening": {"salt": salt.hex()} | ({"body": body.decode()} if carries_body else {}),
+        "size": 1,
+        "root": hashlib.sha256(b"\x00" + entry).hexdigest(),
+        "path": [],
+    }
+    return {"method": "inclusion", "proof": proof}
 
-    assert check_proof(proof, without_body=True).world_id == journal().ref(RECORD).world_id
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_an_entry_is_opened_as_what_its_kind_holds(kind: str) -> None:
+    """A World record in an object's place, or an object in that of a world, is neither."""
+    record, world = journal().original(RECORD).body, journal().original(WORLD).body
+    content = journal().proof(WORLD).proof["contentHash"]
+    is_object, is_world = kind in OBJECT_KINDS, kind == "world"
+
+    as_world = by_hand(kind, world, schema=SCHEMA, content=content, carries_body=True)
+    assert verify_proof(by_hand(kind, record)) is is_object
+    assert verify_proof(as_world) is is_world
     for wrong in (
-        changed(proof, contentHash="0" * 64),
-        changed(proof, size=9),
-        changed(proof, entry=journal().entries[OTHER].decode()),
-        changed(
-            journal().proof(WORLD, with_body=False),
-            **{name: proof.proof[name] for name in ("worldId", "schemaHash", "contentHash")},
-        ),
+        by_hand(kind, record, schema=SCHEMA),
+        by_hand(kind, record, carries_body=True),
+        by_hand(kind, world, carries_body=True),
+        by_hand(kind, world, schema=SCHEMA, content=content),
+        by_hand(kind, world, content=content, carries_body=True),
+        by_hand(kind, record, schema=SCHEMA, content=content, carries_body=True),
     ):
-        with pytest.raises(InvalidProof):
-            check_proof(wrong, without_body=True)
+        assert not verify_proof(wrong)
+
+
+def test_what_is_no_object_is_never_proved_as_one() -> None:
+    body, salt = b'{"type":"Note"}', bytes(range(16))
+    entry = by_hand("create", body)["proof"]["entry"].encode()
+    found = prove(MemoryRef(world_id=body_address(body)), Original(entry, salt, body))
+
+    assert not found.valid
+    assert not verify_proof(by_hand("create", body), original=Original(entry, salt, body))
 
 
 # ------------------------------------------------------------------------ trees

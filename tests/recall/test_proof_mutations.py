@@ -13,8 +13,9 @@ from recollect.kernel.errors import InvalidProof, InvalidWorld
 from recollect.ledger.checkpoint import sign_checkpoint
 from recollect.ledger.signed_note import SignedNote
 from recollect.outside.signers import Ed25519Signer, Ed25519Verifier
+from recollect.recall.checking import check_proof, check_signed, verify_proof
 from recollect.recall.policies import signed_by_one_of
-from recollect.recall.proof import check_proof, check_signed, evidence, verify_proof
+from recollect.recall.proof import evidence
 from recollect.recall.proving import prove
 from recollect.recall.trace import CoveringCheckpoint, VerificationEvidence
 from tests.adversity.chance import Random
@@ -23,6 +24,7 @@ from tests.worlds.making import T0
 
 Wire = dict[str, Any]
 MUTATIONS = 12_000
+CONTENT = Journal(1).original(0).body.decode()
 LARGE = 70_000
 """Beyond 65,536, where the second stored level begins."""
 
@@ -151,6 +153,26 @@ def reshaped(wire: Wire, chance: Random, _pool: list[Wire]) -> None:
             wire["method"] = chance.choice(["existence", "none", "merkle", "", "inclusion"])
 
 
+def reopened(wire: Wire, chance: Random, pool: list[Wire]) -> None:
+    """The salt or the World record is another, is gone, or is there where it should not be."""
+    opening = wire["proof"].get("opening")
+    if opening is None:
+        return
+    other = chance.choice(pool)["proof"]["opening"]
+    match chance.randrange(5):
+        case 0:
+            opening["salt"] = chance.choice([other["salt"], chance.randbytes(16).hex(), ""])
+        case 1:
+            opening["body"] = chance.choice([other.get("body"), CONTENT, "{}", ""])
+        case 2:
+            opening.pop("body", None)
+        case 3:
+            opening["salt"] += wire["proof"]["contentHash"][:2]
+            wire["proof"]["contentHash"] = wire["proof"]["contentHash"][2:]
+        case 4:
+            wire["proof"]["opening"] = copy.deepcopy(other)
+
+
 KINDS: list[Callable[[Wire, Random, list[Wire]], None]] = [
     flip,
     flip,
@@ -161,6 +183,7 @@ KINDS: list[Callable[[Wire, Random, list[Wire]], None]] = [
     cut,
     renamed,
     reshaped,
+    reopened,
 ]
 
 

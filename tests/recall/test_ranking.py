@@ -10,21 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.recall.asking import GRAMMAR, asked
-from recollect.recall.candidates import Candidate, speaker_of
+from recollect.recall.candidates import Candidate
 from recollect.recall.neighbours import GAP, REACH
 from recollect.recall.order import in_order, place_of
 from recollect.recall.ranking import CALIBRATIONS, NEEDS, Mode, ranked, seeds
 from recollect.recall.recency import freshness, weighed_by_recency
 from recollect.recall.statistics import Statistics
+from recollect.text import speaker_of
 from tests.recall.texts import HOUR, candidate, questions, records, statistics
 
 NOW = 1_700_000_000_000
 modes = st.sampled_from(Mode)
 TALK = [
-    candidate("q", "Anna: Where did the refund for the train go?", at=NOW, place=0, thread="t"),
-    candidate("a", "Boris: To my account, two weeks later.", at=NOW + 1, place=1, thread="t"),
-    candidate("x", "Anna: Nice weather today.", at=NOW + 2, place=7, thread="t"),
-    candidate("y", "Anna: I like trains.", at=NOW + 3, place=9, thread="u"),
+    candidate("q", "Anna: Where did the refund for the train go?", at=NOW, thread="t"),
+    candidate("a", "Boris: To my account, weeks later.", seq=1, at=NOW + 1, place=1, thread="t"),
+    candidate("x", "Anna: Nice weather today.", seq=2, at=NOW + 2, place=7, thread="t"),
+    candidate("y", "Anna: I like trains.", seq=3, at=NOW + 3, place=9, thread="u"),
 ]
 
 
@@ -40,7 +41,7 @@ def test_the_order_of_the_candidates_changes_nothing(
 
 
 @given(modes, questions, records())
-def test_the_order_is_total_by_score_then_newest_then_id(
+def test_the_order_is_total_by_score_then_the_newest_entry(
     mode: Mode, question: str, found: list[Candidate]
 ) -> None:
     results = ranked(mode, asked(question, at=NOW), found, statistics(found))
@@ -146,10 +147,10 @@ def test_the_same_bits_whatever_the_seed_of_hashes() -> None:
 
 def test_keywords_count_words_and_the_newest_comes_first() -> None:
     found = [
-        candidate("one", "the refund", at=1),
-        candidate("both", "refund of the invoice", at=0),
-        candidate("new", "refund refund refund", at=2),
-        candidate("none", "weather", at=3),
+        candidate("one", "the refund", seq=1, at=9),
+        candidate("both", "refund of the invoice", seq=0),
+        candidate("new", "refund refund refund", seq=2),
+        candidate("none", "weather", seq=3),
     ]
 
     results = ranked(Mode.KEYWORD, asked("a refund for invoices"), found, statistics(found))
@@ -158,8 +159,8 @@ def test_keywords_count_words_and_the_newest_comes_first() -> None:
 
 
 def test_full_text_prefers_what_is_rare_over_what_is_frequent() -> None:
-    found = [candidate(f"c{n}", "customer", at=n) for n in range(9)]
-    found.append(candidate("rare", "refund", at=-1))
+    found = [candidate(f"c{n}", "customer", seq=n) for n in range(9)]
+    found.append(candidate("rare", "refund", seq=-1))
 
     results = ranked(Mode.FULL_TEXT, asked("customer refund"), found, statistics(found))
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from recollect.recall.candidates import Candidate, speaker_of
+from recollect.recall.candidates import Candidate
 from recollect.recall.statistics import Statistics
-from recollect.text import terms
+from recollect.text import speaker_of, terms
 
 WORDS = ("refund", "march", "invoice", "anna", "boris", "late", "train", "고객", "환불", "3.14")
 HOUR = 3_600_000
@@ -16,12 +16,13 @@ def candidate(
     id: str,
     text: str,
     *,
+    seq: int = 0,
     at: int = 0,
     place: int = 0,
     thread: str | None = None,
 ) -> Candidate:
     found = terms(text)
-    return Candidate(id, at, found.counts, found.length, place, thread, speaker_of(text))
+    return Candidate(id, seq, at, found.counts, found.length, place, thread, speaker_of(text))
 
 
 def statistics(candidates: Sequence[Candidate]) -> Statistics:
@@ -43,7 +44,9 @@ def records(draw: st.DrawFn) -> list[Candidate]:
         st.lists(st.sampled_from(["a", "b", None]), min_size=len(said), max_size=len(said))
     )
     return [
-        candidate(f"r{place}", text, at=place // 2 * (HOUR // 2), place=place, thread=thread)
+        candidate(
+            f"r{place}", text, seq=place, at=place // 2 * (HOUR // 2), place=place, thread=thread
+        )
         for place, (text, thread) in enumerate(zip(said, threads, strict=True))
     ]
 

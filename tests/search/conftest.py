@@ -10,7 +10,9 @@ import pytest
 import recollect
 from recollect.app.memory import Memory
 from recollect.stores.postgres.ledger import PostgresLedger
+from recollect.stores.sqlite import merging, segments
 from recollect.stores.sqlite.ledger import SqliteLedger
+from recollect.stores.words import BATCH
 
 
 class Opens(Protocol):
@@ -48,13 +50,27 @@ async def memory(opens: Opens) -> AsyncIterator[Memory[Any]]:
         yield memory
 
 
-async def merge(memory: Memory[Any]) -> int:
+async def merge(memory: Memory[Any], entries: int = BATCH) -> int:
     """Bring the word index forward by one batch, as spare time would; how many are left."""
     ledger = memory._ledger
     if isinstance(ledger, SqliteLedger):
-        return await ledger._merge()
+        words = ledger._database.merger.words
+        return await ledger._database.write(
+            lambda connection: merging.merge(connection, ledger._journal, words, entries=entries)
+        )
     assert isinstance(ledger, PostgresLedger)
-    return await ledger._words.merge()
+    return await ledger._words.merge(entries=entries)
+
+
+async def merge_segments(memory: Memory[Any]) -> bool:
+    """Merge segments of the word index by one step; whether something is left to do."""
+    ledger = memory._ledger
+    if isinstance(ledger, SqliteLedger):
+        return await ledger._database.write(
+            lambda connection: segments.merge_some(connection, ledger._journal)
+        )
+    assert isinstance(ledger, PostgresLedger)
+    return await ledger._words.step()
 
 
 async def merge_all(memory: Memory[Any]) -> None:

@@ -12,6 +12,7 @@ import pytest
 import recollect
 from recollect.app.audit import verify_database
 from recollect.app.memory import Memory
+from recollect.ledger.unit import Index
 from recollect.stores.postgres.ledger import PostgresLedger
 from recollect.stores.sqlite import finding, merging
 from recollect.stores.sqlite.ledger import SqliteLedger
@@ -46,14 +47,15 @@ async def test_a_write_brings_nothing_forward(memory: Memory[Any]) -> None:
     for n in range(20):
         await memory.remember(f"note {n}")
 
-    assert await memory._ledger.index() == (0, "")
+    assert await memory._ledger.index() == Index(0, "")
     assert len(await memory.search("note", limit=None)) == 20
 
 
 async def test_what_is_left_is_merged_when_nobody_writes(memory: Memory[Any]) -> None:
     await write_and_wait(memory, [f"note {n}" for n in range(MERGED_WHEN_IDLE + 40)])
 
-    assert await memory._ledger.index() == (MERGED_WHEN_IDLE, TOKENIZER)
+    index = await memory._ledger.index()
+    assert (index.indexed, index.tokenizer) == (MERGED_WHEN_IDLE, TOKENIZER)
     assert len(await memory.search("note", limit=None)) == MERGED_WHEN_IDLE + 40
     assert (await memory.verify()).report.damages.found == []
 
@@ -155,7 +157,8 @@ async def test_who_only_reads_writes_nothing(tmp_path: Path) -> None:
         await memory.remember_many([f"note {n}" for n in range(10)])
     change = apsw.Connection(str(path))
     change.execute(
-        "INSERT INTO words (words) VALUES ('delete-all'); UPDATE journals SET indexed = 0"
+        "DELETE FROM postings; DELETE FROM segments;"
+        "UPDATE journals SET indexed = 0, documents = 0, length = 0"
     )
     change.close()
     before = path.read_bytes()

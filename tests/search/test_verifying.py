@@ -7,21 +7,42 @@ import apsw
 import pytest
 
 import recollect
+from recollect.kernel.errors import StoreFailed
 from recollect.ledger.damage import Damage
-from recollect.stores.sqlite.places import place
 from tests.postgres_store.roles import run
 from tests.search.conftest import merge_all
 
-SQL = (
-    "INSERT INTO words (words, rowid, tokens) VALUES ('delete', {place}, '{journal}:one')",
-    "INSERT INTO words (rowid, tokens) VALUES ({place}, '{journal}:other')",
-    """INSERT INTO words (words, rowid, tokens)
-       VALUES ('delete', {place}, '{journal}:note {journal}:one');
-       INSERT INTO words (rowid, tokens) VALUES ({place}, '{journal}:note {journal}:two')""",
-    "UPDATE journals SET indexed = indexed - 1",
-    "UPDATE journals SET indexed = indexed + 1",
-    "UPDATE journals SET indexed = 0",
-)
+SQL = {
+    "a word is taken": "DELETE FROM postings WHERE token = 'one' AND {here}",
+    "a word is added": """INSERT INTO postings SELECT journal, segment, 'other', first, body
+        FROM postings WHERE token = 'one' AND {here}""",
+    "a word is another": "UPDATE postings SET token = 'three' WHERE token = 'one' AND {here}",
+    "a word is of another entry": """UPDATE postings SET first = first + 1,
+        body = CAST(char(first + 1) || x'00' || substr(body, 3) AS BLOB)
+        WHERE token = 'one' AND {here}""",
+    "a count is another": """UPDATE postings SET body = CAST(substr(body, 1, 3) || x'09' AS BLOB)
+        WHERE token = 'one' AND {here}""",
+    "a length is another": """UPDATE postings
+        SET body = CAST(substr(body, 1, 2) || x'09' || substr(body, 4) AS BLOB)
+        WHERE token = 'one' AND {here}""",
+    "a chunk can't be read": "UPDATE postings SET body = zeroblob(3) WHERE {here}",
+    "a chunk is nothing": "UPDATE postings SET body = x'' WHERE {here}",
+    "chunks lie in no segment": "UPDATE postings SET segment = segment + 100 WHERE {here}",
+    "segments are gone": "DELETE FROM segments WHERE {here}",
+    "a segment reaches further": "UPDATE segments SET until = until + 1 WHERE {here}",
+    "a segment begins later": "UPDATE segments SET first = first + 1 WHERE {here}",
+    "it counts one object more": "UPDATE journals SET documents = documents + 1 WHERE {numbered}",
+    "it counts one token less": "UPDATE journals SET length = length - 1 WHERE {numbered}",
+    "it reaches less far": "UPDATE journals SET indexed = indexed - 1 WHERE {numbered}",
+    "it reaches further": "UPDATE journals SET indexed = indexed + 1 WHERE {numbered}",
+    "it reaches nowhere": "UPDATE journals SET indexed = 0 WHERE {numbered}",
+    "a thread is gone": "DELETE FROM threads WHERE {here}",
+    "a row of a thread is added": """INSERT INTO threads
+        SELECT journal, thread, created_at + 1, id, seq, speaker FROM threads WHERE {here}""",
+    "another says it": "UPDATE threads SET speaker = 'mallory' WHERE {here}",
+    "a thread is another": "UPDATE threads SET thread = 'mallory' WHERE {here}",
+    "a thread has another entry": "UPDATE threads SET seq = seq + 1 WHERE {here}",
+}
 
 
 @pytest.fixture
@@ -29,7 +50,7 @@ async def file(tmp_path: Path) -> tuple[Path, str, int]:
     """A file with two objects; the first one's id and number."""
     path = tmp_path / "verified.db"
     async with recollect.open(f"sqlite:///{path}") as memory:
-        first = await memory.remember("one note")
+        first = await memory.remember("one note", source="talk:1")
         await memory.remember("two notes")
     return path, first.id, first.size - 1
 
@@ -45,29 +66,30 @@ def change(path: Path, statements: str) -> None:
     connection.close()
 
 
+def do(path: Path, deed: str) -> None:
+    """Do it to the index of the scope, and of no other journal."""
+    (journal,) = rows(path, "SELECT number FROM journals WHERE scope <> ''")
+    change(path, SQL[deed].format(here=f"journal = {journal}", numbered=f"number = {journal}"))
+
+
 @pytest.mark.parametrize("deed", SQL)
 async def test_an_edited_index_is_found(file: tuple[Path, str, int], deed: str) -> None:
-    path, _, seq = file
+    path, _, _ = file
     assert await damages(f"sqlite:///{path}") == []
 
-    # The journal of the scope, and of no other.
-    (journal,) = rows(path, "SELECT number FROM journals WHERE scope <> ''")
-    where = place(journal, seq)
-    change(
-        path,
-        deed.format(place=where, journal=journal)
-        + (f" WHERE number = {journal}" * ("SET" in deed)),
-    )
+    do(path, deed)
 
     found = await damages(f"sqlite:///{path}")
     assert found, "it was found"
     assert {damage.check for damage in found} == {"index"}
 
 
-async def test_the_object_is_named(file: tuple[Path, str, int]) -> None:
+@pytest.mark.parametrize(
+    "deed", ["a word is taken", "a word is added", "a count is another", "a length is another"]
+)
+async def test_the_object_is_named(file: tuple[Path, str, int], deed: str) -> None:
     path, id, seq = file
-    (journal,) = rows(path, "SELECT number FROM journals WHERE scope <> ''")
-    change(path, SQL[0].format(place=place(journal, seq), journal=journal))
+    do(path, deed)
 
     (found,) = await damages(f"sqlite:///{path}")
 
@@ -75,25 +97,12 @@ async def test_the_object_is_named(file: tuple[Path, str, int]) -> None:
     assert id in found.why
 
 
-async def test_words_of_no_entry_are_found(file: tuple[Path, str, int]) -> None:
-    path, _, _ = file
-    (journal,) = rows(path, "SELECT number FROM journals WHERE scope <> ''")
-    change(path, SQL[1].format(place=place(journal, 1_000_000), journal=journal))
-
-    assert [damage.check for damage in await damages(f"sqlite:///{path}")] == ["index"]
-
-
 async def test_words_that_were_moved_to_another_journal_are_found(
     file: tuple[Path, str, int],
 ) -> None:
     path, _, seq = file
-    (journal,) = rows(path, "SELECT number FROM journals WHERE scope <> ''")
     (other,) = rows(path, "SELECT number FROM journals WHERE scope = ''")
-    moved = """INSERT INTO words (words, rowid, tokens)
-       VALUES ('delete', {here}, '{journal}:note {journal}:one');
-       INSERT INTO words (rowid, tokens) VALUES ({there}, '{journal}:note {journal}:one')"""
-    places = {"here": place(journal, seq), "there": place(other, seq)}
-    change(path, moved.format(journal=journal, **places))
+    change(path, f"UPDATE postings SET journal = {other} WHERE token = 'one'")  # noqa: S608 - ours
 
     found = await damages(f"sqlite:///{path}")
 
@@ -101,19 +110,25 @@ async def test_words_that_were_moved_to_another_journal_are_found(
     assert seq in {damage.seq for damage in found}
 
 
-async def test_an_index_that_cannot_be_read_is_damage_and_no_error(
-    file: tuple[Path, str, int],
-) -> None:
+async def test_a_search_in_a_damaged_index_says_so(file: tuple[Path, str, int]) -> None:
+    path, id, _ = file
+    do(path, "a chunk can't be read")
+
+    async with recollect.open(f"sqlite:///{path}") as memory:
+        with pytest.raises(StoreFailed) as caught:
+            await memory.search("note")
+        assert caught.value.code == "store.failed"
+        assert "recollect reindex" in str(caught.value)
+
+        await memory.erase(id, reason="what can't be read is no reason to keep it")
+        assert len(await memory.search("note")) == 1
+        assert (await memory.verify()).report.damages.found == []
+
+
+@pytest.mark.parametrize("deed", SQL)
+async def test_reindexing_mends_it(file: tuple[Path, str, int], deed: str) -> None:
     path, _, _ = file
-    change(path, "UPDATE words_data SET block = zeroblob(100) WHERE id > 100")
-
-    assert {damage.check for damage in await damages(f"sqlite:///{path}")} == {"index"}
-
-
-async def test_reindexing_mends_it(file: tuple[Path, str, int]) -> None:
-    path, _, seq = file
-    (journal,) = rows(path, "SELECT number FROM journals WHERE scope <> ''")
-    change(path, SQL[1].format(place=place(journal, seq), journal=journal))
+    do(path, deed)
 
     async with recollect.open(f"sqlite:///{path}") as memory:
         await memory.reindex()
@@ -121,28 +136,53 @@ async def test_reindexing_mends_it(file: tuple[Path, str, int]) -> None:
         assert len(await memory.search("note")) == 2
 
 
-POSTGRES = (
-    "UPDATE recollect.words SET tokens = tokens[2:]",
-    "UPDATE recollect.words SET tokens = tokens || (journal || ':more')",
-    "UPDATE recollect.words SET tokens[1] = journal || ':other'",
-    "DELETE FROM recollect.words",
-    """INSERT INTO recollect.words
-       SELECT journal, seq - 1, id, number, tokens FROM recollect.words LIMIT 1""",
-    "UPDATE recollect.journals SET indexed = 1 WHERE indexed > 1 AND scope <> ' '",
-)
+POSTGRES = {
+    "a word is taken": "DELETE FROM recollect.postings WHERE token = 'one'",
+    "every word is taken": "DELETE FROM recollect.postings",
+    "a word is added": """INSERT INTO recollect.postings
+        SELECT journal, segment, 'other', first, body FROM recollect.postings
+        WHERE token = 'one'""",
+    "a word is another": "UPDATE recollect.postings SET token = 'three' WHERE token = 'one'",
+    "a word is of another entry": """UPDATE recollect.postings
+        SET first = first - 1, body = set_byte(body, 0, get_byte(body, 0) - 1)
+        WHERE token = 'one'""",
+    "a count is another": "UPDATE recollect.postings SET body = set_byte(body, 3, 9)",
+    "a length is another": "UPDATE recollect.postings SET body = set_byte(body, 2, 9)",
+    "a chunk can't be read": "UPDATE recollect.postings SET body = 'x'",
+    "a chunk is nothing": "UPDATE recollect.postings SET body = ''",
+    "chunks lie in no segment": "UPDATE recollect.postings SET segment = segment + 100",
+    "segments are gone": "DELETE FROM recollect.segments",
+    "a segment reaches further": "UPDATE recollect.segments SET until = until + 1",
+    "a segment begins later": "UPDATE recollect.segments SET first = first + 1",
+    "it counts one object more": """UPDATE recollect.journals SET documents = documents + 1
+        WHERE scope <> ' '""",
+    "it counts one token less": """UPDATE recollect.journals SET length = length - 1
+        WHERE scope <> ' '""",
+    "it reaches less far": """UPDATE recollect.journals SET indexed = 1
+        WHERE indexed > 1 AND scope <> ' '""",
+    "a thread is gone": "DELETE FROM recollect.threads",
+    "a row of a thread is added": """INSERT INTO recollect.threads
+        SELECT journal, thread, created_at + 1, id, seq, speaker FROM recollect.threads""",
+    "another says it": "UPDATE recollect.threads SET speaker = 'mallory'",
+    "a thread is another": "UPDATE recollect.threads SET thread = 'mallory'",
+    "a thread has another entry": "UPDATE recollect.threads SET seq = seq + 1",
+}
 
 
-@pytest.mark.parametrize("deed", POSTGRES)
-async def test_an_edited_index_is_found_in_postgresql(postgres_url: str, deed: str) -> None:
+async def test_an_edited_index_is_found_in_postgresql_and_mended(postgres_url: str) -> None:
     async with recollect.open(postgres_url) as memory:
-        await memory.remember("one note")
+        await memory.remember("one note", source="talk:1")
         await merge_all(memory)
         assert (await memory.verify()).report.damages.found == []
-        run(postgres_url, deed)
+        for deed, statement in POSTGRES.items():
+            run(postgres_url, statement)
 
-        found = (await memory.verify()).report.damages.found
+            found = (await memory.verify()).report.damages.found
+            assert {damage.check for damage in found} == {"index"}, deed
 
-    assert {damage.check for damage in found} == {"index"}
+            await memory.reindex()
+            assert (await memory.verify()).report.damages.found == [], deed
+            assert len(await memory.search("one note")) == 1
 
 
 def rows(path: Path, query: str) -> list[Any]:

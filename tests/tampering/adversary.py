@@ -13,6 +13,7 @@ from recollect.ledger.entry import Entry, read_entry
 from tests.adversity.chance import Random
 from tests.tampering.book import Book, Hand, relist, renote
 from tests.tampering.clean import KEY, SCOPES, CleanDatabase
+from tests.tampering.index import words_in
 from tests.tampering.tables import OF_A_JOURNAL, Row, Tables
 from tests.verify.journals import Signer, sha256
 
@@ -105,16 +106,11 @@ class TamperedDatabase:
         """Some version's row."""
         return self.some(self.rows(scope, "versions"), fits)
 
-    def some_words(self, scope: str) -> tuple[int, set[str]]:
+    def some_words(self, scope: str) -> tuple[int, dict[str, int]]:
         """Some entry that the word index has, and its words."""
-        index = self.tables.words(self.number(scope))
+        index = words_in(self.tables, self.number(scope))
         seq = self.pick(sorted(index))
         return seq, index[seq]
-
-    def id_at(self, scope: str, seq: int) -> str:
-        """The id of the object that an entry is about."""
-        (row,) = self.tables.rows("versions", journal=self.number(scope), seq=seq)
-        return str(row["id"])
 
     def where(self, row: Row, *columns: str) -> Row:
         """The columns by which a row is found again."""

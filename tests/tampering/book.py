@@ -5,7 +5,7 @@ of the tree, rows, tags, the checkpoints that are kept with the journal and what
 of it are computed anew. What is left to notice it is a checkpoint that was kept elsewhere.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -13,7 +13,14 @@ from recollect.identity import canonical_bytes, decode
 from recollect.identity.merkle import Frontier, leaf_hash
 from recollect.kernel.errors import InvalidInput
 from recollect.ledger.checkpoint import Checkpoint, parse_checkpoint
-from recollect.ledger.derive import inputs_of, row_of, tags_of, words_of
+from recollect.ledger.derive import (
+    NO_WORDS,
+    inputs_of,
+    row_of,
+    tags_of,
+    thread_row,
+    words_of,
+)
 from recollect.ledger.entry import (
     FACT_KINDS,
     NOTICES,
@@ -25,9 +32,12 @@ from recollect.ledger.entry import (
     read_entry,
 )
 from recollect.ledger.fact import derivations_of, marks_of, unmarks_of
-from recollect.ledger.object import integrity_digest
+from recollect.ledger.object import integrity_digest, status_of
 from recollect.ledger.tree import BLOCK, node_of
-from recollect.text import TOKENIZER
+from recollect.ledger.unit import StoredThread
+from recollect.text import TOKENIZER, Terms
+from recollect.text.lengths import kind_of
+from tests.tampering.index import words_in, write_threads, write_words
 from tests.tampering.tables import Row, Tables
 
 
@@ -157,7 +167,9 @@ class Book:
         if rows:
             self._store_rows(tables)
         else:
+            index = words_in(tables, number)
             tables.change("journals", {"number": number}, indexed=len(leaves))
+            write_words(tables, number, index)
 
     def _store_rows(self, tables: Tables) -> None:
         rows = [row for seq in range(len(self.lines)) if (row := self._row(seq)) is not None]
@@ -165,7 +177,8 @@ class Book:
             "journals", {"number": self.number}, indexed=len(self.lines), tokenizer=TOKENIZER
         )
         newest = {row["id"]: row["number"] for row in sorted(rows, key=lambda row: row["number"])}
-        words = {}
+        words: dict[int, Terms] = {}
+        threads: list[StoredThread] = []
         for row in rows:
             is_newest = newest[row["id"]] == row["number"]
             tables.add("versions", **row | {"is_newest": is_newest})
@@ -174,7 +187,10 @@ class Book:
                 derived = {"journal": self.number, "input": source, "output": row["id"]}
                 tables.add("derivations", **derived)
             if is_newest and body is not None:
-                words[row["seq"], row["id"]] = _words(decode(body))
+                document = decode(body)
+                if status_of(document) == "active":
+                    words[row["seq"]], own = _words(document, row["seq"])
+                    threads += own
                 for tag in tags_of(decode(body)):
                     tables.add(
                         "tags",
@@ -184,7 +200,20 @@ class Book:
                         id=row["id"],
                     )
         self._store_facts(tables)
-        tables.reindex(self.number, words)
+        self._store_index(tables, words, threads)
+
+    def _store_index(
+        self, tables: Tables, words: Mapping[int, Terms], threads: Sequence[StoredThread]
+    ) -> None:
+        """The words of what is active, what they count, and in which threads it stands."""
+        length = sum(found.length for found in words.values())
+        tables.change("journals", {"number": self.number}, documents=len(words), length=length)
+        index = {
+            seq: {token: kind_of(count, found.length) for token, count in found.counts.items()}
+            for seq, found in words.items()
+        }
+        write_words(tables, self.number, index)
+        write_threads(tables, self.number, threads)
 
     def _store_facts(self, tables: Tables) -> None:
         """The names of facts, and what they were made from."""
@@ -214,11 +243,12 @@ def _inputs(body: bytes | None) -> Sequence[str]:
         return ()
 
 
-def _words(document: Any) -> frozenset[str]:
+def _words(document: Any, seq: int) -> tuple[Terms, Sequence[StoredThread]]:
     try:
-        return words_of(document)
+        row = thread_row(document, seq)
+        return words_of(document), () if row is None else (row,)
     except InvalidInput:  # a document of an attacker's, that says it is what it is not
-        return frozenset()
+        return NO_WORDS, ()
 
 
 def renote(tables: Tables, book: Book, hands: Sequence[Hand] = ()) -> None:

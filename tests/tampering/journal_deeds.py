@@ -229,7 +229,7 @@ def a_salt_is_changed(db: TamperedDatabase) -> Deed:
 
 @tampering(BODIES)
 def bytes_move_from_a_body_to_its_salt(db: TamperedDatabase) -> Deed:
-    """The digest is over the salt and the body, one after the other: it stays the same."""
+    """All bytes are there, in their order: it matters where the salt ends."""
     scope = db.scope()
     body = db.some_body(scope)
     whole = body["salt"] + body["body"]

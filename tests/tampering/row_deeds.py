@@ -1,12 +1,16 @@
-"""Tampering with what follows from a journal: rows, tags, notices, derivations, retries."""
+"""Tampering with what follows from a journal: rows, tags, words, notices, derivations, retries."""
 
 from typing import Any
 
+from recollect.text.lengths import kind_of
 from tests.tampering.adversary import TamperedDatabase
 from tests.tampering.deeds import Deed, at, of, tampering
+from tests.tampering.index import put_words, words_in
 
 ROWS = "rows"
 INDEX = "index"
+MALLORY = kind_of(1, 3)
+"""A word of an attacker's: once, in three."""
 LEFT = "beside the journal"
 
 
@@ -199,8 +203,9 @@ def a_word_is_taken_from_the_index(db: TamperedDatabase) -> Deed:
     """Who searches for it does not find the object any more."""
     scope = db.scope()
     seq, words = db.some_words(scope)
-    taken = {db.chance.choice(sorted(words))} if db.chance.random() < 0.5 else words
-    db.tables.put_words(db.number(scope), seq, db.id_at(scope, seq), words - taken)
+    taken = {db.chance.choice(sorted(words))} if db.chance.random() < 0.5 else set(words)
+    left = {token: kind for token, kind in words.items() if token not in taken}
+    put_words(db.tables, db.number(scope), seq, left)
     return Deed(scope, at(scope, "index", seq), how=f"{len(taken)} words")
 
 
@@ -208,18 +213,84 @@ def a_word_is_taken_from_the_index(db: TamperedDatabase) -> Deed:
 def a_word_is_added_to_the_index(db: TamperedDatabase) -> Deed:
     scope = db.scope()
     seq, words = db.some_words(scope)
-    db.tables.put_words(db.number(scope), seq, db.id_at(scope, seq), words | {"mallory"})
+    put_words(db.tables, db.number(scope), seq, words | {"mallory": MALLORY})
     return Deed(scope, at(scope, "index", seq))
+
+
+@tampering(INDEX, export="not in it")
+def a_count_in_the_index_is_changed(db: TamperedDatabase) -> Deed:
+    """Who asks for the word finds the object before others, or after them."""
+    scope = db.scope()
+    seq, words = db.some_words(scope)
+    token = db.chance.choice(sorted(words))
+    other = (words[token] + (db.chance.randrange(1, 255) << 8)) % (1 << 16)
+    put_words(db.tables, db.number(scope), seq, words | {token: other})
+    return Deed(scope, at(scope, "index", seq), how="a count")
+
+
+@tampering(INDEX, export="not in it")
+def a_length_in_the_index_is_changed(db: TamperedDatabase) -> Deed:
+    scope = db.scope()
+    seq, words = db.some_words(scope)
+    token = db.chance.choice(sorted(words))
+    other = words[token] ^ db.chance.randrange(1, 256)
+    put_words(db.tables, db.number(scope), seq, words | {token: other})
+    return Deed(scope, at(scope, "index", seq), how="a length")
+
+
+@tampering(INDEX, export="not in it")
+def what_the_index_counts_is_changed(db: TamperedDatabase) -> Deed:
+    """Every weight of the scope would be another one."""
+    scope = db.scope()
+    journal = db.journals[scope]
+    column = db.chance.choice(("documents", "length"))
+    other = journal[column] + db.chance.choice((-1, 1, 1_000))
+    db.tables.change("journals", {"scope": scope}, **{column: other})
+    return Deed(scope, of(scope, "index"), how=column)
+
+
+@tampering(INDEX, export="not in it")
+def a_segment_of_the_index_is_moved(db: TamperedDatabase) -> Deed:
+    """What lies in it would not be found, or be looked for where it is not."""
+    scope = db.scope()
+    segment = db.some(db.rows(scope, "segments"))
+    column = db.chance.choice(("first", "until", "number"))
+    other = segment[column] + (1_000 if column == "number" else db.chance.choice((1, 100)))
+    db.tables.change("segments", db.where(segment, "number"), **{column: other})
+    return Deed(scope, of(scope, "index"), how=column)
+
+
+@tampering(INDEX, export="not in it")
+def an_object_is_taken_out_of_its_thread(db: TamperedDatabase) -> Deed:
+    """What was said before it and after it would count for others."""
+    scope = db.scope()
+    row = db.some(db.rows(scope, "threads"))
+    db.tables.remove("threads", **db.where(row, "thread", "created_at", "id"))
+    return Deed(scope, of(scope, "index"))
+
+
+@tampering(INDEX, export="not in it")
+def an_object_is_put_into_another_thread(db: TamperedDatabase) -> Deed:
+    scope = db.scope()
+    row = db.some(db.rows(scope, "threads"))
+    if db.chance.random() < 0.5:
+        db.tables.add("threads", **row | {"thread": "of mallory"})
+        return Deed(scope, of(scope, "index"), how="added")
+    column, other = db.chance.choice(
+        (("thread", "of mallory"), ("speaker", "mallory"), ("seq", row["seq"] + 1))
+    )
+    db.tables.change("threads", db.where(row, "thread", "created_at", "id"), **{column: other})
+    return Deed(scope, of(scope, "index"), how=column)
 
 
 @tampering(INDEX, export="not in it")
 def two_entries_change_words(db: TamperedDatabase) -> Deed:
     scope = db.scope()
-    index = db.tables.words(db.number(scope))
+    index = words_in(db.tables, db.number(scope))
     one, words = db.some_words(scope)
     other = db.pick([seq for seq in sorted(index) if index[seq] != words])
     for seq, found in ((one, index[other]), (other, words)):
-        db.tables.put_words(db.number(scope), seq, db.id_at(scope, seq), found)
+        put_words(db.tables, db.number(scope), seq, found)
     return Deed(scope, at(scope, "index", one, other))
 
 
@@ -227,7 +298,7 @@ def two_entries_change_words(db: TamperedDatabase) -> Deed:
 def what_was_put_away_is_found_by_its_words(db: TamperedDatabase) -> Deed:
     scope = db.scope()
     row = db.some_version(scope, lambda row: not row["is_newest"] or row["status"] != "active")
-    db.tables.put_words(row["journal"], row["seq"], row["id"], {"mallory"})
+    put_words(db.tables, row["journal"], row["seq"], {"mallory": MALLORY})
     return Deed(scope, at(scope, "index", row["seq"]))
 
 
@@ -235,7 +306,7 @@ def what_was_put_away_is_found_by_its_words(db: TamperedDatabase) -> Deed:
 def the_index_is_said_to_reach_elsewhere(db: TamperedDatabase) -> Deed:
     scope = db.scope()
     journal = db.journals[scope]
-    first = min(db.tables.words(journal["number"]))
+    first = min(words_in(db.tables, journal["number"]))
     said = db.chance.choice((first, -1, journal["size"] + 1))
     db.tables.change("journals", {"scope": scope}, indexed=said)
     named = at(scope, "index", first) if said == first else of(scope, "index")
@@ -271,7 +342,7 @@ def the_index_is_said_to_be_of_another_tokenizer(db: TamperedDatabase) -> Deed:
     """It is not searched then, nor compared: opening it finds a break, and makes it anew."""
     scope = db.scope()
     seq, words = db.some_words(scope)
-    db.tables.put_words(db.number(scope), seq, db.id_at(scope, seq), words | {"mallory"})
+    put_words(db.tables, db.number(scope), seq, words | {"mallory": MALLORY})
     db.tables.change("journals", {"scope": scope}, tokenizer="another/1")
     return Deed(scope)
 

@@ -5,7 +5,7 @@ asked, and the triggers that guard against accidents are put out of the way firs
 """
 # ruff: noqa: S608 - the names of tables and columns are those of this file
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
 
@@ -15,13 +15,13 @@ import psycopg
 from recollect.ledger.directory import SCOPE as DIRECTORY
 from recollect.stores.shorthand import BODY, ENTRY, packed, unpacked
 from recollect.stores.sqlite.places import SEQ_BITS, place
-from recollect.stores.words import prefix
 
 Row = dict[str, Any]
 
 TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "journals": (
         "number", "scope", "origin", "opened_at", "size", "head", "head_at", "indexed", "tokenizer",
+        "documents", "length",
     ),
     "entries": ("journal", "seq", "entry"),
     "bodies": ("journal", "seq", "salt", "body"),
@@ -35,6 +35,9 @@ TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "tags": ("journal", "tag", "created_at", "id"),
     "marks": ("journal", "name", "seq"),
     "derivations": ("journal", "input", "output"),
+    "segments": ("journal", "number", "first", "until", "level"),
+    "postings": ("journal", "segment", "token", "first", "body"),
+    "threads": ("journal", "thread", "created_at", "id", "seq", "speaker"),
     "retries": ("journal", "fingerprint", "about", "seq", "entries", "at"),
 }  # fmt: skip
 """Every table and its columns, as both databases have them in essence."""
@@ -68,18 +71,6 @@ class Tables(Protocol):
 
     def remove(self, table: str, **where: Any) -> None:
         """Delete rows."""
-        ...
-
-    def words(self, journal: int) -> dict[int, set[str]]:
-        """The word index of a journal: for each entry that it has, its words."""
-        ...
-
-    def put_words(self, journal: int, seq: int, id: str, words: Collection[str]) -> None:
-        """Let the index have these words for an entry, and no others."""
-        ...
-
-    def reindex(self, journal: int, words: Mapping[tuple[int, str], Collection[str]]) -> None:
-        """Let the index of a journal have these words, by entry and object, and no others."""
         ...
 
 
@@ -156,39 +147,6 @@ class SqliteTables:
         condition, values = self._where(table, where)
         self._connection.execute(f"DELETE FROM {table} WHERE {condition}", values)
 
-    def words(self, journal: int) -> dict[int, set[str]]:
-        """The word index of a journal: for each entry that it has, its words."""
-        term = "substr(term, instr(term, ':') + 1)"
-        sql = f"SELECT {term}, doc FROM word_rows WHERE doc >= ? AND doc < ?"
-        found: dict[int, set[str]] = {}
-        postings: Any = self._connection.execute(sql, (place(journal, 0), place(journal + 1, 0)))
-        for term, doc in postings:
-            found.setdefault(doc & _SEQ, set()).add(term)
-        return found
-
-    def put_words(self, journal: int, seq: int, id: str, words: Collection[str]) -> None:
-        """Let the index have these words for an entry, and no others."""
-        del id
-        self._replace_words(journal, seq, self.words(journal).get(seq, ()), words)
-
-    def reindex(self, journal: int, words: Mapping[tuple[int, str], Collection[str]]) -> None:
-        """Let the index of a journal have these words, by entry and object, and no others."""
-        for seq, before in sorted(self.words(journal).items()):
-            self._replace_words(journal, seq, before, ())
-        for (seq, _), after in sorted(words.items()):
-            self._replace_words(journal, seq, (), after)
-
-    def _replace_words(
-        self, journal: int, seq: int, before: Collection[str], after: Collection[str]
-    ) -> None:
-        where, run = place(journal, seq), self._connection.execute
-        if before:
-            sql = "INSERT INTO words (words, rowid, tokens) VALUES ('delete', ?, ?)"
-            run(sql, (where, _joined(journal, before)))
-        if after:
-            sql = "INSERT INTO words (rowid, tokens) VALUES (?, ?)"
-            run(sql, (where, _joined(journal, after)))
-
     @staticmethod
     def _where(table: str, where: Row) -> tuple[str, tuple[Any, ...]]:
         if table in _PLACED:
@@ -201,13 +159,13 @@ class SqliteTables:
         return " AND ".join(f"{name} IS ?" for name in where), tuple(where.values())
 
 
-def _joined(journal: int, words: Collection[str]) -> str:
-    return " ".join(prefix(journal) + word for word in sorted(words))
-
-
 def _stored_columns(table: str) -> tuple[str, ...]:
     columns = TABLES[table]
     return ("place", *columns[2:]) if table in _PLACED else columns
+
+
+def _is_short(table: str, column: str) -> bool:
+    return table in _PLACED and column in _PASSAGES
 
 
 def _read(table: str, row: Row) -> Row:
@@ -217,14 +175,14 @@ def _read(table: str, row: Row) -> Row:
     if table == "versions":
         row["is_newest"] = bool(row["is_newest"])
     return {
-        name: unpacked(value, _PASSAGES[name]) if name in _PASSAGES else value
+        name: unpacked(value, _PASSAGES[name]) if _is_short(table, name) else value
         for name, value in row.items()
     }
 
 
 def _written(table: str, row: Row) -> Row:
     stored: Row = {
-        name: packed(value, _PASSAGES[name]) if name in _PASSAGES else value
+        name: packed(value, _PASSAGES[name]) if _is_short(table, name) else value
         for name, value in row.items()
     }
     if table in _PLACED and "seq" in stored:
@@ -308,33 +266,6 @@ class PostgresTables:
         self._connection.execute(
             f"DELETE FROM recollect.{table} WHERE {condition}".encode(), values
         )
-
-    def words(self, journal: int) -> dict[int, set[str]]:
-        """The word index of a journal: for each entry that it has, its words."""
-        sql = b"SELECT seq, tokens FROM recollect.words WHERE journal = %s"
-        rows = self._connection.execute(sql, (journal,)).fetchall()
-        return {seq: {token.partition(":")[2] for token in tokens} for seq, tokens in rows}
-
-    def put_words(self, journal: int, seq: int, id: str, words: Collection[str]) -> None:
-        """Let the index have these words for an entry, and no others."""
-        sql = b"DELETE FROM recollect.words WHERE journal = %s AND seq = %s"
-        self._connection.execute(sql, (journal, seq))
-        if words:
-            rows = self.rows("versions", journal=journal, seq=seq)
-            number = rows[0]["number"] if rows else 1
-            sql = (
-                b"INSERT INTO recollect.words (journal, seq, id, number, tokens)"
-                b" VALUES (%s, %s, %s, %s, %s)"
-            )
-            tokens = [prefix(journal) + word for word in sorted(words)]
-            self._connection.execute(sql, (journal, seq, id, number, tokens))
-
-    def reindex(self, journal: int, words: Mapping[tuple[int, str], Collection[str]]) -> None:
-        """Let the index of a journal have these words, by entry and object, and no others."""
-        sql = b"DELETE FROM recollect.words WHERE journal = %s"
-        self._connection.execute(sql, (journal,))
-        for (seq, id), found in sorted(words.items()):
-            self.put_words(journal, seq, id, found)
 
 
 _PG_DIRECTORY: Final = " "  # PostgreSQL keeps the directory under a name that no user can have

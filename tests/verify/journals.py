@@ -110,7 +110,7 @@ class Journal:
         entry = {
             "actor": "agent:support",
             "at": START + 1000 * seq,
-            "body_digest": sha256(salt + text.encode()).hex(),
+            "body_digest": sha256(salt + sha256(text.encode())).hex(),
             "kind": kind,
             "previous_entry_hash": sha256(before.encode()).hex(),
             "seq": seq,
@@ -140,7 +140,7 @@ class Journal:
         body = json.loads(str(self.kept[at].body))
         text = change(body) or canonical(body)
         salt = str(self.kept[at].salt)
-        digest = sha256(bytes.fromhex(salt) + text.encode()).hex()
+        digest = sha256(bytes.fromhex(salt) + sha256(text.encode())).hex()
 
         def redigest(seq: int, members: dict[str, Any]) -> None:
             if seq == at:

@@ -8,7 +8,9 @@ import pytest
 
 import recollect_verify
 from recollect.journeys.intent import documents
-from recollect.ledger.fact import TYPES
+from recollect.journeys.recall.documents import TRACE
+from recollect.journeys.turn.facts import TYPE as CYCLE
+from recollect.ledger.fact import ERASURE, TYPES
 from tests.verify.damages import Damage, Finding
 from tests.verify.fact_damages import FACT_DAMAGES
 from tests.verify.facts import ERASED, facts_sample, kept, sealed, snapshot, world_of
@@ -65,7 +67,7 @@ def test_both_know_the_types_that_are_written() -> None:
         if name.isupper() and isinstance(value, str)
     }
 
-    assert set().union(*TYPES.values()) == written | {"Erasure"}
+    assert set().union(*TYPES.values()) == written | {ERASURE, TRACE, CYCLE}
     assert {kind: frozenset(types) for kind, types in recollect_verify.FACT_TYPES.items()} == TYPES
 
 

@@ -20,6 +20,7 @@ from recollect.kernel.errors import CapabilityMissing, DependencyMissing
 from recollect.kernel.randomness import Randomness
 from recollect.ledger.codec import PLAIN, BodyCodec
 from recollect.ledger.unit import Adoption
+from recollect.plans.items import ItemStore
 from recollect.stores.dictionary import DictDatabase
 from recollect.stores.sqlite.connection import MEMORY
 from recollect.stores.sqlite.database import SqliteDatabase
@@ -32,6 +33,10 @@ class LedgerDatabase(PlainDatabase, Protocol):
 
     async def ledger(self, scope: str, origin: str, now: int) -> FilteredLedger:
         """The ledger of one scope; a scope that is new gets a journal of this origin."""
+        ...
+
+    async def items(self, scope: str, session_ref: str) -> ItemStore:
+        """The items of one session; StoreUnavailable if its scope was never opened here."""
         ...
 
     def adoption(self, scope: str, origin: str, now: int) -> AbstractAsyncContextManager[Adoption]:

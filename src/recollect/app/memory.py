@@ -4,7 +4,7 @@ A handle is opened for one scope and one actor, and can't reach another scope.
 """
 
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Final, cast
@@ -29,9 +29,13 @@ from recollect.journeys.intent.proposing import Proposer
 from recollect.journeys.intent.recalling import RECALL_LIMIT_S
 from recollect.journeys.intent.runtime import Runtime, of_domain
 from recollect.journeys.maintain.reindex import refresh
+from recollect.journeys.recall.originals import Originals
+from recollect.journeys.recall.recaller import Recaller
 from recollect.journeys.records.absent import absent
 from recollect.journeys.records.codec import DataCodec, JsonCodec, ModelCodec
 from recollect.journeys.records.store import Records
+from recollect.journeys.turn.scope import Scope as TurnScope
+from recollect.journeys.turn.scope import Turning
 from recollect.kernel.actors import ActorRef, parse_actor
 from recollect.kernel.clock import Clock, SystemClock
 from recollect.kernel.errors import CapabilityMissing, StoreUnavailable
@@ -41,7 +45,11 @@ from recollect.kernel.scopes import check_scope
 from recollect.ledger.checkpoint import directory_origin, scope_origin
 from recollect.ledger.codec import PLAIN, BodyCodec
 from recollect.ledger.directory import SCOPE as DIRECTORY
+from recollect.outside.folders import FolderScanner
+from recollect.recall.embedder import Embedder, stored_as
+from recollect.recall.meaning import Meaning
 from recollect.recall.provider import MemoryProvider, OfHandle
+from recollect.recall.selector import Selector
 from recollect.records.authority import MemoryAuthorityPolicy
 from recollect.records.hooks import MemoryHooks
 from recollect.stores.dictionary import DictDatabase
@@ -61,6 +69,8 @@ Provider = MemoryProvider[Any] | Callable[[Memory[Any]], MemoryProvider[Any]]
 DEFAULT_URL: Final = "sqlite:///recollect.db"
 DEFAULT_SCOPE: Final = "default"
 DEFAULT_ACTOR: Final = "system:recollect"
+EMBEDDER: Final = "embedder"
+"""How the embedder is called among the models that memory rests on."""
 
 _JOURNAL_ID_BYTES: Final = 16
 
@@ -83,6 +93,8 @@ async def open(
     randomness: Randomness | None = None,
     seal: Seal | None = None,
     models: Mapping[str, str] | None = None,
+    embedder: Embedder | None = None,
+    selectors: Sequence[Selector] = (),
     bodies: BodyCodec = PLAIN,
     domain: Domain | Runtime | None = None,
     provider: Provider | None = None,
@@ -99,6 +111,8 @@ async def open(
     type; without it, data is any JSON value. ``seal`` says who signs checkpoints and where they are
     kept; without it, the environment does (docs/checkpoints.md). ``models`` names the identity of
     each model that memory rests on: one that changes without a re-audit is a conformance break.
+    ``embedder`` turns texts into vectors, for the selector ``hybrid``; ``selectors`` are further
+    ones that `recall` knows by their names.
     ``bodies`` says how bodies are stored, say encrypted; whoever opens the database needs the same.
     ``memory_policy`` says which operations on memory itself need approval.
     ``domain`` are the actions that `act` runs, or any other host (`hosted_by`); ``provider``, or
@@ -131,6 +145,8 @@ async def open(
             randomness=randomness,
             seal=seal,
             models=models,
+            embedder=embedder,
+            selectors=selectors,
             domain=domain,
             provider=provider,
             authority=authority,
@@ -158,6 +174,8 @@ async def opened(
     randomness: Randomness | None = None,
     seal: Seal | None = None,
     models: Mapping[str, str] | None = None,
+    embedder: Embedder | None = None,
+    selectors: Sequence[Selector] = (),
     domain: Domain | Runtime | None = None,
     provider: Provider | None = None,
     authority: AuthorityPolicy | None = None,
@@ -182,7 +200,8 @@ async def opened(
         checkpoints = Checkpoints(scope, ledger, directory, seal, clock, randomness)
         watch = Watch(checkpoints)
         table = governed = _table(ledger, drafts, watch, memory_policy, actor)
-        conformance = Conformance(scope, governed, drafts, clock, checkpoints, models)
+        rests_on = _models(models, embedder)
+        conformance = Conformance(scope, governed, drafts, clock, checkpoints, rests_on)
         await refresh(governed, drafts, now, (await conformance.state()).fingerprint)
         await conformance.on_open()
     records = Records(table, codec=codec, actor=actor, clock=clock, ids=ids, hooks=hooks)
@@ -208,6 +227,11 @@ async def opened(
         recall_limit=recall_limit,
         timeout_ms=None if run_limit is None else round(run_limit * 1000),
     )
+    turns_in = TurnScope(
+        str(actor), governed, partial(database.items, scope), clock, ids, randomness
+    )
+    meaning = None if embedder is None else Meaning(embedder, ledger.vectors)
+    recaller = Recaller(ledger, chronicle, conformance, codec, clock, ids, meaning)
     memory: Memory[Any] = Memory(
         scope=scope,
         actor=actor,
@@ -221,11 +245,21 @@ async def opened(
         conformance=conformance,
         app=app,
         explainer=Explainer(ledger, chronicle),
+        recaller=recaller,
+        selectors={one.name: one for one in selectors},
+        embedder=embedder,
+        originals=Originals(ledger, chronicle, conformance, recaller.verifying, codec, clock),
+        turning=Turning(turns_in, FolderScanner()),
         watch=watch,
     )
     if isinstance(asked, OfHandle):
         asked.given(memory)
     return memory
+
+
+def _models(named: Mapping[str, str] | None, embedder: Embedder | None) -> Mapping[str, str]:
+    """The models that memory rests on: those that are named, and the embedder (GOV-BREAK)."""
+    return {**(named or {}), **({} if embedder is None else {EMBEDDER: stored_as(embedder)})}
 
 
 def _provider(given: Provider | None) -> MemoryProvider[Any] | None:

@@ -24,6 +24,8 @@
     │   ├── InvalidDomain          a domain that can't be defined so        (APP-INPUT-2)
     │   ├── InvalidIntent          an action or input that the domain does not know
     │   ├── MemoryOutOfReach       memory asked for from where it must not be (C-5, M-4)
+    │   ├── InvalidPlan            an execution plan that is none, with all that is wrong
+    │   ├── InvalidItem            a MemoryItem that is none                (ING-WHITELIST)
     │   ├── InvalidSignature       a signature of a known key that does not hold
     │   └── InvalidKey             a signing key, or a ring of keys, that can't be used
     ├── RecordError                the record is not in the state that the call needs
@@ -42,7 +44,19 @@
     │   ├── BranchMoved            another run moved the head first
     │   ├── DecisionRefused        somebody may not decide, or it is decided already
     │   ├── NothingToRun           the handle was opened without a domain
+    │   ├── ReasoningClosed        a recall after the proposal was submitted (M-3)
+    │   ├── TraceMissing           a proposal that used memory without a trace (M-2)
+    │   ├── RecallFailed           the result of a recall that failed is asked for
     │   └── MarkMoved              what a unit of work rested on has changed
+    ├── PlanError                  a turn through an execution plan came to an end
+    │   ├── CycleFailed            a step failed: nothing of the cycle was stored
+    │   ├── ModelFailed            a model or an embedder did not answer as it must
+    │   ├── NotRecorded            a cycle that was not recorded can't be replayed
+    │   └── FailFast               the runtime stops at once               (ING-FAILFAST)
+    │       ├── WriteFailed        what a cycle stores could not be written
+    │       ├── SessionDamaged     a session that can't be read or written
+    │       ├── SessionMismatch    a session of another plan                (ING-HASH)
+    │       └── RuntimeStopped     a runtime that has failed fast does nothing more
     └── StoreError                 the database can't do it
         ├── CapabilityMissing      the store does not declare this ability
         ├── DependencyMissing      an extra is not installed
@@ -52,6 +66,7 @@
         ├── StoreFailed            an I/O error: the outcome is unknown
         ├── AnchorFailed           an anchor can't be read or written
         ├── IndexStale             the word index is another tokenizer's
+        ├── ItemDamaged            an item that is stored can't be read     (ING-PARTIAL)
         ├── BodyUnreadable         a body that is stored can't be unpacked, say for want of a key
         ├── ForeignDatabase        a database of something else
         ├── SchemaTooNew           written by a newer recollect
@@ -276,6 +291,30 @@ class InvalidCheckpoint(InvalidInput):
 
     code = "input.checkpoint"
     text = "Not a checkpoint: {why}, at {where}."
+
+
+@dataclass(eq=False)
+class InvalidPlan(InvalidInput):
+    """An execution plan that is none; names everything that is wrong with it."""
+
+    violations: tuple[str, ...]
+
+    code, rule = "input.plan", "ING-NEUTRAL"
+
+    def __str__(self) -> str:
+        """Every violation, each on a line."""
+        return "The plan can't be run:\n" + "\n".join(f"- {one}" for one in self.violations)
+
+
+@dataclass(eq=False)
+class InvalidItem(InvalidInput):
+    """A MemoryItem, or a part of one, that is none (ING-WHITELIST)."""
+
+    where: str
+    why: str
+
+    code, rule = "input.item", "ING-WHITELIST"
+    text = "The item can't be stored: {why}, at {where}."
 
 
 @dataclass(eq=False)
@@ -532,6 +571,144 @@ class MarkMoved(WorldError):
     text = "Somebody else came first at {name!r}: read it again, then decide."
 
 
+@dataclass(eq=False)
+class ReasoningClosed(WorldError):
+    """A recall, or a second proposal, in a reasoning phase that is over (M-3)."""
+
+    reasoning_id: str
+
+    code, rule = "world.reasoning_closed", "M-3"
+    text = (
+        "The reasoning phase {reasoning_id} is closed: memory is selected before a proposal is"
+        " submitted. Open another one."
+    )
+
+
+@dataclass(eq=False)
+class TraceMissing(WorldError):
+    """A proposal that used memory, without the trace of its selection (M-2)."""
+
+    why: str
+
+    code, rule = "world.trace_missing", "M-2"
+    text = "The proposal is refused: {why}. What memory it used must be on record with it."
+
+
+@dataclass(eq=False)
+class RecallFailed(WorldError):
+    """The result of a recall that failed is asked for: an error is never an empty list."""
+
+    trace_id: str
+    why: str
+
+    code = "world.recall_failed"
+    text = "The recall {trace_id} failed, and has no result: {why}."
+
+
+# ------------------------------------------------------------------------------- plans
+
+
+class PlanError(RecollectError):
+    """A turn through an execution plan came to an end."""
+
+    code = "plan"
+
+
+@dataclass(eq=False)
+class CycleFailed(PlanError):
+    """A step failed, and with it the cycle: nothing of it was stored (ING-NO-FALLBACK)."""
+
+    step: str
+    why: str
+    not_done: tuple[str, ...] = ()
+
+    code, rule = "plan.cycle_failed", "ING-NO-FALLBACK"
+
+    def __str__(self) -> str:
+        """Which step, why, and what was not done."""
+        rest = f" Not done: {', '.join(self.not_done)}." if self.not_done else ""
+        return f"The cycle failed at {self.step}: {self.why}. Nothing was stored.{rest}"
+
+
+@dataclass(eq=False)
+class ModelFailed(PlanError):
+    """A model or an embedder did not answer, or not as it must."""
+
+    model: str
+    why: str
+
+    code = "plan.model_failed"
+    text = "The model {model} did not answer as it must: {why}."
+
+
+@dataclass(eq=False)
+class NotRecorded(PlanError):
+    """A cycle that was not recorded can't be replayed (ING-RAW)."""
+
+    cycle_id: str
+
+    code = "plan.not_recorded"
+    text = (
+        "The cycle {cycle_id} is not recorded: only digests of it were kept. Record with --record."
+    )
+
+
+class FailFast(PlanError):
+    """The runtime stops at once, and does nothing more (ING-FAILFAST)."""
+
+    code, rule = "plan.fail_fast", "ING-FAILFAST"
+
+
+@dataclass(eq=False)
+class WriteFailed(FailFast):
+    """What a cycle stores could not be written."""
+
+    what: str
+    why: str
+
+    code = "plan.fail_fast.write"
+    text = "{what} could not be written: {why}. The runtime has stopped."
+
+
+@dataclass(eq=False)
+class SessionDamaged(FailFast):
+    """A session that can't be read or written."""
+
+    session: str
+    why: str
+
+    code = "plan.fail_fast.session_damaged"
+    text = (
+        "The session {session} is damaged: {why}. Nothing was changed; begin anew with a fresh"
+        " session (--fresh-session keeps the old one aside)."
+    )
+
+
+@dataclass(eq=False)
+class SessionMismatch(FailFast):
+    """A session whose last plan was another one (ING-HASH)."""
+
+    session: str
+    expected: str
+    actual: str
+
+    code, rule = "plan.fail_fast.session_mismatch", "ING-HASH"
+    text = (
+        "The session {session} was left by another plan (expected {expected}, found {actual})."
+        " Go on with that plan, or begin anew (--fresh-session keeps the old one aside)."
+    )
+
+
+@dataclass(eq=False)
+class RuntimeStopped(FailFast):
+    """A runtime that has failed fast does nothing more."""
+
+    why: str
+
+    code = "plan.fail_fast.stopped"
+    text = "The runtime has stopped and does nothing more: {why}. Open another one."
+
+
 # -------------------------------------------------------------------------- stores
 
 
@@ -618,6 +795,17 @@ class AnchorFailed(StoreError):
 
     code = "store.anchor_failed"
     text = "Can't use the anchor {anchor}: {why}. The database is as it was."
+
+
+@dataclass(eq=False)
+class ItemDamaged(StoreError):
+    """An item that is stored can't be read: no retrieval is partial (ING-PARTIAL)."""
+
+    item: str
+    why: str
+
+    code, rule = "store.item_damaged", "ING-PARTIAL"
+    text = "The item {item} is damaged: {why}. Nothing is returned rather than a part."
 
 
 @dataclass(eq=False)

@@ -16,6 +16,7 @@ _VARIANTS = {digit: "89ab"[int(digit, 16) & 0b11] for digit in "0123456789abcdef
 
 RESERVED: Final = (
     "proposal/", "execution/", "world/", "branches/", "branch/", "open/", "running/", "from/",
+    "trace/", "ref/", "cycle/", "cycles/",
 )  # fmt: skip
 """How names begin that are no ids of records: what is derived from what is told by one name."""
 
@@ -45,3 +46,12 @@ class TimeOrderedIds:
         time, tail = f"{self._last:015x}", self._randomness.take(_TAIL_BYTES).hex()
         variant = _VARIANTS[tail[0]]
         return f"{time[:8]}-{time[8:12]}-7{time[12:]}-{variant}{tail[1:4]}-{tail[4:]}"
+
+
+def random_uuid(randomness: Randomness) -> str:
+    """A version 4 UUID: where a seed asks for an id that tells no time."""
+    drawn = bytearray(randomness.take(16))
+    drawn[6] = drawn[6] & 0x0F | 0x40
+    drawn[8] = drawn[8] & 0x3F | 0x80
+    digits = drawn.hex()
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))

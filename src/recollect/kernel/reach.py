@@ -6,7 +6,7 @@ which objects the recall rests on: observed, not declared. Whoever writes calls 
 an effect may write, for it is not repeated; an action itself would write again when it is replayed.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
@@ -85,3 +85,23 @@ def reached(ids: Iterable[str]) -> None:
     if isinstance(reach, str):
         raise MemoryOutOfReach(reach)
     reach.note(ids)
+
+
+_phase: Final[ContextVar[Callable[[], None] | None]] = ContextVar("recollect_phase", default=None)
+
+
+@contextmanager
+def proposing_through(check: Callable[[], None]) -> Iterator[None]:
+    """In this block, whoever proposes past a reasoning phase is refused as `check` says (M-2)."""
+    token = _phase.set(check)
+    try:
+        yield
+    finally:
+        _phase.reset(token)
+
+
+def check_proposable() -> None:
+    """Refuse a proposal that goes past the reasoning phase that it is made in."""
+    check = _phase.get()
+    if check is not None:
+        check()

@@ -22,6 +22,7 @@ from recollect.kernel.errors import (
     InvalidActor,
     InvalidEvent,
     InvalidFilter,
+    InvalidItem,
     InvalidObject,
     InvalidRecord,
     InvalidWorld,
@@ -32,6 +33,7 @@ Refusal = (
     type[InvalidActor]
     | type[InvalidEvent]
     | type[InvalidFilter]
+    | type[InvalidItem]
     | type[InvalidObject]
     | type[InvalidRecord]
     | type[InvalidWorld]
@@ -69,12 +71,19 @@ class WireModel(ClosedModel):
     )
 
 
+def places_and_reasons(refused: ValidationError) -> list[tuple[str, str]]:
+    """Where and why pydantic refused a value, for everything that it found wrong."""
+    found = []
+    for error in refused.errors(include_url=False, include_input=False):
+        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in error["loc"])
+        reason = error["msg"].removeprefix("Value error, ").replace("tuple", "list")
+        found.append(("$" + "".join(steps), reason[0].lower() + reason[1:]))
+    return found
+
+
 def place_and_reason(refused: ValidationError) -> tuple[str, str]:
-    """Where and why pydantic refused a value, for the first thing that it found wrong."""
-    error = refused.errors(include_url=False, include_input=False)[0]
-    where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error["loc"])
-    reason = error["msg"].removeprefix("Value error, ").replace("tuple", "list")
-    return "$" + where, reason[0].lower() + reason[1:]
+    """The same, for the first thing that it found wrong."""
+    return places_and_reasons(refused)[0]
 
 
 def _tuple(value: object) -> object:

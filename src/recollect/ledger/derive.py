@@ -1,17 +1,22 @@
-"""What follows from an object's document: the row, the tags and the words that it is found by.
+"""What follows from an object's document: its row, its tags, the words and the thread of it.
 
 The rows of a ledger hold nothing that is not in its journal: a store writes them as it goes, and
 a verifier derives them anew and compares.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
-from recollect.identity import decode
+from recollect.identity import decode, sha256_hex
 from recollect.kernel.json import JsonValue
 from recollect.ledger.object import data_of, record_times, status_of, version_of
 from recollect.ledger.time import parse_time
-from recollect.ledger.unit import Version
-from recollect.text import terms_of
+from recollect.ledger.unit import StoredThread, Version
+from recollect.text import Terms, speaker_of, terms, terms_of
+
+NO_WORDS: Final = Terms({}, 0)
+THREAD_LENGTH: Final = 32
+"""Hexadecimal digits of a thread's digest: 128 bits."""
 
 
 def row_of(document: Mapping[str, JsonValue]) -> Version:
@@ -49,14 +54,47 @@ def inputs_in(document: Mapping[str, JsonValue]) -> Sequence[str]:
     return tuple(dict.fromkeys(one["id"] for one in document.get("inputs") or ()))
 
 
-def words_of(document: Mapping[str, JsonValue]) -> frozenset[str]:
-    """The tokens that an object is found by: those of what it says, while it is active.
+def words_of(document: Mapping[str, JsonValue]) -> Terms:
+    """The tokens that an object is found by, with counts: of what it says, while it is active.
 
     Not of its tags, sources and the like: they are not said by it, and tags have an index.
     """
     if status_of(document) != "active":
-        return frozenset()
-    return frozenset(terms_of(data_of(document)).counts)
+        return NO_WORDS
+    return terms_of(data_of(document))
+
+
+def thread_of(document: Mapping[str, JsonValue]) -> str | None:
+    """What an object is a part of: its first source, by a digest; None if it names none.
+
+    All that a thread is asked is whether it is the same; a digest has one length, and says
+    nothing of a source that was erased.
+    """
+    sources = document.get("source_refs")
+    if not sources:
+        return None
+    return sha256_hex(sources[0]["uri"].encode())[:THREAD_LENGTH]
+
+
+def speaker_in(document: Mapping[str, JsonValue]) -> str:
+    """The tokens of whoever says what an object says, joined by spaces; empty if nobody is named.
+
+    Of a text, the name that it begins with; of other data, its member `speaker`.
+    """
+    data = data_of(document)
+    if isinstance(data, str):
+        return " ".join(sorted(speaker_of(data)))
+    named = data.get("speaker") if isinstance(data, dict) else None
+    return " ".join(sorted(terms(named).counts)) if isinstance(named, str) else ""
+
+
+def thread_row(document: Mapping[str, JsonValue], seq: int) -> StoredThread | None:
+    """The row of an object in its thread, while it is active; None if it has no thread."""
+    thread = thread_of(document) if status_of(document) == "active" else None
+    if thread is None:
+        return None
+    created_at, _ = record_times(document)
+    return StoredThread(thread, created_at, document["id"], seq, speaker_in(document))
 
 
 def _ms(time: str | None) -> int | None:

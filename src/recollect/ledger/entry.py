@@ -23,7 +23,9 @@ MemoryLogKind = Literal[
 ]
 """The six events of a MemoryLog; there are never more (GOV-LOG)."""
 
-FactKind = Literal["proposal", "decision", "world", "execution", "effect", "erasure"]
+FactKind = Literal[
+    "proposal", "decision", "world", "execution", "effect", "erasure", "trace", "cycle"
+]
 """What is not about an object but has a name of its own (`fact`)."""
 
 Kind = MemoryLogKind | FactKind | Literal["checkpoint", "maintenance"]
@@ -66,8 +68,17 @@ def genesis(origin: str) -> str:
 
 
 def body_digest(salt: bytes, body: bytes) -> str:
-    """The digest of a body. The salt goes when the body goes: what is left can't be guessed."""
-    return sha256_hex(salt + body)
+    """The digest of a body. The salt goes when the body goes: what is left can't be guessed.
+
+    A proof that somebody kept still has the salt of an object, and the object's hash. What keeps
+    that from being guessed is the nonce inside the object, which went with the body.
+    """
+    return salted(salt, sha256(body)).hex()
+
+
+def salted(salt: bytes, body_hash: bytes) -> bytes:
+    """The digest of the body with this SHA-256: a proof opens it without the body."""
+    return sha256(salt + body_hash)
 
 
 def entry_bytes(entry: Entry) -> bytes:

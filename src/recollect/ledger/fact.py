@@ -27,6 +27,8 @@ TYPES: Final[Mapping[str, frozenset[str]]] = {
     "execution": frozenset({"ExecutionBegun", "ExecutionSealed", "ExecutionAbandoned"}),
     "effect": frozenset({"EffectStarted", "EffectFinished"}),
     "erasure": frozenset({ERASURE}),
+    "trace": frozenset({"Trace"}),
+    "cycle": frozenset({"Cycle"}),
 }
 """What the body of a fact of each kind can be (`docs/format.md`)."""
 

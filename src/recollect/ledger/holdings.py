@@ -16,3 +16,5 @@ class Holdings(NamedTuple):
     """Idempotency keys whose answer names it."""
     derivations: int = 0
     """From what it was made, one for each input."""
+    recordings: int = 0
+    """What was recorded of a cycle."""

@@ -7,7 +7,8 @@
 5. the newest version is marked as such, and no other
 6. from every entry about an object a row follows
 7. the index of tags has the tags of what is active, and nothing else
-8. the word index has the words of what was active when it was last brought forward, likewise
+8. the word index has the words of what was active when it was last brought forward, with their
+   counts, lengths and threads, likewise
 9. what was derived from what is listed, and nothing else
 10. content that is gone has a tombstone after it, and before a tombstone all content is gone
 """
@@ -20,11 +21,11 @@ from recollect.kernel.errors import InvalidInput, InvalidProof
 from recollect.ledger.body import broken_event, broken_member, document_of
 from recollect.ledger.codec import Unreadable
 from recollect.ledger.damage import Damages
-from recollect.ledger.derive import inputs_in, row_of, tags_of, words_of
+from recollect.ledger.derive import NO_WORDS, inputs_in, row_of, tags_of, thread_row, words_of
 from recollect.ledger.entry import Entry, read_entry
 from recollect.ledger.object import hash_name, integrity_digest, status_of
 from recollect.ledger.unit import StoredRow, StoredTag, Version
-from recollect.ledger.words import WordSums
+from recollect.ledger.words import WordSums, thread_tag
 
 BUCKETS: Final = 256
 _MODULUS: Final = 1 << 256
@@ -53,6 +54,7 @@ class RowWalk:
         self._damages = damages
         self.tags = TagSums(key)
         self.derivations = TagSums(key)
+        self.threads = TagSums(key)
         self.count = 0
         self._last: StoredRow | None = None
         self._document: Any = None
@@ -177,16 +179,20 @@ class RowWalk:
         # 8.
         if self._words is not None and self._indexed is not None:
             row, indexed = self._indexed
-            if indexed is not None and not self._words.is_as(row.seq, self._words_of(row, indexed)):
-                why = f"it has not the words of {row.version.id!r}, version {row.version.number}"
-                self._damages.add("index", row.seq, why)
+            if indexed is not None:
+                self._check_words(self._words, row, indexed)
 
-    def _words_of(self, row: StoredRow, document: Any) -> frozenset[str]:
+    def _check_words(self, sums: WordSums, row: StoredRow, document: Any) -> None:
         try:
-            return words_of(document)
+            words, thread = words_of(document), thread_row(document, row.seq)
         except InvalidInput:
             self._damages.add("object", row.seq, "its statement has not the format that it says")
-            return frozenset()
+            words, thread = NO_WORDS, None
+        if not sums.is_as(row.seq, words, is_active=status_of(document) == "active"):
+            why = f"it has not the words of {row.version.id!r}, version {row.version.number}"
+            self._damages.add("index", row.seq, why)
+        if thread is not None:
+            self.threads.add(thread_tag(thread))
 
     def _report(self, row: StoredRow, why: str) -> None:
         id, number = row.version.id, row.version.number

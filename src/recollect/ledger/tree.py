@@ -116,7 +116,7 @@ class _Nodes:
 
     def __call__(self, level: int, index: int, /) -> bytes:
         height = level % STRIDE
-        block = _block(level, index)
+        block = block_over(level, index)
         start = (index << height) % BLOCK
         hashes = self._blocks[block][start : start + (1 << height)]
         if len(hashes) != 1 << height:
@@ -125,9 +125,10 @@ class _Nodes:
 
 
 def _blocks(nodes: Iterable[tuple[int, int]]) -> set[Block]:
-    return {_block(level, index) for level, index in nodes}
+    return {block_over(level, index) for level, index in nodes}
 
 
-def _block(level: int, index: int) -> Block:
+def block_over(level: int, index: int) -> Block:
+    """The block that a node lies over."""
     height = level % STRIDE
     return Block(level - height, (index << height) // BLOCK)

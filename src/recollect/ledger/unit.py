@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from recollect.kernel.retry import RetryKey
+from recollect.ledger.beside import CYCLE, Beside, BesideCounts, BesideRows
 from recollect.ledger.entry import Kind
 from recollect.ledger.holdings import Holdings
 from recollect.ledger.tree import Block, Blocks
@@ -88,15 +89,27 @@ def of_entries(name: str, entries: Sequence["NamedEntry"]) -> Current | None:
     return Current(name, 0, ENTRIES, 0, 0, None, None, None, None, b"", entries=entries)
 
 
-RETRIED: Final = "proposal/"
+RETRIED: Final = ("proposal/", CYCLE)
 """How the names of facts begin that are asked for with a retry key; the id follows."""
+
+
+def asked_for_as(name: str) -> str:
+    """What the retries of the facts under a name are about: its id, or nothing."""
+    for prefix in RETRIED:
+        if name.startswith(prefix):
+            return name.removeprefix(prefix)
+    return ""
 
 
 def about(one: Current) -> str:
     """What the retries of an object, or of the facts under a name, are about: its id."""
-    if one.status != ENTRIES:
-        return one.id
-    return one.id.removeprefix(RETRIED) if one.id.startswith(RETRIED) else ""
+    return asked_for_as(one.id) if one.status == ENTRIES else one.id
+
+
+def recorded_as(one: Current) -> str:
+    """The cycle whose recording goes with the facts under a name; nothing for all others."""
+    is_cycle = one.status == ENTRIES and one.id.startswith(CYCLE)
+    return one.id.removeprefix(CYCLE) if is_cycle else ""
 
 
 class Past(NamedTuple):
@@ -185,6 +198,8 @@ class Unit(NamedTuple):
     """Whose the word index is once this has landed; None leaves that as it is."""
     expects: Sequence[Expected] = ()
     """MarkMoved, and nothing is written, where it is not so when the unit runs."""
+    beside: Sequence[Beside] = ()
+    """What lands with its entries, or not at all."""
 
 
 class Committed(NamedTuple):
@@ -193,6 +208,8 @@ class Committed(NamedTuple):
     places: list[Place]
     about: str
     fresh: bool = True
+    erased_beside: BesideCounts | None = None
+    """What went of all that had landed beside entries, or would go, where the unit asked so."""
 
 
 class Head(NamedTuple):
@@ -243,22 +260,40 @@ REBUILDING: Final = "(being made anew)"
 
 
 class StoredWord(NamedTuple):
-    """A posting of the word index: a token, and the entry of the version that has it."""
+    """A posting of the word index: a token, the entry of the version that has it, and how.
+
+    `kind` is the count, and in its low byte the class of the length, as the index has them.
+    """
 
     token: str
     seq: int
+    kind: int
+
+
+class StoredThread(NamedTuple):
+    """An active object in its thread, in the order of creation, and the tokens of its speaker."""
+
+    thread: str
+    created_at: int
+    id: str
+    seq: int
+    speaker: str
 
 
 class Index(NamedTuple):
     """The word index of a journal: how many of its entries it has, and whose tokens they are.
 
-    It has the words of what was active when the journal had `indexed` entries. The entries from
-    there on are its *tail*: whoever searches reads their objects themselves. Without any entry it
-    is of no tokenizer yet.
+    It has the words of what was active when the journal had `indexed` entries: `documents` of
+    them, with `length` tokens. The entries from there on are its *tail*: whoever searches reads
+    their objects themselves. Without any entry it is of no tokenizer yet.
     """
 
     indexed: int
     tokenizer: str
+    documents: int = 0
+    length: int = 0
+    broken: str | None = None
+    """What is wrong with the segments that its postings lie in; None if nothing is."""
 
     @property
     def is_stale(self) -> bool:
@@ -268,6 +303,11 @@ class Index(NamedTuple):
 
 class Ledger(Protocol):
     """The ledger of one scope."""
+
+    @property
+    def beside(self) -> BesideRows:
+        """What landed beside its entries."""
+        ...
 
     async def commit(self, unit: Unit) -> Committed:
         """Run a unit in one transaction."""
@@ -352,8 +392,8 @@ class Ledger(Protocol):
         """Keep a checkpoint's note; one of the same size is replaced."""
         ...
 
-    async def notes(self) -> list[str]:
-        """The notes that are kept, the largest size first."""
+    async def notes(self, limit: int | None = None) -> list[str]:
+        """The notes that are kept, the largest size first; at most so many."""
         ...
 
     async def scrub(self, *, rewrite: bool = False) -> None:
@@ -408,7 +448,18 @@ class Snapshot(Protocol):
         ...
 
     def words(self) -> AsyncGenerator[Sequence[StoredWord], None]:
-        """Every posting of the word index, in any order."""
+        """Every posting of the word index, in any order; one that can't be read is of entry -1."""
+        ...
+
+    def beside(self) -> AsyncGenerator[Sequence[Beside], None]:
+        """All that landed beside the entries, as what lands elsewhere.
+
+        ItemDamaged or BodyUnreadable for what can't be read.
+        """
+        ...
+
+    def threads(self) -> AsyncGenerator[Sequence[StoredThread], None]:
+        """Every row of the index of threads, in any order."""
         ...
 
 
@@ -421,6 +472,10 @@ class Adoption(Protocol):
 
     async def rows(self, rows: Sequence[StoredRow]) -> None:
         """Take over the next rows, when all entries were."""
+        ...
+
+    async def beside(self, beside: Sequence[Beside]) -> None:
+        """Take over what had landed beside the entries."""
         ...
 
     async def notes(self, notes: Sequence[tuple[int, str]], at: int) -> None:

@@ -28,6 +28,7 @@ from recollect.ledger.entry import (
     NOTICES,
     SALT_BYTES,
     Entry,
+    body_digest,
     entry_hash,
     genesis,
     read_entry,
@@ -143,7 +144,7 @@ class Walk:
             report("body", seq, f"its salt has not {SALT_BYTES} bytes")
         elif isinstance(body, Unreadable):
             report("body", seq, f"it can't be read: {body.why}")
-        elif sha256_hex(salt + body) != digest:
+        elif body_digest(salt, body) != digest:
             report("body", seq, "it is not the body that the entry was written with")
         # 6.
         if body is not None and not isinstance(body, Unreadable) and kind not in OBJECT_KINDS:

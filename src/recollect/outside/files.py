@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 LOCK_SECONDS: Final = 10.0
-_LOOK_AGAIN_SECONDS: Final = 0.01
+LOOK_AGAIN_SECONDS: Final = 0.01
 
 
 def lies_beside(path: Path, database: Path) -> bool:
@@ -68,7 +68,7 @@ def locked(descriptor: int, *, shared: bool = False) -> Iterator[None]:
                 raise TimeoutError(
                     f"another process has locked it for {LOCK_SECONDS:g} s"
                 ) from None
-            time.sleep(_LOOK_AGAIN_SECONDS)
+            time.sleep(LOOK_AGAIN_SECONDS)
     try:
         yield
     finally:

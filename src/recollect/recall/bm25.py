@@ -3,16 +3,18 @@
 A token weighs its idf, times what its count is worth: the first occurrence the most, the tenth
 hardly anything, and less in a document that is longer than others. `K1` and `B` are the values
 that collections of short passages are usually ranked with; texts of memory are short. Other values
-change little (docs/evaluation.md).
+change little (docs/evaluation.md). Counts and lengths are those that fit into a byte (`lengths`).
 
-Nothing here depends on the order of a mapping or on the C library: floats are added in the order
-of the question's tokens, so that every machine gives the same.
+Nothing here depends on the order of a mapping or on the C library: floats are added from the most
+frequent token to the rarest, so that every machine gives the same. That order is the cheapest for
+whoever adds up postings: what is longest is taken as it is, and the rest is added to it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from recollect.recall.statistics import Statistics
+from recollect.text.lengths import LENGTHS, kind_of
 
 K1: Final = 0.9
 """How soon further occurrences stop to count."""
@@ -29,7 +31,9 @@ class Weights:
     def __init__(
         self, tokens: Sequence[str], statistics: Statistics, *, k1: float = K1, b: float = B
     ) -> None:
-        self.tokens = tuple(tokens)
+        frequencies = statistics.frequencies
+        self.tokens = tuple(sorted(tokens, key=lambda token: -frequencies.get(token, 0)))
+        """The most frequent first, ties in the order of the question."""
         self._idf = {token: statistics.idf(token) * (k1 + 1) for token in self.tokens}
         self._short = k1 * (1 - b)
         self._longer = k1 * b / statistics.average_length
@@ -38,6 +42,11 @@ class Weights:
 
     def weight(self, token: str, count: int, length: int) -> float:
         """What a token weighs that a document of this length has so often."""
+        return self.weight_of(token, kind_of(count, length))
+
+    def weight_of(self, token: str, kind: int) -> float:
+        """The same, of a count and a length as a posting has them (`lengths.kind_of`)."""
+        count, length = kind >> 8, LENGTHS[kind & 0xFF]
         return self._idf[token] * count / (count + (self._short + self._longer * length))
 
     def of(self, counts: Mapping[str, int], length: int) -> dict[str, float]:

@@ -1,14 +1,11 @@
 """What a ranking is given, and what it gives back: values, whatever store they come from."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from recollect.recall.reasons import Reason
-from recollect.text import terms
 
-_LABEL: Final = re.compile(r"\s*([^\s:]{1,64}(?: [^\s:]{1,64}){0,3}):\s")
 _NOBODY: Final[frozenset[str]] = frozenset()
 
 
@@ -16,13 +13,15 @@ _NOBODY: Final[frozenset[str]] = frozenset()
 class Candidate:
     """A record as a ranking sees it.
 
-    `counts` holds how often it has each token that is asked for (others may be in it); `length`
-    is the number of all its tokens. `thread` is the conversation or the source that it is a part
-    of and `place` its place in time there, each place once; a record of no thread stands alone.
-    `speaker` holds the tokens of whoever says it.
+    `seq` is the number of the entry that led to this version of it: no two have the same, and the
+    highest is the newest. `counts` holds how often it has each token that is asked for (others may
+    be in it); `length` is the number of all its tokens. `thread` is the conversation or the source
+    that it is a part of and `place` its place in time there, each place once; a record of no
+    thread stands alone. `speaker` holds the tokens of whoever says it.
     """
 
     id: str
+    seq: int
     created_at: int
     counts: Mapping[str, int]
     length: int
@@ -36,13 +35,8 @@ class Scored:
     """A record that was found: how well, how sure, and why."""
 
     id: str
+    seq: int
     created_at: int
     score: float
     confidence: float
     reason: Reason
-
-
-def speaker_of(text: str) -> frozenset[str]:
-    """The tokens of the name that a text begins with: up to four words, a colon, white space."""
-    found = _LABEL.match(text)
-    return frozenset(terms(found[1]).counts) if found else _NOBODY

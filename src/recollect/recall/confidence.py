@@ -9,27 +9,39 @@ weighed by its share of what the question could reach at most, and
 were read off the development conversations and rounded to the cautious side (the table is in
 docs/evaluation.md): of the results with confidence p, about the part p was marked as evidence. On
 other data it is an estimate that orders the same way: it rises with the score, and is never 1.
+
+How many records there are to choose from counts as well. Where there are more than in the
+conversations, `even` grows with the logarithm of their number: to tell one from a million takes
+more evidence. Where there are fewer, the odds rise as their number falls: of three records, one in
+three may be right before anything is known.
 """
 
 from dataclasses import dataclass
 from typing import Final
 
+from recollect.recall.statistics import logarithm
+
 HIGHEST: Final = 0.99
 """No guess is certain."""
+
+MEASURED_AT: Final = 600
+"""Records in a conversation, about, where it was measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Where confidence is one half, and how sharply it turns there."""
+    """Where confidence is one half among `MEASURED_AT` records, and how sharply it turns there."""
 
     even: float
     power: int
 
-    def confidence(self, score: float, bound: float) -> float:
-        """How sure a score is, given what the question could reach at most."""
+    def confidence(self, score: float, bound: float, documents: int) -> float:
+        """How sure a score is, given what the question could reach at most, and among how many."""
         if score <= 0 or bound <= 0:
             return 0.0
-        odds = 1.0
+        more = logarithm(1 + documents) / logarithm(1 + MEASURED_AT)
+        even = self.even * max(1.0, more)
+        odds = max(1.0, MEASURED_AT / max(documents, 1))
         for _ in range(self.power):  # no pow: its last bit is the C library's
-            odds *= score * score / bound / self.even
+            odds *= score * score / bound / even
         return min(odds / (odds + 1), HIGHEST)

@@ -5,8 +5,9 @@ the words that lead to it. So each word that is asked for counts once for a reco
 most: in the record itself, or in one up to `REACH` places before or after it in its thread and at
 most `GAP` apart, damped by the distance. Two places halve it.
 
-Words are taken from the `SEEDS` best records only (by their own words): so the work has a bound,
-and a store need read no more than these and who stands around them.
+Words are taken from the `SEEDS` best records only (by their own words; from more, if more results
+are asked for): so the work has a bound, and a store need read no more than these and who stands
+around them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -23,7 +23,8 @@ from recollect.kernel.errors import InvalidProof, InvalidWorld
 from recollect.kernel.json import MAX_INTEGER, JsonValue
 from recollect.kernel.reach import out_of_reach
 from recollect.ledger.signed_note import SignedNote, Verifier, check_signatures
-from recollect.recall.proof import check_proof, check_signed, proof_in
+from recollect.recall.checking import check_proof, check_signed
+from recollect.recall.proof import proof_in
 from recollect.recall.trace import MemoryTrace, SelectedMemory, VerificationEvidence, traces_in
 from recollect.worlds.authority import Approved, Asked, Rejected, Verdict, asked_scope, is_among
 from recollect.worlds.conditions import Condition
@@ -105,26 +106,14 @@ class MemoryPolicy(ABC):
 
 @dataclass(frozen=True)
 class RequiresVerified(MemoryPolicy):
-    """Each memory was verified, and its proof holds here too, by itself (M-1, M-4).
-
-    With ``alone=False`` a proof may leave the body out: that the entry holds this memory is then
-    the word of whoever verified it, who is named in the evidence; all else is checked.
-    """
+    """Each memory was verified, and its proof holds here too, by itself (M-1, M-4)."""
 
     kind: ClassVar[str] = "requires_verified"
 
-    alone: bool = True
-
-    def __post_init__(self) -> None:
-        _check_alone(alone=self.alone)
-
     def _against(self, trace: MemoryTrace, _asked: Asked) -> Iterator[str]:
         for one in trace.selected:
-            if (why := _unproved(one, alone=self.alone)) is not None:
+            if (why := _unproved(one)) is not None:
                 yield f"the memory {one.ref.world_id} is not verified: {why}"
-
-    def _settings(self) -> dict[str, JsonValue]:
-        return {"alone": self.alone}
 
 
 def signed_by_one_of(known: Iterable[Verifier]) -> Callable[[SignedNote], bool]:
@@ -145,14 +134,10 @@ class RequireSigned(MemoryPolicy):
 
     name: str
     signed_by: Callable[[SignedNote], bool] = field(repr=False, compare=False)
-    alone: bool = True
-
-    def __post_init__(self) -> None:
-        _check_alone(alone=self.alone)
 
     def _against(self, trace: MemoryTrace, _asked: Asked) -> Iterator[str]:
         for one in trace.selected:
-            why = _unproved(one, alone=self.alone) or self._unsigned(one.evidence)
+            why = _unproved(one) or self._unsigned(one.evidence)
             if why is not None:
                 yield f"the memory {one.ref.world_id} is not signed for: {why}"
 
@@ -166,7 +151,7 @@ class RequireSigned(MemoryPolicy):
         return None
 
     def _settings(self) -> dict[str, JsonValue]:
-        return {"evaluator": self.name, "alone": self.alone}
+        return {"evaluator": self.name}
 
 
 @dataclass(frozen=True)
@@ -206,20 +191,18 @@ class MaximumAge(MemoryPolicy):
 
     milliseconds: int
     of: Aged = "memory"
-    alone: bool = True
 
     def __post_init__(self) -> None:
         if type(self.milliseconds) is not int or not 0 <= self.milliseconds <= MAX_INTEGER:
             raise InvalidWorld("$.milliseconds", "an age is a whole number of milliseconds")
         if self.of not in get_args(Aged):
             raise InvalidWorld("$.of", f"it is one of {', '.join(get_args(Aged))}")
-        _check_alone(alone=self.alone)
 
     def _against(self, trace: MemoryTrace, asked: Asked) -> Iterator[str]:
         for one in trace.selected:
             at: int | str = trace.selected_at
             if self.of == "memory":
-                at = _written_at(one, alone=self.alone)
+                at = _written_at(one)
             if isinstance(at, str):
                 yield f"how old the memory {one.ref.world_id} is was not shown: {at}"
             elif not 0 <= (age := asked.submitted_at - at) <= self.milliseconds:
@@ -227,7 +210,7 @@ class MaximumAge(MemoryPolicy):
                 yield f"the {self.of} {_PLACE[self.of]}{one.ref.world_id} {how}"
 
     def _settings(self) -> dict[str, JsonValue]:
-        return {"milliseconds": self.milliseconds, "of": self.of, "alone": self.alone}
+        return {"milliseconds": self.milliseconds, "of": self.of}
 
 
 @dataclass(frozen=True)
@@ -271,23 +254,18 @@ def _selected(trace: MemoryTrace) -> str:
     return f"the memory {named} was" if named else "nothing was"
 
 
-def _check_alone(*, alone: bool) -> None:
-    if type(alone) is not bool:
-        raise InvalidWorld("$.alone", "it is true or false")
-
-
-def _written_at(one: SelectedMemory, *, alone: bool) -> int | str:
+def _written_at(one: SelectedMemory) -> int | str:
     """When a memory's entry was written, by its proof; or why that is not shown."""
     if one.evidence is None:
         return "there is no evidence"
     try:
-        proved = check_proof(proof_in(one.evidence), ref=one.ref, without_body=not alone)
+        proved = check_proof(proof_in(one.evidence), ref=one.ref)
     except InvalidProof as refused:
         return refused.why
     return "its proof names no entry" if proved.entry is None else proved.entry.at
 
 
-def _unproved(one: SelectedMemory, *, alone: bool) -> str | None:
+def _unproved(one: SelectedMemory) -> str | None:
     """Why a memory is not verified by what stands in the trace; None where it is.
 
     1. whoever selected it says that it is
@@ -306,7 +284,7 @@ def _unproved(one: SelectedMemory, *, alone: bool) -> str | None:
         return f"{evidence.method!r} does not prove that it is on record"
     # 3.
     try:
-        proved = check_proof(proof_in(evidence), ref=one.ref, without_body=not alone)
+        proved = check_proof(proof_in(evidence), ref=one.ref)
     except InvalidProof as refused:
         return refused.why
     # 4.
@@ -339,18 +317,16 @@ def _policy(wire: JsonValue, known: Evaluators) -> MemoryPolicy:
     by = wire["authorityId"]
     match wire["kind"]:
         case RequiresVerified.kind:
-            return RequiresVerified(wire["alone"], when=condition, authority_id=by)
+            return RequiresVerified(when=condition, authority_id=by)
         case RequireSigned.kind:
             name = wire["evaluator"]
             if name not in known:
                 raise InvalidWorld("$.evaluator", f"no function is handed in for {name!r}")
-            return RequireSigned(name, known[name], wire["alone"], when=condition, authority_id=by)
+            return RequireSigned(name, known[name], when=condition, authority_id=by)
         case MinimumConfidence.kind:
             return MinimumConfidence(wire["minimum"], when=condition, authority_id=by)
         case MaximumAge.kind:
-            return MaximumAge(
-                wire["milliseconds"], wire["of"], wire["alone"], when=condition, authority_id=by
-            )
+            return MaximumAge(wire["milliseconds"], wire["of"], when=condition, authority_id=by)
         case AllowedSelectors.kind:
             selectors = [ActorRef.model_validate(actor) for actor in wire["selectors"]]
             return AllowedSelectors(selectors, when=condition, authority_id=by)

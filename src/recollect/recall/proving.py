@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from recollect.kernel.errors import InvalidJson, InvalidProof, InvalidWorld
 from recollect.ledger.entry import read_entry
 from recollect.ledger.tree import Block, Blocks, blocks_for_inclusion, inclusion, root
+from recollect.ledger.walk import OBJECT_KINDS
+from recollect.recall.checking import check_form, content_of
 from recollect.recall.proof import (
     HashProof,
     InclusionProof,
@@ -18,8 +20,6 @@ from recollect.recall.proof import (
     Original,
     TreeHead,
     VerificationProof,
-    check_form,
-    content_of,
 )
 from recollect.recall.trace import MemoryRef
 from recollect.worlds.hashing import world_id
@@ -67,17 +67,16 @@ def prove(
     *,
     method: Method = "inclusion",
     place: Place | None = None,
-    with_body: bool = True,
 ) -> ProveResult:
     """The proof that an original is what a reference leads to; it is checked before it is given.
 
     Pure: the same original at the same place gives the same proof. An inclusion proof needs a
-    `place`. Without its body, a proof holds only together with the original.
+    `place`. None has the content of a memory object in it, or the snapshot of a world.
     """
     if original is None:
         return ProveResult(valid=False, error="the original is not there")
     try:
-        form = _form(method, original, place, with_body=with_body)
+        form = _form(method, original, place)
         check_form(form, ref=ref, original=original)
     except (InvalidProof, InvalidWorld, InvalidJson) as refused:
         return ProveResult(valid=False, error=refused.why)
@@ -85,10 +84,9 @@ def prove(
     return ProveResult(valid=True, proof=proof)
 
 
-def _form(
-    method: Method, original: Original, place: Place | None, *, with_body: bool
-) -> MemoryRef | HashProof:
-    schema, content = content_of(read_entry(original.entry), original.body)
+def _form(method: Method, original: Original, place: Place | None) -> MemoryRef | HashProof:
+    entry = read_entry(original.entry)
+    schema, content = content_of(entry, original.body)
     address = world_id(schema, content)
     if method == "existence":
         return MemoryRef(world_id=address)
@@ -101,7 +99,7 @@ def _form(
         schema_hash=schema,
         content_hash=content,
         entry=original.entry.decode(),
-        opening=_opening(original) if with_body else None,
+        opening=_opening(entry.kind, original),
         size=place.size,
         root=place.root.hex(),
         path=_hex(place.path),
@@ -109,8 +107,9 @@ def _form(
     )
 
 
-def _opening(original: Original) -> Opening:
-    return Opening(salt=original.salt.hex(), body=original.body.decode())
+def _opening(kind: str, original: Original) -> Opening:
+    record = None if kind in OBJECT_KINDS else original.body.decode()
+    return Opening(salt=original.salt.hex(), body=record)
 
 
 def _head(place: Place) -> TreeHead:

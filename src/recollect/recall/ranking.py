@@ -3,18 +3,18 @@
 ============  ==========================================  ==================================
 mode          what counts                                 what a store gives for it
 ============  ==========================================  ==================================
-`KEYWORD`     how many of the words; then the newest      postings
+`KEYWORD`     how many of the words                       postings
 `FULL_TEXT`   BM25                                        postings with counts, lengths;
                                                           statistics of the scope
-`CONTEXT`     BM25 with what stands around, who says it   the same; of the `SEEDS` best their
-              and when                                    threads, places and neighbours
+`CONTEXT`     BM25 with what stands around, who says it   the same; of the best (`seeds`)
+              and when                                    their threads, places and neighbours
 ============  ==========================================  ==================================
 
 Pure functions over values: the same result for the same candidates in any order, and for the same
-state on every machine and database. The order is total: score, then newest, then id.
+state on every machine and database. The order is total: score, then the newest entry.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -74,11 +74,26 @@ def ranked(
     statistics: Statistics,
     *,
     limit: int | None = None,
+    among: int | None = None,
 ) -> list[Scored]:
     """The candidates that have anything of what is asked for, the best first.
 
-    Reasons are made for what is returned, not for what is left out.
+    Reasons are made for what is returned, not for what is left out. In `CONTEXT` the words of
+    `seeds_for(limit)` records count; `among` says so where another number is wanted.
     """
+    return list(one_by_one(mode, asked, candidates, statistics, limit=limit, among=among))
+
+
+def one_by_one(
+    mode: Mode,
+    asked: Asked,
+    candidates: Iterable[Candidate],
+    statistics: Statistics,
+    *,
+    limit: int | None = None,
+    among: int | None = None,
+) -> Iterator[Scored]:
+    """The same: all are scored at once, and reasons made as they are asked for, ten for ten."""
     weights = Weights(asked.tokens, statistics)
     bound = weights.bound
     if mode is Mode.KEYWORD:
@@ -86,23 +101,32 @@ def ranked(
     elif mode is Mode.FULL_TEXT:
         found = _by_weight(weights, candidates)
     else:
-        found = _in_context(asked, weights, list(candidates))
+        number = seeds_for(limit) if among is None else among
+        found = _in_context(asked, weights, list(candidates), number)
     calibration = CALIBRATIONS[mode]
-    return [
-        Scored(
-            one.id, one.created_at, score, calibration.confidence(score, bound), reason_of(asked)
-        )
-        for score, one, reason_of in _best(found, limit)
-    ]
+
+    def made(draft: _Draft) -> Scored:
+        score, one, reason_of = draft
+        sure = calibration.confidence(score, bound, statistics.documents)
+        return Scored(one.id, one.seq, one.created_at, score, sure, reason_of(asked))
+
+    return map(made, _best(found, limit))
 
 
-def seeds(asked: Asked, candidates: Iterable[Candidate], statistics: Statistics) -> list[Candidate]:
+def seeds_for(limit: int | None) -> int:
+    """Of how many records the words count in `CONTEXT`, where so many results are asked for."""
+    return SEEDS if limit is None else max(SEEDS, limit)
+
+
+def seeds(
+    asked: Asked, candidates: Iterable[Candidate], statistics: Statistics, among: int = SEEDS
+) -> list[Candidate]:
     """The candidates whose words count in `CONTEXT`.
 
     A store that has many finds these first, and then hands `ranked` no others but them and what
     stands around them: the result is the same.
     """
-    return [one for one, _ in _seeds(Weights(asked.tokens, statistics), candidates)]
+    return [one for one, _ in _seeds(Weights(asked.tokens, statistics), candidates, among)]
 
 
 # ----------------------------------------------------------------------------- the modes
@@ -117,8 +141,8 @@ class _Draft(NamedTuple):
 
 
 def _best(found: Iterable[_Draft], limit: int | None) -> list[_Draft]:
-    def place(draft: _Draft) -> tuple[float, int, str]:
-        return -draft.score, -draft.one.created_at, draft.one.id
+    def place(draft: _Draft) -> tuple[float, int]:
+        return -draft.score, -draft.one.seq
 
     return sorted(found, key=place) if limit is None else nsmallest(limit, found, key=place)
 
@@ -136,7 +160,9 @@ def _by_weight(weights: Weights, candidates: Iterable[Candidate]) -> Iterable[_D
             yield _Draft(added(own.values()), one, partial(_weighed, own))
 
 
-def _in_context(asked: Asked, weights: Weights, candidates: list[Candidate]) -> Iterable[_Draft]:
+def _in_context(
+    asked: Asked, weights: Weights, candidates: list[Candidate], number: int
+) -> Iterable[_Draft]:
     """BM25 in context.
 
     1. the best records by their own words are the seeds
@@ -145,7 +171,7 @@ def _in_context(asked: Asked, weights: Weights, candidates: list[Candidate]) -> 
     """
     tokens = frozenset(weights.tokens)
     # 1. and 2.
-    around = Surroundings(_seeds(weights, candidates), weights.tokens)
+    around = Surroundings(_seeds(weights, candidates, number), weights.tokens)
     for one, highest in around.reached(candidates):
         score = added(highest)
         # 3.
@@ -156,12 +182,12 @@ def _in_context(asked: Asked, weights: Weights, candidates: list[Candidate]) -> 
         yield _Draft(score, one, partial(_placed, one, around))
 
 
-def _seeds(weights: Weights, candidates: Iterable[Candidate]) -> list[Seed]:
+def _seeds(weights: Weights, candidates: Iterable[Candidate], number: int) -> list[Seed]:
     weighed = ((one, weights.of(one.counts, one.length)) for one in candidates if one.counts)
     return nsmallest(
-        SEEDS,
+        number,
         ((one, own) for one, own in weighed if own),
-        key=lambda pair: (-added(pair[1].values()), -pair[0].created_at, pair[0].id),
+        key=lambda pair: (-added(pair[1].values()), -pair[0].seq),
     )
 
 

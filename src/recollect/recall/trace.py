@@ -3,7 +3,7 @@
 The three types are seed 001's. ``evidence`` is an addition that its section 11.2 allows: what a
 verifier showed, who had it shown, and when. A trace that is read may hold members that we don't
 know; they are dropped, and never written. Everything here is by value: nothing selects, loads or
-verifies (`proof` does), and an id of a world is opaque.
+verifies (`checking` does), and an id of a world is opaque.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

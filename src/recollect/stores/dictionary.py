@@ -1,4 +1,4 @@
-"""The dict store: the reference for records, in memory, gone when it is closed."""
+"""The dict store: the reference for records and items, in memory, gone when it is closed."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +18,7 @@ from recollect.records.table import (
     Row,
     check_version,
 )
+from recollect.stores.item_dictionary import DictItems
 
 R = TypeVar("R")
 
@@ -146,10 +147,15 @@ class DictDatabase:
 
     def __init__(self) -> None:
         self._tables: dict[str, DictTable] = {}
+        self._items: dict[tuple[str, str], DictItems] = {}
 
     def records(self, scope: str) -> DictTable:
         """The table of one scope, made when it is first asked for."""
         return self._tables.setdefault(scope, DictTable())
+
+    async def items(self, scope: str, session_ref: str) -> DictItems:
+        """The items of one session, made when they are first asked for."""
+        return self._items.setdefault((scope, session_ref), DictItems(session_ref))
 
     async def scopes(self) -> list[str]:
         """Every scope that was opened."""
@@ -158,6 +164,7 @@ class DictDatabase:
     async def close(self) -> None:
         """Forget everything."""
         self._tables.clear()
+        self._items.clear()
 
 
 def _judged(kept: _Kept) -> StoredMemoryRecord[_Kept]:

@@ -109,6 +109,8 @@ _CODES: Final = {
     "execution": 12,
     "effect": 13,
     "erasure": 14,
+    "trace": 15,
+    "cycle": 16,
 }
 _KINDS: Final = {code: kind for kind, code in _CODES.items()}
 _FIELDS: Final = struct.Struct(">BqQ32s32s")  # kind, at, seq, digest, previous; then the actor

@@ -5,13 +5,15 @@ their words are remembered here, by the digest of the body: whatever becomes of 
 same body has the same words.
 """
 
+from collections.abc import KeysView, Mapping
 from typing import Final, NamedTuple
 
 from recollect.identity import decode, sha256
 from recollect.kernel.errors import InvalidInput
 from recollect.ledger.codec import BodyCodec, Leniently, Unreadable
-from recollect.ledger.derive import words_of
-from recollect.ledger.object import TYPE, version_of
+from recollect.ledger.derive import thread_row, words_of
+from recollect.ledger.object import TYPE, status_of, version_of
+from recollect.ledger.unit import StoredThread
 
 MERGED_WHEN_IDLE: Final = 256
 """Entries beyond the end of the index from which on they are merged into it, in spare time."""
@@ -25,21 +27,32 @@ BATCH: Final = 256
 CLOSING_S: Final = 2.0
 """For how long entries are merged while a database is being closed."""
 
+UNKNOWN: Final = -1
+"""Stands for the number of an entry where only its body is known."""
+
 _REMEMBERED_BYTES: Final = 32 * 1024 * 1024
 _OVERHEAD: Final = 3_000
 
 
-def prefix(journal: int) -> str:
-    """What stands before the tokens of a journal: its postings are its own."""
-    return f"{journal}:"
-
-
 class Words(NamedTuple):
-    """What a body's object is found by: its id, its version, its tokens while it is active."""
+    """What a body's object is found by: its words, its thread and who says it, while active."""
 
     id: str
     number: int
-    tokens: frozenset[str]
+    is_active: bool
+    counts: Mapping[str, int]
+    length: int
+    thread: StoredThread | None
+    """Its row, but for the number of the entry, which no body knows."""
+
+    @property
+    def tokens(self) -> KeysView[str]:
+        """Its tokens, each once."""
+        return self.counts.keys()
+
+    def row(self, seq: int) -> StoredThread | None:
+        """Its row in its thread; None if it is in none."""
+        return None if self.thread is None else self.thread._replace(seq=seq)
 
 
 class Known(NamedTuple):
@@ -95,6 +108,14 @@ def words_in(body: bytes) -> Words | None:
         document = decode(body)
         if document["type"] != TYPE:
             return None
-        return Words(document["id"], version_of(document), words_of(document))
+        found = words_of(document)
+        return Words(
+            document["id"],
+            version_of(document),
+            status_of(document) == "active",
+            found.counts,
+            found.length,
+            thread_row(document, UNKNOWN),
+        )
     except (InvalidInput, KeyError, TypeError, AttributeError):
         return None

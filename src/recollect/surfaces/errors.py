@@ -6,11 +6,14 @@ code meaning
 0    done
 1    a bug, or the output could not be written
 2    wrong use: what was given can't be accepted (InvalidInput, a wrong option)
-3    the record, or the world, is not in the state that the command needs (RecordError,
-     WorldError); `consolidate`: refused; `act`: rejected, or failed
+3    the record, the world or the turn is not in the state that the command needs (RecordError,
+     WorldError, PlanError); `consolidate`: refused; `act`: rejected, or failed
 4    the database, an anchor, or something that has to be installed, is not there (StoreError)
 5    what was looked at is not sound: `verify` found damage, `validate` found violations,
      `replay` found a difference
+6    a cycle failed: nothing of the turn was stored, and the next turn may go on (CycleFailed)
+7    the runtime stopped at once: a write failed, or the session is damaged or of another plan
+     (FailFast)
 ==== =========================================================================
 """
 
@@ -18,7 +21,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from recollect.kernel.errors import (
+    CycleFailed,
+    FailFast,
     InvalidInput,
+    PlanError,
     RecollectError,
     RecordError,
     StoreError,
@@ -29,14 +35,19 @@ WRONG_USE: Final = 2
 NOT_IN_STATE: Final = 3
 NOT_THERE: Final = 4
 NOT_SOUND: Final = 5
+CYCLE_FAILED: Final = 6
+FAILED_FAST: Final = 7
 
 EXIT_CODES: Final[Mapping[type[RecollectError], int]] = {
     InvalidInput: WRONG_USE,
     RecordError: NOT_IN_STATE,
     WorldError: NOT_IN_STATE,
+    PlanError: NOT_IN_STATE,
+    CycleFailed: CYCLE_FAILED,
+    FailFast: FAILED_FAST,
     StoreError: NOT_THERE,
 }
-"""By branch of the tree: a new leaf has its code from the branch it grows on."""
+"""By branch of the tree: a new leaf has its code from the nearest branch it grows on."""
 
 
 def exit_code(error: RecollectError) -> int:

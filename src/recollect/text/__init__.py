@@ -7,6 +7,7 @@ one finds the other.
 from recollect.text.breaks import MAX_WORD, words
 from recollect.text.folding import fold
 from recollect.text.queries import MAX_QUERY_WORDS, Query, QueryWord, matches, query
+from recollect.text.speakers import speaker_of
 from recollect.text.tokens import Terms, terms, terms_of
 from recollect.text.values import texts
 from recollect.text.version import TOKENIZER
@@ -21,6 +22,7 @@ __all__ = [
     "fold",
     "matches",
     "query",
+    "speaker_of",
     "terms",
     "terms_of",
     "texts",

@@ -70,10 +70,13 @@ def _policy(wire: JsonValue, known: Evaluators) -> AuthorityPolicy:
 
 
 def _rule(wire: JsonValue, known: Evaluators) -> PolicyRule:
-    return PolicyRule(_condition(wire["condition"], known), wire["decision"], wire.get("reason"))
+    return PolicyRule(
+        condition_from_wire(wire["condition"], known), wire["decision"], wire.get("reason")
+    )
 
 
-def _condition(wire: JsonValue, known: Evaluators) -> Condition:
+def condition_from_wire(wire: JsonValue, known: Evaluators) -> Condition:
+    """The condition that `to_wire` wrote; LookupError, or InvalidWorld, where none of ours does."""
     match wire["kind"]:
         case "intent_type":
             return IntentType(wire["types"])

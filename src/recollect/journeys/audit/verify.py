@@ -22,7 +22,7 @@ from recollect.ledger.rows import RowWalk, TagSums, tags_of_newest
 from recollect.ledger.tree import STRIDE
 from recollect.ledger.unit import Head, Ledger, Snapshot, StoredTag
 from recollect.ledger.walk import Walk
-from recollect.ledger.words import KEY_BYTES, WordSums
+from recollect.ledger.words import KEY_BYTES, WordSums, thread_tag
 
 Progress = Callable[[str, int, int], None]
 """Told what is being walked, how far it is, and how far it goes."""
@@ -76,6 +76,8 @@ async def verify(
             tell("rows", rows.count, head.size)
         rows.finish()
         await _check_tags(snapshot, rows.tags, TagSums(key), damages)
+        if words is not None:
+            await _check_threads(snapshot, rows.threads, TagSums(key), damages)
         await _check_marks(snapshot, walk.facts.marks, TagSums(key), damages)
         rows.derivations.add_all(walk.facts.derivations)
         await _check_derivations(snapshot, rows.derivations, TagSums(key), damages)
@@ -140,7 +142,9 @@ async def _words(
     if not 0 <= index.indexed <= size:
         why = f"it says that it has the words of {index.indexed:,} entries of {size:,}"
         damages.add("index", None, why)
-    words = WordSums(size, min(index.indexed, size), Randomness().take(KEY_BYTES))
+    if index.broken is not None:
+        damages.add("index", None, index.broken)
+    words = WordSums(size, index, Randomness().take(KEY_BYTES))
     count = 0
     try:
         async for chunk in snapshot.words():
@@ -187,6 +191,16 @@ async def _check_derivations(
     if derived.differing(stored):
         why = "what is listed as made from what is not what the objects and facts say"
         damages.add("index", None, why)
+
+
+async def _check_threads(
+    snapshot: Snapshot, derived: TagSums, stored: TagSums, damages: Damages
+) -> None:
+    async for chunk in snapshot.threads():
+        for row in chunk:
+            stored.add(thread_tag(row))
+    if derived.differing(stored):
+        damages.add("index", None, "what stands around an object is not what the objects say")
 
 
 async def _check_marks(

@@ -1,4 +1,4 @@
-"""Why: what led to a world, an execution, a proposal or a record, as one tree.
+"""Why: what led to a world, an execution, a proposal, a recall or a record, as one tree.
 
 Who selected, who used, who approved; the memories as they were then, and what is known of them
 now; and the journal's proof for each (R-2, R-3). It reads, and never selects anything again.
@@ -12,7 +12,8 @@ from typing import Any, Final
 from recollect.identity import decode
 from recollect.journeys.audit.proving import EntryProof, proof_of
 from recollect.journeys.intent import documents, names
-from recollect.journeys.intent.chronicle import Chronicle, Found
+from recollect.journeys.intent.chronicle import Chronicle, Found, the
+from recollect.journeys.recall.documents import TRACE
 from recollect.journeys.records.contents import check_findable
 from recollect.kernel.errors import RecordNotFound, WorldErased, WorldNotFound
 from recollect.kernel.json import JsonValue
@@ -56,7 +57,7 @@ class Explainer:
         self._chronicle = chronicle
 
     async def why(self, id: str) -> Why:
-        """The tree of a world, an execution, a proposal or a record; RecordNotFound if it is none.
+        """The tree of whatever has this id; RecordNotFound if nothing has.
 
         What was erased says so, and nothing else of it.
         """
@@ -66,6 +67,7 @@ class Explainer:
             (names.proposal(id), self._proposal),
             (names.execution(id), self._execution),
             (names.world(id), self._world),
+            (names.trace(id), self._recall),
         ):
             if await self._ledger.marked(name, limit=1):
                 return await explain(id)
@@ -153,6 +155,9 @@ class Explainer:
         if "trace" in said:
             known["trace"] = said["trace"]
         parts = [await self._decision(one) for one in facts if one.type == documents.DECISION]
+        made_from = asked.document.get("inputs", ())
+        traces = [name for name in made_from if name.startswith(names.TRACE)]
+        parts += [await self._recall(name.removeprefix(names.TRACE)) for name in traces]
         key = names.execution_key(proposal_id)
         if with_execution and await self._ledger.marked(names.execution(key), limit=1):
             execution = await self._execution(key)
@@ -187,6 +192,47 @@ class Explainer:
         return Why(what, id, known, (), await proof_of(self._ledger, stored))
 
     # -------------------------------------------------------------------------- memories
+
+    async def _recall(self, trace_id: str) -> Why:
+        """A selection: who asked for what, what was found and why, and what was left out."""
+        name = names.trace(trace_id)
+        try:
+            fact = the(await self._chronicle.found(name), TRACE, trace_id, "recall")
+        except WorldErased:
+            return await self._erased("recall", trace_id, name)
+        trace, details = fact.document["trace"], fact.document["details"]
+        known: dict[str, JsonValue] = {
+            "selected by": _actor(trace["selector"]),
+            "selector": details["selector"],
+            "query": trace["query"],
+            "outcome": fact.document["outcome"],
+            "selectedAt": trace["selectedAt"],
+            "atWorld": trace["atWorldId"],
+            "topK": details["topK"],
+        }
+        for told in ("constraints", "notes", "error", "below"):
+            if details.get(told):
+                known[told] = details[told]
+        parts = [
+            await self._selected(one, item)
+            for one, item in zip(trace["selected"], details["items"], strict=True)
+        ]
+        return Why("recall", trace_id, known, parts, await self._proof(fact))
+
+    async def _selected(self, one: Mapping[str, Any], item: Mapping[str, Any]) -> Why:
+        known: dict[str, JsonValue] = {
+            "reason": one["reason"],
+            "confidence": one["confidence"],
+            "verified": one["verified"],
+            "ref": one["ref"]["worldId"],
+        }
+        for told in ("score", "whyNot"):
+            if told in item:
+                known[told] = item[told]
+        if item["kind"] == "world":
+            return Why("world", one["ref"]["worldId"], known)
+        memory = await self._memory(item["id"], item["seq"] + 1)
+        return Why("memory", item["id"], {**memory.known, **known}, (), memory.proof)
 
     async def _memory(self, id: str, before: int) -> Why:
         """A memory as it was when it was used, and what is known of it now."""

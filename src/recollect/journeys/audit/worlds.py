@@ -13,13 +13,13 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from recollect.identity import decode, sha256_hex
+from recollect.identity import decode
 from recollect.journeys.intent import documents
 from recollect.journeys.intent.snapshots import Kept, restored
 from recollect.kernel.errors import InvalidInput, InvalidProof, WorldErased
 from recollect.ledger.codec import Unreadable
 from recollect.ledger.damage import Damages
-from recollect.ledger.entry import Entry, read_entry
+from recollect.ledger.entry import Entry, body_digest, read_entry
 from recollect.ledger.unit import Ledger, StoredEntry
 from recollect.worlds.hashing import snapshot_hash, world_id
 
@@ -107,7 +107,7 @@ def _document(stored: StoredEntry, entry: Entry) -> dict[str, Any] | None:
     salt, body = stored.salt, stored.body
     if salt is None or body is None or isinstance(body, Unreadable):
         return None
-    if sha256_hex(salt + body) != entry.body_digest:
+    if body_digest(salt, body) != entry.body_digest:
         return None
     try:
         document = decode(body)

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from recollect.recall.asking import asked
-from recollect.recall.candidates import Candidate, Scored, speaker_of
+from recollect.recall.candidates import Candidate, Scored
 from recollect.recall.neighbours import REACH
-from recollect.recall.ranking import NEEDS, Mode, ranked, seeds
+from recollect.recall.ranking import NEEDS, Mode, ranked, seeds, seeds_for
 from recollect.recall.statistics import Statistics
-from recollect.text import terms
+from recollect.text import speaker_of, terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,10 @@ class Text:
 
 
 class Corpus:
-    """Texts in their order in time, with their postings and statistics."""
+    """Texts in their order in time, with their postings and statistics.
+
+    The number of an entry, by which equal ones are ordered, is a text's place here.
+    """
 
     def __init__(self, texts: Iterable[Text]) -> None:
         self._candidates: list[Candidate] = []
@@ -40,6 +43,7 @@ class Corpus:
             thread = self._threads.setdefault(one.thread, [])
             candidate = Candidate(
                 one.id,
+                number,
                 one.created_at,
                 found.counts,
                 found.length,
@@ -61,7 +65,7 @@ class Corpus:
         having = {number for token in wanted.tokens for number in self._postings.get(token, ())}
         candidates = [self._candidates[number] for number in sorted(having)]
         if NEEDS[mode].neighbours:
-            candidates = self._around(seeds(wanted, candidates, self.statistics))
+            candidates = self._around(seeds(wanted, candidates, self.statistics, seeds_for(limit)))
         return ranked(mode, wanted, candidates, self.statistics, limit=limit)
 
     def _around(self, best: Iterable[Candidate]) -> list[Candidate]:

@@ -11,12 +11,13 @@ from typing import Any, Final, Protocol
 
 from recollect.journeys.evaluate.corpus import Corpus
 from recollect.journeys.evaluate.questions import Collection, Question, Questions
+from recollect.recall.candidates import Scored
 from recollect.recall.ranking import Mode
 
 AT: Final = (5, 10, 20)
 OVERALL: Final = "overall"
-NOT_RUN: Final = ("hybrid",)
-"""What would need a model."""
+WITH_A_MODEL: Final = ("hybrid",)
+"""What is measured only where there is an embedder (`embedded`)."""
 
 Told = Callable[[str, int, int], None]
 """What is being done, how much of it is done, and of how much."""
@@ -45,8 +46,11 @@ class InMemory:
 
     async def find(self, selector: str, question: Question, top_k: int) -> Sequence[str]:
         """The ids of what a ranking finds."""
-        found = self._corpus.find(Mode(selector), question.text, limit=top_k, at=question.asked_at)
-        return [one.id for one in found]
+        return [one.id for one in self.scored(Mode(selector), question, top_k)]
+
+    def scored(self, mode: Mode, question: Question, limit: int) -> list[Scored]:
+        """What a ranking finds, with scores."""
+        return self._corpus.find(mode, question.text, limit=limit, at=question.asked_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,12 @@ class Evaluation:
     measured: Sequence[Measured]
 
     @property
+    def not_run(self) -> Sequence[str]:
+        """The selectors that were not measured."""
+        measured = {one.selector for one in self.measured}
+        return [name for name in WITH_A_MODEL if name not in measured]
+
+    @property
     def document(self) -> dict[str, Any]:
         """The same for machines; figures are rounded to six digits."""
         return {
@@ -77,7 +87,7 @@ class Evaluation:
             "skipped": self.skipped,
             "selectors": {
                 **{one.selector: _figures(one) for one in self.measured},
-                **dict.fromkeys(NOT_RUN, "not run"),
+                **dict.fromkeys(self.not_run, "not run"),
             },
         }
 

@@ -16,9 +16,11 @@ from recollect.journeys.govern.receipts import Receipt, receipts
 from recollect.journeys.govern.table import GovernedTable
 from recollect.journeys.intent import documents
 from recollect.journeys.intent.names import LASTING
+from recollect.journeys.recall.documents import TRACE
 from recollect.kernel.errors import RecordNotFound
 from recollect.kernel.json import JsonValue
 from recollect.ledger import forget
+from recollect.ledger.beside import AllErased, BesideCounts
 from recollect.ledger.derive import tags_of
 from recollect.ledger.fact import erasure
 from recollect.ledger.object import Cause
@@ -36,10 +38,12 @@ from recollect.records.table import Note
 
 _FACTS: Final = {
     documents.PROPOSAL: "proposals",
+    TRACE: "traces",
     documents.BEGUN: "contexts",
     documents.EFFECT_FINISHED: "effects",
     documents.SEALED: "snapshots",
     documents.BRANCH: "snapshots",
+    "Cycle": "cycles",
 }
 DERIVED: Final = "it was made from something that is erased"
 
@@ -58,11 +62,19 @@ class ErasureCounts:
     postings: int = 0
     retries: int = 0
     derivations: int = 0
+    traces: int = 0
+    """Selections of memory."""
     proposals: int = 0
     contexts: int = 0
     """What was frozen for executions."""
     effects: int = 0
     snapshots: int = 0
+    cycles: int = 0
+    """Turns, with what was recorded of them."""
+    recordings: int = 0
+    sessions: int = 0
+    """They go with a whole scope, and so do items."""
+    items: int = 0
 
     def add_facts(self, entries: Sequence[NamedEntry]) -> None:
         """Count facts."""
@@ -78,6 +90,11 @@ class ErasureCounts:
         self.versions += len(current.digests)
         self.tags += len(tags_of(decode(current.body)))
         self.add_beside(current)
+
+    def add_all_beside(self, gone: BesideCounts | None) -> None:
+        """Count what had landed beside the entries of a whole scope, where that goes whole."""
+        for kind, count in ({} if gone is None else gone._asdict()).items():
+            setattr(self, kind, count)
 
     def add_beside(self, current: Current) -> None:
         """Count what is held beside an object, or beside the facts of a name."""
@@ -195,8 +212,10 @@ class Eraser:
             last = places[-1] if places else last
             return decide(found)
 
-        unit = Unit(note.actor, note.at, afresh, reads, is_erasing=True)
+        beside = (AllErased(dry_run),) if isinstance(reads, Everything) else ()
+        unit = Unit(note.actor, note.at, afresh, reads, is_erasing=True, beside=beside)
         committed = await self._table.commit(unit)
+        counts.add_all_beside(committed.erased_beside)
         certificate = ErasureCertificate(
             origin=(await self._table.ledger.head()).origin,
             actor=note.actor,
@@ -207,7 +226,7 @@ class Eraser:
             is_dry_run=dry_run,
             tombstones=receipts(committed, tombstones),
         )
-        if tombstones:
+        if tombstones or (any(committed.erased_beside or ()) and not dry_run):
             await self._table.ledger.scrub()
         return certificate
 

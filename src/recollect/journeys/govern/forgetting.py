@@ -111,8 +111,9 @@ class Forgetting(Handle[T]):
     ) -> ErasureCertificate:
         """Remove content for good: of one object, of a data subject, or of the whole scope.
 
-        Exactly one of the three is named. An id is that of a record, a proposal or an execution;
-        whatever was made from it goes too. `dry_run` counts what would go and changes nothing.
+        Exactly one of the three is named. An id is that of a record, a proposal, an execution or
+        a cycle; whatever was made from it goes too. `dry_run` counts what would go, and changes
+        nothing.
         """
         named = [name for name in (id, subject, whole_scope or None) if name is not None]
         if len(named) != 1:

@@ -1,7 +1,8 @@
 """What every verb of a handle works with: one scope, one actor, one ledger."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
+from weakref import WeakSet
 
 from recollect.journeys.audit.watch import Watch
 from recollect.journeys.audit.why import Explainer
@@ -11,20 +12,33 @@ from recollect.journeys.govern.receipts import Receipt, first_receipts, receipts
 from recollect.journeys.govern.remembered import Remembered, remembered
 from recollect.journeys.govern.table import FilteredLedger, GovernedTable, Written
 from recollect.journeys.intent.app import App
+from recollect.journeys.recall.originals import Originals
+from recollect.journeys.recall.recaller import Recaller
 from recollect.journeys.records.absent import absent
 from recollect.journeys.records.codec import DataCodec
 from recollect.journeys.records.contents import check_text, new_row
 from recollect.journeys.records.store import Records
+from recollect.journeys.turn.scope import Turning
 from recollect.kernel.actors import ActorRef
 from recollect.kernel.clock import Clock
 from recollect.kernel.errors import StoreClosed
 from recollect.kernel.ids import IdSource
 from recollect.kernel.reach import check_writable
 from recollect.ledger.unit import Current
+from recollect.recall.embedder import Embedder
+from recollect.recall.selector import Selector
 from recollect.records.model import MemoryRecordInput
 from recollect.records.table import NewRow, Note
 
 T = TypeVar("T")
+
+
+class Closable(Protocol):
+    """What a handle closes with itself."""
+
+    def close(self) -> None:
+        """Refuse everything from now on with StoreClosed."""
+        ...
 
 
 class Handle(Generic[T]):
@@ -45,6 +59,11 @@ class Handle(Generic[T]):
         conformance: Conformance,
         app: App,
         explainer: Explainer,
+        recaller: Recaller[T],
+        originals: Originals[T],
+        turning: Turning,
+        selectors: Mapping[str, Selector] | None = None,
+        embedder: Embedder | None = None,
         watch: Watch | None = None,
     ) -> None:
         self.scope = scope
@@ -60,13 +79,23 @@ class Handle(Generic[T]):
         self._watch = watch
         self.app = app
         self._explainer = explainer
+        self._recaller = recaller
+        self._originals = originals
+        self._turning = turning
+        self._taken: WeakSet[Closable] = WeakSet()
+        """What goes on by itself as long as the handle is open."""
+        self._selectors = selectors
+        self._embedder = embedder
 
     async def close(self) -> None:
         """Refuse everything from now on with StoreClosed, and make the last checkpoint."""
         await self.app.close()
         self.records.close()
+        for one in self._taken:
+            one.close()
         self._ledger = self._table = self._conformance = absent(StoreClosed)
         self.app = self._explainer = absent(StoreClosed)
+        self._recaller = self._originals = self._turning = absent(StoreClosed)
         if self._watch is not None:
             await self._watch.close()
 

@@ -13,16 +13,21 @@ from recollect.journeys.govern.forgetting import Forgetting
 from recollect.journeys.govern.reading import Reading
 from recollect.journeys.govern.receipts import Receipt
 from recollect.journeys.govern.remembering import Remembering
-from recollect.journeys.intent.acting import Acting
 from recollect.journeys.intent.deciding import Answer
+from recollect.journeys.maintain.embedding import Brought, embed_missing
 from recollect.journeys.maintain.reindex import Reindexed, reindex
+from recollect.journeys.recall.verbs import Recalling
 from recollect.journeys.records.contents import check_text
+from recollect.journeys.turn.verbs import TakingTurns
+from recollect.kernel.errors import CapabilityMissing
 from recollect.ledger.policy import Policy
 
 T = TypeVar("T")
 
 
-class GovernedMemory(Remembering[T], Forgetting[T], Reading[T], Consolidating[T], Acting[T]):
+class GovernedMemory(
+    Remembering[T], Forgetting[T], Reading[T], Consolidating[T], Recalling[T], TakingTurns[T]
+):
     """A handle on one scope: its records, and the verbs of governed memory."""
 
     async def approve(self, id: str, *, reason: str) -> Receipt | Answer:
@@ -47,6 +52,23 @@ class GovernedMemory(Remembering[T], Forgetting[T], Reading[T], Consolidating[T]
         """Make the word index anew, and log it; searches are refused until it is whole."""
         actor, at = str(self.actor), self._clock.now_ms()
         return await reindex(self._table, self._drafts, actor, at)
+
+    async def embed(self, *, progress: Progress = nobody) -> Brought:
+        """Give everything a vector that has none, with the handle's embedder, and log it.
+
+        CapabilityMissing without an embedder; ModelFailed if it fails.
+        """
+        if self._embedder is None:
+            raise CapabilityMissing("embeddings without an embedder (docs/embeddings.md)")
+        return await embed_missing(
+            self._table,
+            self._drafts,
+            self._clock,
+            self._ledger.vectors,
+            self._embedder,
+            actor=str(self.actor),
+            progress=progress,
+        )
 
     async def status(self) -> Status:
         """How the scope stands: its policies, the breaks that stand, checkpoints and anchors."""

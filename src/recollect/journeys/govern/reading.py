@@ -7,6 +7,7 @@ from typing import Final, Literal, TypeVar, get_args
 from recollect.journeys.govern.handle import Handle
 from recollect.journeys.govern.moments import Moment, milliseconds
 from recollect.journeys.govern.remembered import Event, Remembered, event, sealed_object
+from recollect.journeys.govern.sizes import size_at
 from recollect.journeys.records.contents import check_findable, is_possible_id
 from recollect.kernel.errors import InvalidFilter, RecordNotFound
 from recollect.kernel.json import JsonValue
@@ -183,7 +184,7 @@ class Reading(Handle[T]):
             return
         size = (await self._ledger.head()).size if at_size is None else at_size
         if as_of is not None:
-            size = await self._size_at(milliseconds(as_of), size)
+            size = await size_at(self._ledger, milliseconds(as_of), size)
         async with aclosing(self._ledger.as_of(size)) as then:
             judged = [_judged(self._shown(current)) async for current in then]
         for record in select(filter, judged):
@@ -202,20 +203,6 @@ class Reading(Handle[T]):
         if not known or known[-1].body is None or known[-1].version.status == "erased":
             return None
         return self._shown(Current(*known[-1].version, known[-1].body))
-
-    async def _size_at(self, ms: int, size: int) -> int:
-        """How many entries the journal had at a time: they lie in its order."""
-        low, high = 0, size
-        while low < high:
-            middle = (low + high) // 2
-            stored = await self._ledger.entry(middle)
-            if stored is None:
-                raise RecordNotFound(f"entry {middle}")
-            if read_entry(stored.entry).at <= ms:
-                low = middle + 1
-            else:
-                high = middle
-        return low
 
     def _is_wanted(
         self, found: Remembered[T], valid_at: Moment | None, include: Collection[Include]

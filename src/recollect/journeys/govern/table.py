@@ -23,14 +23,16 @@ from recollect.ledger.unit import (
     Ledger,
     Unit,
 )
+from recollect.recall.index import WordIndex
+from recollect.recall.vectors import Embedded
 from recollect.records.filter import MemoryFilter
 from recollect.records.table import Change, Edit, Inserted, NewRow, Note, Row, check_version
 
 R = TypeVar("R")
 
 
-class FilteredLedger(Ledger, Protocol):
-    """A ledger whose active objects are found by the filters of records."""
+class FilteredLedger(Ledger, WordIndex, Embedded, Protocol):
+    """A ledger whose active objects are found by the filters of records, by words and meaning."""
 
     async def select(self, filter: MemoryFilter, make: Callable[[Current], R]) -> list[R]:
         """What the filter asks for, each made into a value where it was read."""

@@ -11,7 +11,10 @@ from recollect.journeys.intent.deciding import Answer, Waiting
 from recollect.journeys.intent.proposing import Wish, trace_of
 from recollect.journeys.intent.replaying import Replay
 from recollect.journeys.records.contents import check_text, retry_key
+from recollect.kernel.actors import ActorRef
 from recollect.kernel.json import JsonValue
+from recollect.kernel.reach import check_proposable
+from recollect.recall.trace import traces_in
 from recollect.worlds.intent import IntentScope
 from recollect.worlds.projection import Projection, ProjectionEvent, project
 from recollect.worlds.proposal import ProposalTrace
@@ -51,11 +54,9 @@ class Acting(Handle[T]):
         `trace` says why: a summary, or all of it. `scope` are the paths of the state that may
         change. InvalidIntent for what the domain does not know.
         """
-        wish = self._wish(action, input, trace, scope)
-        key = retry_key(idempotency_key, "propose", *_request(wish, branch))
-        proposed = await self.app.propose(wish, branch=branch, key=key)
-        run = await self.app.standing(proposed.proposal_id)
-        return Submitted(run.proposal_id, run.status)
+        check_proposable()
+        wish = wish_of(action, input, trace, scope, self.actor)
+        return await self._submit(wish, branch, idempotency_key)
 
     async def act(
         self,
@@ -73,7 +74,8 @@ class Acting(Handle[T]):
         Where somebody has to decide, it waits for up to `wait` seconds, and then says that it is
         pending: `run` runs it later. BranchMoved if another run moved the head first.
         """
-        wish = self._wish(action, input, trace, scope)
+        check_proposable()
+        wish = wish_of(action, input, trace, scope, self.actor)
         key = retry_key(idempotency_key, "propose", *_request(wish, branch))
         return await self.app.act(wish, branch=branch, wait=wait, key=key)
 
@@ -81,6 +83,7 @@ class Acting(Handle[T]):
         self, projection: Projection, event: ProjectionEvent, *, branch: str = MAIN
     ) -> Submitted | None:
         """Let a projection make an intent of an event, and propose it; None if it makes none."""
+        check_proposable()
         head = await self.app.opened(branch)
         body = project(projection, head, self.actor, event)
         if body is None:
@@ -95,9 +98,7 @@ class Acting(Handle[T]):
             source=event.kind,
             event_id=event.event_id,
         )
-        proposed = await self.app.propose(wish, branch=branch)
-        run = await self.app.standing(proposed.proposal_id)
-        return Submitted(run.proposal_id, run.status)
+        return await self._submit(wish, branch, None)
 
     async def run(self, proposal_id: str) -> Run:
         """Run a proposal that was approved, or go on with a run that died."""
@@ -153,24 +154,37 @@ class Acting(Handle[T]):
         """What led to a world, an execution, a proposal or a record, as a tree with proofs."""
         return await self._explainer.why(id)
 
-    def _wish(
-        self,
-        action: str,
-        input: JsonValue,
-        trace: Trace | None,
-        scope: Sequence[str] | None,
-    ) -> Wish:
-        return Wish(
-            action,
-            None if input is ABSENT else input,
-            input is not ABSENT,
-            self.actor,
-            trace_of(trace),
-            None if scope is None else IntentScope(allowed_paths=tuple(scope)),
-        )
+    async def _submit(self, wish: Wish, branch: str, idempotency_key: str | None) -> Submitted:
+        key = retry_key(idempotency_key, "propose", *_request(wish, branch))
+        proposed = await self.app.propose(wish, branch=branch, key=key)
+        run = await self.app.standing(proposed.proposal_id)
+        return Submitted(run.proposal_id, run.status)
+
+
+def wish_of(
+    action: str,
+    input: JsonValue,
+    trace: Trace | None,
+    scope: Sequence[str] | None,
+    actor: ActorRef,
+) -> Wish:
+    """What an actor wants done; InvalidWorld where what it says of its memory is no trace."""
+    said = trace_of(trace)
+    traces_in(None if said is None else said.context)
+    return Wish(
+        action,
+        None if input is ABSENT else input,
+        input is not ABSENT,
+        actor,
+        said,
+        None if scope is None else IntentScope(allowed_paths=tuple(scope)),
+    )
 
 
 def _request(wish: Wish, branch: str) -> list[JsonValue]:
+    """What is asked for, so that it can be asked again: selections differ each time."""
     trace = None if wish.trace is None else wish.trace.to_wire()
+    if wish.rests_on and trace is not None:
+        del trace["context"]
     scope = None if wish.scope is None else wish.scope.to_wire()
     return [wish.action, wish.has_input, wish.input, str(wish.actor), trace, scope, branch]

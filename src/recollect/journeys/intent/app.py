@@ -155,7 +155,11 @@ class App:
     ) -> Run:
         """Propose an intent, and run it if it is approved, within `wait` seconds at the latest."""
         proposed = await self.propose(wish, branch=branch, key=key)
-        standing = await self._decided(proposed.proposal_id, wait)
+        return await self.carry_on(proposed.proposal_id, wait=wait)
+
+    async def carry_on(self, proposal_id: str, *, wait: float = 0.0) -> Run:
+        """Run a proposal if it is approved, within `wait` seconds at the latest."""
+        standing = await self._decided(proposal_id, wait)
         if standing.proposal.status in ("approved", "executing"):
             return await self._run(standing)
         return await self._as_it_stands(standing)
@@ -287,8 +291,8 @@ class App:
     # --------------------------------------------------------------------------- decisions
 
     async def name_of(self, id: str) -> str | None:
-        """The name that a proposal or an execution of this id has; None if there is none."""
-        for name in (names.proposal(id), names.execution(id)):
+        """The name that a proposal, an execution or a cycle of this id has; None if none has."""
+        for name in (names.proposal(id), names.execution(id), names.cycle(id)):
             if await self._chronicle.is_there(name):
                 return name
         return None

@@ -20,6 +20,8 @@ from recollect.worlds.world import World
 SEED: Final = "genesis"
 SYSTEM: Final = "system"
 """The branch of operations on memory itself: no other runs are on it."""
+GENESIS: Final = "genesis"
+"""The branch of the empty domain: where a scope is that has run nothing yet."""
 LONGEST_NAME: Final = 128
 
 
@@ -119,8 +121,8 @@ class Branches:
 
 def check_free(name: str) -> None:
     """Refuse the branch that is not for everybody's runs."""
-    if name == SYSTEM:
-        raise InvalidWorld("$.branch", f"{SYSTEM!r} is kept for operations on memory itself")
+    if name in (SYSTEM, GENESIS):
+        raise InvalidWorld("$.branch", f"{name!r} is kept for recollect's own")
 
 
 def check_branch(name: str) -> None:

@@ -188,6 +188,11 @@ class Chronicle:
         stored = await self._table.ledger.marked(name, limit=1, newest_first=True)
         return _facts(stored, name)[0] if stored else None
 
+    async def latest(self, name: str, limit: int) -> list[Found]:
+        """The newest facts under a name, the newest first; what was erased is passed over."""
+        stored = await self._table.ledger.marked(name, limit=limit, newest_first=True)
+        return [fact for fact in map(_fact, stored) if fact is not None]
+
     async def expected(self, world: str) -> tuple[Expected, bool]:
         """What the newest entry of a world is now, and whether its record is there."""
         name = names.world(world)

@@ -2,10 +2,14 @@
 
 from typing import Final
 
+from recollect.ledger.beside import CYCLE
+
 OPEN: Final = "open/"
 RUNNING: Final = "running/"
 BRANCHES: Final = "branches/"
-LASTING: Final = ("proposal/", "execution/", "world/", BRANCHES)
+TRACE: Final = "trace/"
+REF: Final = "ref/"
+LASTING: Final = ("proposal/", "execution/", "world/", BRANCHES, TRACE, CYCLE)
 """Names that say 'erased' when what stood under them was."""
 
 
@@ -47,6 +51,21 @@ def branch(name: str) -> str:
 def branches(name: str) -> str:
     """The branch of this name, among all."""
     return BRANCHES + name
+
+
+def trace(trace_id: str) -> str:
+    """A selection of memory."""
+    return TRACE + trace_id
+
+
+def ref(world_id: str) -> str:
+    """The selections that led to a record version, by its address."""
+    return REF + world_id
+
+
+def cycle(cycle_id: str) -> str:
+    """A turn through a plan, and every attempt at it."""
+    return CYCLE + cycle_id
 
 
 def execution_key(proposal_id: str) -> str:

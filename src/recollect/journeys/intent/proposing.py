@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 from recollect.journeys.intent import documents, names
 from recollect.journeys.intent.chronicle import Chronicle, Head
 from recollect.kernel.actors import ActorRef
+from recollect.kernel.errors import MarkMoved, WorldErased
 from recollect.kernel.ids import IdSource
 from recollect.kernel.json import JsonValue
 from recollect.kernel.reach import out_of_reach
 from recollect.kernel.retry import RetryKey
 from recollect.ledger.fact import digest_of
-from recollect.ledger.unit import Draft
+from recollect.ledger.unit import Draft, Expected
 from recollect.worlds.authority import (
     Approved,
     Asked,
@@ -54,6 +55,8 @@ class Wish(NamedTuple):
     projection: str = PROJECTION
     source: SourceKind = "api"
     event_id: str | None = None
+    rests_on: Sequence[Expected] = ()
+    """The facts that it was made from, such as the traces of memory: it goes when they go."""
 
 
 class Proposed(NamedTuple):
@@ -159,10 +162,22 @@ class Proposer:
         """Put a proposal on record, with its decision where that is made at once."""
         proposal = self.proposal(wish, head, schema_hash, at)
         asked, verdict = self.judged(proposal, at)
-        drafts, _ = self.facts(proposal, head.branch, asked, verdict, decided_by=decided_by)
-        committed = await self._chronicle.commit(
-            drafts, actor=str(wish.actor), at=at, key=key, about=proposal.proposal_id
+        made_from = [one.name for one in wish.rests_on]
+        drafts, _ = self.facts(
+            proposal, head.branch, asked, verdict, decided_by=decided_by, about=made_from
         )
+        try:
+            committed = await self._chronicle.commit(
+                drafts,
+                actor=str(wish.actor),
+                at=at,
+                expects=wish.rests_on,
+                key=key,
+                about=proposal.proposal_id,
+            )
+        except MarkMoved as moved:
+            what, _, which = moved.name.partition("/")
+            raise WorldErased(what, which) from None
         if not committed.fresh:
             return Proposed(committed.about, None, [])
         return Proposed(proposal.proposal_id, verdict, drafts)

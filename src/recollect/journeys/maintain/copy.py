@@ -13,7 +13,7 @@ from recollect.ledger.walk import Walk
 async def copy(
     source: Ledger, target: Adoption, database: str, at: int, *, progress: Progress = nobody
 ) -> int:
-    """Copy a journal with its rows and its checkpoints; how many entries it has.
+    """Copy a journal with its rows, what landed beside it, and its checkpoints; its size.
 
     The journal is walked on its way: a damaged one is not copied, and StoreFailed says why.
     """
@@ -33,6 +33,9 @@ async def copy(
         async with aclosing(snapshot.rows()) as chunks_of_rows:
             async for rows in chunks_of_rows:
                 await target.rows(rows)
+        async with aclosing(snapshot.beside()) as chunks_beside:
+            async for beside in chunks_beside:
+                await target.beside(beside)
     notes = [(parse_checkpoint(note).checkpoint.size, note) for note in await source.notes()]
     await target.notes([note for note in notes if note[0] <= walk.size], at)
     return walk.size

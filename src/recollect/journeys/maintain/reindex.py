@@ -77,5 +77,8 @@ async def _made(ledger: Ledger, before: str) -> Reindexed:
         async with aclosing(snapshot.words()) as chunks:
             async for words in chunks:
                 digest.feed(words)
+        async with aclosing(snapshot.threads()) as rows:
+            async for threads in rows:
+                digest.feed_threads(threads)
     objects = await ledger.active(MAX_INTEGER)
     return Reindexed(before, TOKENIZER, objects, indexed, digest.hex)

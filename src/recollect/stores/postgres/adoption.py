@@ -8,6 +8,7 @@ from psycopg.types.numeric import Int8
 
 from recollect.identity import decode
 from recollect.kernel.errors import InvalidProof, StoreUnavailable
+from recollect.ledger.beside import Beside
 from recollect.ledger.codec import BodyCodec, subject_of
 from recollect.ledger.derive import inputs_of
 from recollect.ledger.entry import FACT_KINDS, NOTICES, entry_hash, genesis, read_entry
@@ -17,6 +18,7 @@ from recollect.ledger.tree import BLOCK, STRIDE, leaves, node_of
 from recollect.ledger.unit import Mark, StoredEntry, StoredRow
 from recollect.stores.postgres.arrays import Blobs, Flags, Integers, Texts
 from recollect.stores.postgres.connection import Connection
+from recollect.stores.postgres.landing import land
 from recollect.stores.postgres.pool import Pool
 
 _FOUND: Final = "SELECT recollect.journal_of(%s)"
@@ -175,6 +177,10 @@ class PostgresAdoption:
         )
         derived = [(source, row.version.id) for row in rows for source in inputs_of(row.body)]
         await self._derive(derived)
+
+    async def beside(self, beside: Sequence[Beside]) -> None:
+        """Take over what had landed beside the entries."""
+        await land(self._connection, self._journal, beside, self._codec)
 
     async def notes(self, notes: Sequence[tuple[int, str]], at: int) -> None:
         """Take over the checkpoints that were kept."""

@@ -15,7 +15,7 @@ from recollect.identity import canonical_bytes, sha256
 from recollect.identity.merkle import HASH_SIZE
 from recollect.kernel.retry import RetryKey
 from recollect.ledger.codec import BodyCodec
-from recollect.ledger.entry import FACT_KINDS, NOTICES
+from recollect.ledger.entry import FACT_KINDS, NOTICES, salted
 from recollect.ledger.unit import Current, Draft, Expected, Place, Unit
 from recollect.stores.postgres.arrays import Blobs, Flags, Integers, Texts
 
@@ -69,7 +69,7 @@ class Portion:
             self._actors.append(quoted(draft.actor or unit.actor))
             self._ats.append(unit.at)
             self._kinds.append(draft.kind)
-            self._digests.append(sha256(draft.salt + draft.body))
+            self._digests.append(salted(draft.salt, sha256(draft.body)))
             self._salts.append(draft.salt)
             subject = None if draft.version is None else draft.version.subject
             self._bodies.append(self._codec.pack(draft.body, subject))

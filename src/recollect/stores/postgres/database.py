@@ -9,12 +9,15 @@ from weakref import WeakValueDictionary
 from psycopg import sql
 from psycopg.types.numeric import Int8
 
+from recollect.kernel.errors import StoreUnavailable
 from recollect.ledger.codec import PLAIN, BodyCodec
 from recollect.ledger.entry import genesis
+from recollect.plans.items import check_session_ref
 from recollect.stores.postgres.address import parse_address
 from recollect.stores.postgres.adoption import PostgresAdoption, adoption
 from recollect.stores.postgres.connection import connect
 from recollect.stores.postgres.errors import plain_errors
+from recollect.stores.postgres.items import PostgresItems
 from recollect.stores.postgres.ledger import PostgresLedger
 from recollect.stores.postgres.pool import Pool
 from recollect.stores.postgres.schema import check_encoding, migrate, warn_of_powers
@@ -98,6 +101,15 @@ class PostgresDatabase:
         return PostgresLedger(
             self.name, self._calls, self._streams, scope, journal, units, words, self._bodies
         )
+
+    async def items(self, scope: str, session_ref: str) -> PostgresItems:
+        """The items of one session; StoreUnavailable if its scope was never opened here."""
+        checked = check_session_ref(session_ref)
+        async with self._calls.connection() as connection:
+            ((journal,),) = await (await connection.execute(_JOURNAL, (scope,))).fetchall()
+        if journal is None:
+            raise StoreUnavailable(self.name, f"there is no scope {scope!r} in it")
+        return PostgresItems(self._calls, scope, journal, checked, self._bodies)
 
     def adoption(
         self, scope: str, origin: str, now: int

@@ -6,7 +6,7 @@ backups age out in their own time.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from psycopg.errors import Diagnostic
@@ -14,11 +14,15 @@ from psycopg.types.numeric import Int8
 
 from recollect.kernel.errors import StoreUnavailable
 from recollect.ledger.holdings import Holdings
-from recollect.ledger.unit import Current, about
+from recollect.ledger.unit import Current, about, recorded_as
 from recollect.stores.postgres.arrays import Texts
 from recollect.stores.postgres.connection import Connection
 
-_TABLES: Final = ("bodies", "versions", "tags", "words", "derivations", "retries", "marks")
+_TABLES: Final = (
+    "bodies", "versions", "tags", "postings", "threads", "derivations", "retries", "marks",
+    "vectors", "items", "item_keywords", "item_postings", "sessions", "sessions_aside",
+    "recordings",
+)  # fmt: skip
 _REWRITE: Final = "VACUUM (FULL, VERBOSE) " + ", ".join(f"recollect.{table}" for table in _TABLES)
 _MAY_NOT: Final = """
 SELECT c.relname FROM pg_class c
@@ -29,23 +33,22 @@ WHERE c.relnamespace = to_regnamespace('recollect') AND c.relname = ANY (%s)
 
 _BESIDE: Final = """
 SELECT n.id,
-  (SELECT coalesce(sum(cardinality(w.tokens)), 0)::bigint
-   FROM recollect.versions v JOIN recollect.words w ON w.journal = v.journal AND w.seq = v.seq
-   WHERE v.journal = j.number AND v.id = n.id),
   (SELECT count(*) FROM recollect.retries k WHERE k.journal = j.number AND k.about = n.about),
-  (SELECT count(*) FROM recollect.derivations d WHERE d.journal = j.number AND d.output = n.id)
-FROM recollect.journals j, unnest(%s, %s) AS n (id, about)
+  (SELECT count(*) FROM recollect.derivations d WHERE d.journal = j.number AND d.output = n.id),
+  (SELECT count(*) FROM recollect.recordings r WHERE r.journal = j.number AND r.cycle = n.cycle)
+FROM recollect.journals j, unnest(%s, %s, %s) AS n (id, about, cycle)
 WHERE j.number = %s
 """
 
 
 async def held_beside(
-    connection: Connection, journal: int, there: Sequence[Current]
+    connection: Connection, journal: int, there: Sequence[Current], postings: Mapping[str, int]
 ) -> dict[str, Holdings]:
-    """What there is beside these objects and facts, and goes with them."""
-    asked = (Texts(each.id for each in there), Texts(map(about, there)), Int8(journal))
+    """What there is beside these objects and facts, and goes with them, and their postings."""
+    names = (Texts(each.id for each in there), Texts(map(about, there)))
+    asked = (*names, Texts(map(recorded_as, there)), Int8(journal))
     rows = await connection.execute(_BESIDE, asked, prepare=True, binary=True)
-    return {id: Holdings(*counts) for id, *counts in await rows.fetchall()}
+    return {id: Holdings(postings.get(id, 0), *rest) for id, *rest in await rows.fetchall()}
 
 
 async def rewrite_tables(connection: Connection, database: str) -> None:

@@ -23,12 +23,17 @@ from recollect.ledger.unit import (
     Unit,
     Version,
 )
+from recollect.recall.asking import Asked
+from recollect.recall.candidates import Scored
+from recollect.recall.index import EVERYTHING, Ranking, Within
+from recollect.recall.ranking import Mode
 from recollect.records.filter import MemoryFilter
 from recollect.stores.postgres.appending import hashes_in
 from recollect.stores.postgres.arrays import Integers, Texts
 from recollect.stores.postgres.beside import beside_the_loop
 from recollect.stores.postgres.erasing import rewrite_tables
 from recollect.stores.postgres.pool import Pool
+from recollect.stores.postgres.sessions import PostgresBeside
 from recollect.stores.postgres.snapshot import (
     ROWS_AT_ONCE,
     VERSION_COLUMNS,
@@ -37,6 +42,7 @@ from recollect.stores.postgres.snapshot import (
     stored_entry,
 )
 from recollect.stores.postgres.units import JOINED, Units, current
+from recollect.stores.postgres.vectors import PostgresVectors
 from recollect.stores.postgres.words import WordIndex
 from recollect.stores.selection import COLUMNS, Dialect, Selection, selection
 from recollect.text import Query
@@ -60,7 +66,7 @@ _NOTICES: Final = "SELECT * FROM recollect.notices_of(%s, %s)"
 _COUNT_ACTIVE: Final = "SELECT recollect.count_active(%s, %s, %s)"
 _BLOCKS: Final = "SELECT level, number, hashes FROM recollect.blocks(%s, %s, %s, %s)"
 _KEEP_NOTE: Final = "SELECT recollect.keep_note(%s, %s, %s, %s, %s)"
-_NOTES: Final = "SELECT recollect.notes_of(%s, %s)"
+_NOTES: Final = "SELECT recollect.notes_of(%s, %s) LIMIT %s"
 _HEAD: Final = "SELECT origin, size, head FROM recollect.head_of(%s, %s)"
 _ENTRY: Final = "SELECT seq, entry, salt, body FROM recollect.entry_at(%s, %s, %s)"
 _ENTRIES_AT: Final = "SELECT * FROM recollect.entries_at(%s, %s, %s)"
@@ -105,6 +111,8 @@ class PostgresLedger:
         self._numbered = Int8(journal)
         self._named = (scope, self._numbered)
         self._units = units
+        self.vectors = PostgresVectors(calls, scope, journal, bodies)
+        self.beside = PostgresBeside(calls, scope, journal, bodies)
         self._begin_query = _BEGIN_QUERY.format(scope, journal).as_bytes()
         self._begin_stream = _BEGIN_STREAM.format(scope, journal).as_bytes()
 
@@ -174,8 +182,21 @@ class PostgresLedger:
         """The active objects that have the words of a query, newest first, ties by id."""
         return await self._words.find(query, make, every=every, limit=limit)
 
+    async def rank(
+        self,
+        mode: Mode,
+        asked: Asked,
+        make: Callable[[Current, Scored], R | None],
+        *,
+        limit: int,
+        below: int = 0,
+        within: Within = EVERYTHING,
+    ) -> Ranking[R]:
+        """The active objects that have anything of what is asked for, the best first."""
+        return await self._words.rank(mode, asked, make, limit=limit, below=below, within=within)
+
     async def index(self) -> Index:
-        """How far the word index reaches, and whose it is."""
+        """How far the word index reaches, whose it is, and of how much."""
         return await self._words.index()
 
     async def reindex(self) -> None:
@@ -238,9 +259,9 @@ class PostgresLedger:
         """Keep a checkpoint's note; one of the same size is replaced."""
         await self._call(_KEEP_NOTE, Int8(size), note, Int8(at), writes=True)
 
-    async def notes(self) -> list[str]:
-        """The notes that are kept, the largest size first."""
-        return [str(note) for (note,) in await self._call(_NOTES)]
+    async def notes(self, limit: int | None = None) -> list[str]:
+        """The notes that are kept, the largest size first; at most so many."""
+        return [str(note) for (note,) in await self._call(_NOTES, _limit(limit))]
 
     async def scrub(self, *, rewrite: bool = False) -> None:
         """With `rewrite`, write the tables anew that held what was erased.

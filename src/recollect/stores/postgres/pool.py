@@ -29,7 +29,7 @@ class Pool:
         self, connect: Callable[[], Awaitable[Connection]], database: str, size: int
     ) -> None:
         self._connect = connect
-        self._database = database
+        self.database = database
         self._size = size
         self._turns = asyncio.Semaphore(size)
         self._free: list[Connection] = []
@@ -49,7 +49,7 @@ class Pool:
             self._used.add(connection)
             in_order = False
             try:
-                with plain_errors(self._database, writes=writes):
+                with plain_errors(self.database, writes=writes):
                     yield connection
                 in_order = True
             except (Exception, GeneratorExit) as error:
@@ -108,7 +108,7 @@ class Pool:
                 await self._turns.acquire()
         except TimeoutError:
             why = f"all {self._size} connections were in use for {PATIENCE_S:.0f} s; retry"
-            raise StoreUnavailable(self._database, why) from None
+            raise StoreUnavailable(self.database, why) from None
 
     async def _usable(self) -> Connection | None:
         """The connection that was used last, if its server still holds it."""

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from psycopg.types.numeric import Int8
 
+from recollect.ledger.beside import Beside
 from recollect.ledger.codec import BodyCodec, Leniently
 from recollect.ledger.unit import (
     Head,
@@ -15,12 +16,18 @@ from recollect.ledger.unit import (
     StoredNodeHash,
     StoredRow,
     StoredTag,
+    StoredThread,
     StoredWord,
     Version,
 )
+from recollect.stores.carrying import CARRIED
 from recollect.stores.postgres.connection import Connection
+from recollect.stores.postgres.segments import segments_of
+from recollect.stores.postings import Chunk, ChunkDamaged, postings_of
+from recollect.stores.segments import wrong
 
 ROWS_AT_ONCE: Final = 256
+NO_ENTRY: Final = -1
 VERSION_COLUMNS: Final = len(Version._fields)
 
 _HEAD: Final = "SELECT origin, size, head FROM recollect.journals j WHERE j.number = %s"
@@ -45,10 +52,18 @@ _TAGS: Final = (
     " WHERE t.journal = %s ORDER BY t.tag, t.created_at, t.id DESC"
 )
 
-_INDEX: Final = "SELECT j.indexed, j.tokenizer FROM recollect.journals j WHERE j.number = %s"
+_INDEX: Final = (
+    "SELECT j.indexed, j.tokenizer, j.documents, j.length FROM recollect.journals j"
+    " WHERE j.number = %s"
+)
 _WORDS: Final = (
-    "SELECT substr(t.token, strpos(t.token, ':') + 1), w.seq"
-    " FROM recollect.words w, unnest(w.tokens) AS t (token) WHERE w.journal = %s"
+    "SELECT p.token, p.first, p.body, s.first, s.until FROM recollect.postings p"
+    " LEFT JOIN recollect.segments s ON s.journal = p.journal AND s.number = p.segment"
+    " WHERE p.journal = %s"
+)
+_THREADS: Final = (
+    "SELECT t.thread, t.created_at, t.id, t.seq, t.speaker FROM recollect.threads t"
+    " WHERE t.journal = %s"
 )
 _MARKS: Final = "SELECT m.name, m.seq FROM recollect.marks m WHERE m.journal = %s"
 _DERIVATIONS: Final = (
@@ -101,16 +116,33 @@ class PostgresSnapshot:
                 yield [Mark._make(row) for row in rows]
 
     async def index(self) -> Index:
-        """How far the word index reaches, and whose it is."""
+        """How far the word index reaches, whose it is, of how much, and if it can be whole."""
         found = await self._connection.execute(_INDEX, (self._journal,), binary=True)
-        ((*index,),) = await found.fetchall()
-        return Index._make(index)
+        ((*counts,),) = await found.fetchall()
+        index = Index(*counts)
+        segments = await segments_of(self._connection, self._journal)
+        return index._replace(broken=wrong(segments, index.indexed))
 
     async def words(self) -> AsyncGenerator[Sequence[StoredWord], None]:
         """Every posting of the word index."""
         async with aclosing(self._chunks("words", _WORDS)) as chunks:
             async for rows in chunks:
-                yield [StoredWord._make(row) for row in rows]
+                yield [word for row in rows for word in _words(row)]
+
+    async def threads(self) -> AsyncGenerator[Sequence[StoredThread], None]:
+        """Every row of the index of threads."""
+        async with aclosing(self._chunks("threads", _THREADS)) as chunks:
+            async for rows in chunks:
+                yield [StoredThread._make(row) for row in rows]
+
+    async def beside(self) -> AsyncGenerator[Sequence[Beside], None]:
+        """All that landed beside the entries."""
+        for table, columns, order, make in CARRIED:
+            of_journal = f"recollect.{table} WHERE journal = %s ORDER BY {order}"
+            statement = f"SELECT {columns} FROM {of_journal}"  # noqa: S608 - ours
+            async with aclosing(self._chunks(table, statement)) as chunks:
+                async for rows in chunks:
+                    yield [make(self._bodies, row) for row in rows]
 
     async def derivations(self) -> AsyncGenerator[Sequence[StoredTag], None]:
         """What was made from what."""
@@ -126,6 +158,18 @@ def stored_entry(bodies: BodyCodec, row: Sequence[Any]) -> StoredEntry:
     """An entry from its number, itself, salt and stored body."""
     seq, entry, salt, body = row
     return StoredEntry(seq, entry, salt, None if body is None else bodies.unpack(body))
+
+
+def _words(row: Sequence[Any]) -> list[StoredWord]:
+    """The postings of a chunk; what a search could not read, or would not, is of no entry."""
+    token, first, body, start, end = row
+    try:
+        postings = postings_of(Chunk(first, body))
+    except ChunkDamaged:
+        return [StoredWord(token, NO_ENTRY, 0)]
+    if start is None or not start <= postings[0].seq <= postings[-1].seq < end:
+        return [StoredWord(token, NO_ENTRY, 0)]
+    return [StoredWord(token, *posting) for posting in postings]
 
 
 def _row(bodies: BodyCodec, row: Sequence[Any]) -> StoredRow:

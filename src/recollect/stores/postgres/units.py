@@ -5,8 +5,8 @@
 2. One that reads is two: what it reads, then the same, which refuses if that was replaced
    meanwhile. No lock is held while Python decides. Whatever it reads, what a unit expects is
    checked by the statement that writes.
-3. If it was, or if the unit is too large for one statement, it runs in a transaction that locks
-   the head first: it never has to give way twice.
+3. If it was, or if the unit is too large for one statement, or leaves something beside its
+   entries, it runs in a transaction that locks the head first: it never has to give way twice.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -41,6 +41,8 @@ from recollect.stores.postgres.beside import beside_the_loop
 from recollect.stores.postgres.connection import Connection
 from recollect.stores.postgres.erasing import held_beside
 from recollect.stores.postgres.joining import Job, Joiner
+from recollect.stores.postgres.landing import land
+from recollect.stores.postgres.leaving import Leaving
 from recollect.stores.postgres.marks import all_entries, check_expected, entries_of
 from recollect.stores.postgres.pool import Pool
 from recollect.stores.selection import COLUMNS
@@ -123,7 +125,7 @@ class Units:
         ids = unit.reads
         if isinstance(ids, Everything | OfSubject) or len(ids) > DRAFTS_AT_ONCE or unit.is_erasing:
             return await self._commit_locked(unit)
-        if unit.tokenizer is not None:
+        if unit.tokenizer is not None or unit.beside:
             return await self._commit_locked(unit)
         found: Sequence[Current | None] = ()
         if ids:
@@ -135,7 +137,7 @@ class Units:
         if not drafts and unit.key is None and not unit.expects:
             return Committed([], unit.about)
         parts = list(portions(drafts))
-        if len(parts) > 1:
+        if len(parts) > 1 or any(draft.erases for draft in drafts):
             return await self._commit_locked(unit)
         committed = await self._joiner.run(Job(unit, drafts, ids, found))
         return committed or await self._commit_locked(unit)
@@ -174,9 +176,12 @@ class Units:
             if first is not None:
                 return first
             await check_expected(connection, self._journal, unit.expects)
-            committed = Committed([], unit.about)
-            async for found in self._found(connection, unit):
+            gone = await land(connection, self._journal, unit.beside, self._bodies)
+            committed = Committed([], unit.about, erased_beside=gone)
+            leaving = Leaving(self._scope, self._journal, self._bodies)
+            async for found in self._found(connection, unit, leaving):
                 for part in portions(await _decided(unit, found)):
+                    await leaving.take_out(connection, part)
                     portion = Portion(self._bodies)
                     portion.add(unit, part)
                     appended = _committed(unit, await self._append(connection, portion))
@@ -188,7 +193,7 @@ class Units:
             return committed
 
     async def _found(
-        self, connection: Connection, unit: Unit
+        self, connection: Connection, unit: Unit, leaving: Leaving
     ) -> AsyncIterator[Sequence[Current | None]]:
         """What a unit reads; everything comes in portions, each after the one before."""
         reads = unit.reads
@@ -196,10 +201,10 @@ class Units:
             last = ""
             while portion := await self._after(connection, _PORTIONS[reads], last):
                 last = portion[-1].id
-                yield await self._told(connection, unit, portion)
+                yield await self._told(connection, unit, portion, leaving)
             if unit.is_erasing:
                 async for facts in all_entries(connection, self._journal, self._bodies):
-                    yield await self._told(connection, unit, facts)
+                    yield await self._told(connection, unit, facts, leaving)
             return
         ids = await self._of(connection, reads) if isinstance(reads, OfSubject) else reads
         if unit.is_erasing:
@@ -208,7 +213,7 @@ class Units:
         if unit.is_erasing:
             facts = await entries_of(connection, self._journal, ids, self._bodies)
             found = [*found, *facts]
-        yield await self._told(connection, unit, found)
+        yield await self._told(connection, unit, found, leaving)
 
     async def _after(self, connection: Connection, statement: str, last: str) -> list[Current]:
         asked = (self._numbered, last, Int8(PORTION))
@@ -225,7 +230,11 @@ class Units:
         return [id for (id,) in await self._rows(connection, _DERIVED, asked)]
 
     async def _told(
-        self, connection: Connection, unit: Unit, found: Sequence[Current | None]
+        self,
+        connection: Connection,
+        unit: Unit,
+        found: Sequence[Current | None],
+        leaving: Leaving,
     ) -> Sequence[Current | None]:
         """What a unit is told of objects: for one that erases, all that goes with them."""
         if not unit.is_erasing:
@@ -235,7 +244,8 @@ class Units:
         digests: dict[str, list[tuple[int, str]]] = {}
         for id, number, body in await self._rows(connection, _BODIES, asked):
             digests.setdefault(id, []).append((number, integrity_digest(self._bodies.unpack(body))))
-        beside = await held_beside(connection, self._journal, there)
+        postings = await leaving.postings(connection, [each.id for each in there])
+        beside = await held_beside(connection, self._journal, there, postings)
         return [
             each
             and each._replace(

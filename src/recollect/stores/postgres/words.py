@@ -1,114 +1,70 @@
-"""The index of words in PostgreSQL: rows of tokens under a GIN index.
+"""The index of words in PostgreSQL: postings of our own in segments (`stores.postings`).
 
 No word is looked at while a caller waits. The journal itself says what is not yet in the index:
 the entries from `indexed` on. Whoever searches reads them too. They are merged by the process that
-wrote them, or by one that searches, a batch at a time: words are found without a lock; then, under
-the lock of the head, rows and `indexed` move together, unless another process was faster.
+wrote them, or by one that searches, a batch at a time (`merging`), and batches into ever longer
+segments (`segments`): words are found without a lock; then, under the lock of the head, rows,
+statistics and `indexed` move together, unless another process was faster.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from math import inf
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 from psycopg import sql
 from psycopg.types.numeric import Int8
 
-from recollect.kernel.errors import IndexStale, RecollectError
+from recollect.kernel.errors import RecollectError, StoreFailed
 from recollect.ledger.codec import BodyCodec
 from recollect.ledger.unit import REBUILDING, Current, Index
-from recollect.stores.postgres.arrays import Integers, Texts
+from recollect.recall.asking import Asked
+from recollect.recall.candidates import Scored
+from recollect.recall.index import EVERYTHING, Ranking, Within
+from recollect.recall.ranking import Mode
 from recollect.stores.postgres.connection import Connection
+from recollect.stores.postgres.finding import Finder, Wanted
+from recollect.stores.postgres.index import IndexReader, State
+from recollect.stores.postgres.merging import BatchMerger
 from recollect.stores.postgres.pool import Pool
-from recollect.stores.postgres.units import current
-from recollect.stores.selection import COLUMNS
-from recollect.stores.words import (
-    BATCH,
-    CLOSING_S,
-    MERGED_ANYWAY,
-    MERGED_WHEN_IDLE,
-    WordCache,
-    Words,
-    prefix,
-)
-from recollect.text import TOKENIZER, Query, matches
+from recollect.stores.postgres.ranking import Question, Ranker
+from recollect.stores.postgres.segments import SegmentMerger
+from recollect.stores.postings import ChunkDamaged
+from recollect.stores.words import BATCH, CLOSING_S, MERGED_ANYWAY, MERGED_WHEN_IDLE, WordCache
+from recollect.text import Query
 
 R = TypeVar("R")
 
 IDLE_S: Final = 0.05
 """How long nothing must have been written until time is spare."""
 
-FEW: Final = 512
-_AT_LEAST: Final = 16
-_BODIES_AT_ONCE: Final = 64
-
 _BEGIN: Final = sql.SQL(
     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT recollect.enter({}, {})"
 )
-_INDEX: Final = "SELECT indexed, size, tokenizer FROM recollect.index_of(%s, %s)"
-_DIGESTS: Final = (
-    "SELECT b.seq, sha256(b.body) FROM recollect.bodies b"
-    " WHERE b.journal = %s AND b.seq >= %s AND b.seq < %s ORDER BY b.seq"
-)
-_BODIES: Final = (
-    "SELECT b.seq, b.body FROM recollect.bodies b WHERE b.journal = %s AND b.seq = ANY (%s)"
-)
 _BEGIN_REINDEX: Final = "SELECT recollect.begin_reindex(%s, %s, %s)"
-_MERGE: Final = "SELECT recollect.merge_words(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
-_WITH_BITMAPS: Final = "SET LOCAL enable_bitmapscan = on"
-_WITHOUT_BITMAPS: Final = "SET LOCAL enable_bitmapscan = off"
-_POSTINGS: Final = (
-    "SELECT w.id, w.number, w.seq FROM recollect.words w WHERE w.journal = %s AND ({condition})"
-    " LIMIT %s"
-)
-# The LIMITs of one make the planner look each up, whatever it believes of the tables.
-_LOOK_UP: Final = (
-    f"SELECT {COLUMNS} FROM (SELECT v.* FROM unnest(%s, %s, %s) AS n (id, number, seq)"  # noqa: S608 - ours
-    " CROSS JOIN LATERAL (SELECT * FROM recollect.versions v"
-    " WHERE v.journal = %s AND v.id = n.id AND v.number = n.number LIMIT 1) AS v"
-    " WHERE v.seq = n.seq AND v.is_newest AND v.status = 'active'"
-    " ORDER BY v.created_at DESC, v.id OFFSET 0) AS v"
-    " CROSS JOIN LATERAL (SELECT b.body FROM recollect.bodies b"
-    " WHERE b.journal = %s AND b.seq = v.seq LIMIT 1) AS b"
-    " ORDER BY v.created_at DESC, v.id"
-)
-_WALK: Final = (
-    f"SELECT {COLUMNS} FROM (SELECT * FROM recollect.versions v"  # noqa: S608 - ours
-    " WHERE v.journal = %s AND v.is_newest AND v.status = 'active'"
-    " AND (v.seq = ANY (%s) OR (SELECT true FROM recollect.words w"
-    " WHERE w.journal = %s AND w.seq = v.seq AND ({condition}) LIMIT 1))"
-    " ORDER BY v.created_at DESC, v.id OFFSET 0) AS v"
-    " CROSS JOIN LATERAL (SELECT b.body FROM recollect.bodies b"
-    " WHERE b.journal = %s AND b.seq = v.seq LIMIT 1) AS b"
-    " ORDER BY v.created_at DESC, v.id"
-)
 
 log = logging.getLogger("recollect.postgres")
-
-
-_Hit = tuple[str, int, int]
-
-
-class _State(NamedTuple):
-    indexed: int
-    size: int
-    tokenizer: str
 
 
 class WordIndex:
     """The index of words of one journal."""
 
     def __init__(self, calls: Pool, scope: str, journal: int, bodies: BodyCodec) -> None:
-        self._bodies = bodies
         self._calls = calls
-        self._numbered = Int8(journal)
-        self._named = (scope, self._numbered)
+        self._database = calls.database
+        self._named = (scope, Int8(journal))
         self._begin = _BEGIN.format(scope, journal).as_bytes()
-        self._prefix = prefix(journal)
         self._words = WordCache(bodies)
+        self._reader = IndexReader(scope, journal, self._words)
+        self._finder = Finder(journal, bodies, self._reader)
+        self._ranker = Ranker(journal, bodies, self._reader)
+        self._batches = BatchMerger(calls, scope, journal, self._begin, self._reader)
+        self._segments = SegmentMerger(calls, scope, journal, self._begin)
         self._tail = 0
         self._written = 0
+        self._has_batches = False
         self._closing = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -119,106 +75,66 @@ class WordIndex:
     ) -> list[R]:
         """What has the words of a query, newest first, ties by id; the tail is read as well."""
         while True:
-            async with self._calls.transaction(self._begin) as connection:
-                state = await self._state(connection)
-                if Index(state.indexed, state.tokenizer).is_stale:
-                    raise IndexStale(state.tokenizer, TOKENIZER)
+            async with self._reading() as connection:
+                state = await self._reader.state(connection)
+                state.check()
                 if not query.words or limit == 0:
                     return []
-                if state.size - state.indexed <= MERGED_ANYWAY:
-                    tail = await self._entries(connection, state.indexed, state.size)
-                    hits = [
-                        (words.id, words.number, seq)
-                        for seq, words in tail
-                        if matches(query, words.tokens, every=every)
-                    ]
-                    statement, values = await self._search(connection, query, hits, every=every)
-                    return await self._found(connection, statement, values, make, limit)
+                if _is_short(state):
+                    wanted = Wanted(query, every, limit)
+                    return await self._finder.find(connection, state, wanted, make)
             await self.merge()
+            await self.step()
 
-    async def _search(
-        self, connection: Connection, query: Query, tail: Sequence[_Hit], *, every: bool
-    ) -> tuple[str, list[object]]:
-        """Few postings are looked up; for many, what is active is walked, newest first."""
-        journal = self._numbered
-        condition, tokens = self._condition(query, every=every)
-        asked = [journal, *tokens, Int8(FEW + 1)]
-        # The one kind of index that is read as a bitmap, which other statements should not be.
-        await connection.execute(_WITH_BITMAPS)
-        postings = _POSTINGS.replace("{condition}", condition).encode()
-        found = await connection.execute(postings, asked, prepare=False, binary=True)
-        hits = await found.fetchall()
-        await connection.execute(_WITHOUT_BITMAPS)
-        if len(hits) > FEW:
-            seqs = Integers(seq for _, _, seq in tail)
-            walk = _WALK.replace("{condition}", condition)
-            return walk, [journal, seqs, journal, *tokens, journal]
-        ids, numbers, seqs = Texts(), Integers(), Integers()
-        for id, number, seq in (*hits, *tail):
-            ids.append(id)
-            numbers.append(number)
-            seqs.append(seq)
-        return _LOOK_UP, [ids, numbers, seqs, journal, journal]
-
-    def _condition(self, query: Query, *, every: bool) -> tuple[str, list[Texts]]:
-        """What the postings must have, and its parameters; where one token is enough, as one."""
-        words = [word.alternatives for word in query.words]
-        if not every:
-            words = [tuple(tokens for alternatives in words for tokens in alternatives)]
-        conditions, values = [], []
-        for alternatives in words:
-            single = [tokens[0] for tokens in alternatives if len(tokens) == 1]
-            several = [tokens for tokens in alternatives if len(tokens) > 1]
-            parts = ["w.tokens && %s"] * bool(single) + ["w.tokens @> %s"] * len(several)
-            conditions.append("(" + " OR ".join(parts) + ")")
-            needed = [tuple(single)] * bool(single) + several
-            values += [Texts(self._prefix + token for token in tokens) for tokens in needed]
-        return " AND ".join(conditions), values
+    async def rank(
+        self,
+        mode: Mode,
+        asked: Asked,
+        make: Callable[[Current, Scored], R | None],
+        *,
+        limit: int,
+        below: int = 0,
+        within: Within = EVERYTHING,
+    ) -> Ranking[R]:
+        """What has anything of what is asked for, the best first; the tail is read as well."""
+        question = Question(mode, asked, limit, below, within)
+        while True:
+            async with self._reading() as connection:
+                state = await self._reader.state(connection)
+                state.check()
+                if _is_short(state):
+                    return await self._ranker.rank(connection, state, question, make)
+            await self.merge()
+            await self.step()
 
     # ------------------------------------------------------------------------ merging
 
     async def index(self) -> Index:
-        """How far it reaches, and whose it is."""
+        """How far it reaches, whose it is, and of how much."""
         async with self._calls.connection() as connection:
-            state = await self._state(connection)
-        return Index(state.indexed, state.tokenizer)
+            state = await self._reader.state(connection)
+        return Index(state.indexed, state.tokenizer, state.documents, state.length)
 
     async def reindex(self) -> None:
         """Make it anew, in steps; it is stale until a unit names its tokenizer."""
         async with self._calls.connection(writes=True) as connection:
             await connection.execute(_BEGIN_REINDEX, (*self._named, REBUILDING))
         while await self.merge(rebuilding=True):
+            await self.step()
+        while await self.step():
             pass
 
-    async def merge(self, *, rebuilding: bool = False) -> int:
-        """Bring it forward by a batch; how many entries are left.
+    async def merge(self, *, entries: int = BATCH, rebuilding: bool = False) -> int:
+        """Bring it forward by a batch; how many entries are left."""
+        with self._plain_damage():
+            left = await self._batches.merge(entries, rebuilding=rebuilding)
+        self._has_batches = True
+        return left
 
-        An index of another tokenizer is left alone, and so is one that another makes anew.
-        """
-        async with self._calls.transaction(self._begin) as connection:
-            indexed, size, tokenizer = await self._state(connection)
-            if tokenizer not in ((REBUILDING,) if rebuilding else ("", TOKENIZER)):
-                return 0
-            end = min(size, indexed + BATCH)
-            entries = await self._entries(connection, indexed, end)
-        if end > indexed:
-            added: dict[str, tuple[int, Words]] = {}
-            replacing: set[str] = set()
-            for seq, words in entries:
-                if words.number > 1 and words.id not in added:
-                    replacing.add(words.id)
-                added[words.id] = (seq, words)
-            rows = sorted(one for one in added.values() if one[1].tokens)
-            values = (
-                *(Int8(indexed), Int8(end), tokenizer, tokenizer or TOKENIZER),
-                *(Texts(sorted(replacing)), Integers(seq for seq, _ in rows)),
-                Texts(words.id for _, words in rows),
-                Integers(words.number for _, words in rows),
-                Texts(self._joined(words) for _, words in rows),
-            )
-            async with self._calls.connection(writes=True) as connection:
-                await connection.execute(_MERGE, (*self._named, *values), prepare=True)
-        return size - end
+    async def step(self) -> bool:
+        """Go on with merging segments; whether any were due."""
+        with self._plain_damage():
+            return await self._segments.step()
 
     def forget(self) -> None:
         """Forget the words that are remembered in memory."""
@@ -238,7 +154,7 @@ class WordIndex:
         self._closing.set()
         if self._task is not None:
             await self._task
-        if self._tail:
+        if self._tail or self._has_batches:
             await self._try(0, CLOSING_S)
 
     async def _use_spare_time(self) -> None:
@@ -253,75 +169,39 @@ class WordIndex:
         self._task = None
 
     async def _try(self, down_to: int, seconds: float = inf) -> None:
-        """Merge until so few are left; if it fails, that is a line in the log."""
+        """Merge until so few are left, then segments; if it fails, that is a line in the log."""
         clock = asyncio.get_running_loop().time
         until = clock() + seconds
         try:
             while (left := await self.merge()) and left >= down_to and clock() < until:
-                pass
+                await self.step()
             self._tail = left
+            while clock() < until and await self.step():
+                pass
+            self._has_batches = False
         except RecollectError as error:
             log.warning("the index of words was not brought forward: %s", error)
             self._tail = 0
 
-    # ---------------------------------------------------------------------- statements
+    # --------------------------------------------------------------------- statements
 
-    async def _state(self, connection: Connection) -> _State:
-        found = await connection.execute(_INDEX, self._named, prepare=True, binary=True)
-        ((*state,),) = await found.fetchall()
-        return _State._make(state)
+    @asynccontextmanager
+    async def _reading(self) -> AsyncIterator[Connection]:
+        """A transaction that sees one moment."""
+        with self._plain_damage():
+            async with self._calls.transaction(self._begin) as connection:
+                yield connection
 
-    async def _entries(
-        self, connection: Connection, start: int, end: int
-    ) -> list[tuple[int, Words]]:
-        """The words of the objects that these entries are about; only new bodies are fetched."""
-        asked = (self._numbered, Int8(start), Int8(end))
-        found: dict[int, Words | None] = {}
-        unknown: list[int] = []
-        for seq, digest in await _rows(connection, _DIGESTS, asked):
-            known = self._words.known(digest)
-            if known is None:
-                unknown.append(seq)
-            else:
-                found[seq] = known.words
-        for first in range(0, len(unknown), _BODIES_AT_ONCE):
-            seqs = Integers(unknown[first : first + _BODIES_AT_ONCE])
-            bodies = await _rows(connection, _BODIES, (self._numbered, seqs))
-            found |= await asyncio.to_thread(self._looked_at, bodies)
-        return [(seq, words) for seq, words in sorted(found.items()) if words is not None]
-
-    async def _found(
-        self,
-        connection: Connection,
-        statement: str,
-        values: Sequence[object],
-        make: Callable[[Current], R | None],
-        limit: int | None,
-    ) -> list[R]:
-        """What is made of the rows, a few at a time, until there are enough."""
-        made: list[R] = []
-        at_once = BATCH if limit is None else min(max(limit, _AT_LEAST), BATCH)
-        async with connection.cursor("recollect_find") as cursor:
-            await cursor.execute(statement.encode(), values, binary=True)
-            while rows := await cursor.fetchmany(at_once):
-                for row in rows:
-                    if len(made) == limit:
-                        return made
-                    value = make(current(self._bodies, row))
-                    if value is not None:
-                        made.append(value)
-                await asyncio.sleep(0)
-        return made
-
-    def _looked_at(self, bodies: Sequence[tuple[int, bytes]]) -> dict[int, Words | None]:
-        return {seq: self._words.of(body) for seq, body in bodies}
-
-    def _joined(self, words: Words) -> str:
-        return " ".join(self._prefix + token for token in sorted(words.tokens))
+    @contextmanager
+    def _plain_damage(self) -> Iterator[None]:
+        """An index that can't be read comes out as an error that says what to do."""
+        try:
+            yield
+        except ChunkDamaged as damaged:
+            why = f"its index of words is damaged ({damaged}); run `recollect reindex`"
+            raise StoreFailed(self._database, why) from None
 
 
-async def _rows(
-    connection: Connection, statement: str, values: Sequence[object]
-) -> list[tuple[Any, ...]]:
-    found = await connection.execute(statement, values, prepare=True, binary=True)
-    return await found.fetchall()
+def _is_short(state: State) -> bool:
+    """Whether so little is not in the index that a search can read it."""
+    return state.size - state.indexed <= MERGED_ANYWAY

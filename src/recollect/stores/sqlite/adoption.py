@@ -10,11 +10,13 @@ from typing import Any, Final, Self, TypeVar
 import apsw
 
 from recollect.kernel.errors import StoreUnavailable
+from recollect.ledger.beside import Beside
 from recollect.ledger.codec import BodyCodec
 from recollect.ledger.entry import genesis
 from recollect.ledger.unit import StoredEntry, StoredRow
 from recollect.stores.sqlite.appending import Appender
 from recollect.stores.sqlite.connection import plain_errors
+from recollect.stores.sqlite.landing import land
 
 R = TypeVar("R")
 
@@ -64,6 +66,10 @@ class SqliteAdoption:
         """Take over the next rows."""
         await self._run(partial(self._appending.adopt_rows, rows))
 
+    async def beside(self, beside: Sequence[Beside]) -> None:
+        """Take over what had landed beside the entries."""
+        await self._run(partial(self._land, beside))
+
     async def notes(self, notes: Sequence[tuple[int, str]], at: int) -> None:
         """Take over the checkpoints that were kept."""
         await self._run(partial(self._keep, [(size, note, at) for size, note in notes]))
@@ -93,6 +99,10 @@ class SqliteAdoption:
             if self._connection.in_transaction:
                 self._connection.execute(word)
             self._connection.close()
+
+    def _land(self, beside: Sequence[Beside]) -> None:
+        assert self._connection is not None  # noqa: S101 - it is entered first
+        land(self._connection, self._appending.journal, beside, self._bodies)
 
     def _keep(self, notes: Sequence[tuple[int, str, int]]) -> None:
         assert self._connection is not None  # noqa: S101 - it is entered first

@@ -19,6 +19,7 @@ from recollect.ledger.entry import (
     chained_bytes,
     entry_hash,
     read_entry,
+    salted,
 )
 from recollect.ledger.fact import derivations_of, marks_of, unmarks_of
 from recollect.ledger.rows import tags_of_newest
@@ -90,7 +91,7 @@ class Appender:
                 if erases:
                     erase_content(self._connection, journal, replaces.id, self.bodies)
             actor = draft.actor or unit.actor
-            seq, previous, digest = self.size, self._hash, sha256(salt + body)
+            seq, previous, digest = self.size, self._hash, salted(salt, sha256(body))
             entry = chained_bytes(seq, kind, at, actor, digest, previous)
             self._hash = entry_hash(entry)
             self.size = seq + 1

@@ -7,9 +7,10 @@ from typing import Any, Final, TypeVar
 
 import apsw
 
-from recollect.kernel.errors import CapabilityMissing
+from recollect.kernel.errors import CapabilityMissing, StoreUnavailable
 from recollect.ledger.codec import PLAIN, BodyCodec
 from recollect.ledger.entry import genesis
+from recollect.plans.items import check_session_ref
 from recollect.stores.shorthand import InShorthand
 from recollect.stores.sqlite.adoption import SqliteAdoption
 from recollect.stores.sqlite.connection import (
@@ -19,6 +20,7 @@ from recollect.stores.sqlite.connection import (
     let_go,
     plain_errors,
 )
+from recollect.stores.sqlite.items import SqliteItems
 from recollect.stores.sqlite.ledger import SqliteLedger
 from recollect.stores.sqlite.merging import Merger
 from recollect.stores.sqlite.reader import Parameters, Reader
@@ -133,6 +135,14 @@ class SqliteDatabase:
         ledger = SqliteLedger(self, found[0])
         self.merger.note(found[0], await ledger.tail())
         return ledger
+
+    async def items(self, scope: str, session_ref: str) -> SqliteItems:
+        """The items of one session; StoreUnavailable if its scope was never opened here."""
+        checked = check_session_ref(session_ref)
+        found = await self.rows(_JOURNAL, (scope,), _first)
+        if not found:
+            raise StoreUnavailable(self.path, f"there is no scope {scope!r} in it")
+        return SqliteItems(self, found[0], checked)
 
     def adoption(self, scope: str, origin: str, now: int) -> SqliteAdoption:
         """Takes over the journal of this scope from another database, which has it alone."""

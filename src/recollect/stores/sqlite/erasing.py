@@ -1,8 +1,8 @@
 """Taking content out of a SQLite file, so that no byte of it is left.
 
-Deleted cells are overwritten (`secure_delete`, set on every connection); the index of words is
-merged into one segment (`words`); the write-ahead log is folded in and truncated. What others
-still read can't be taken from them: that is an error, in words, and `scrub` is called again later.
+Deleted cells are overwritten (`secure_delete`, set on every connection), the write-ahead log is
+folded in and truncated, and what is left of moved cells is overwritten (`gaps`). What others still
+read can't be taken from them: that is an error, in words, and `scrub` is called again later.
 """
 
 from collections.abc import Callable
@@ -14,6 +14,7 @@ import apsw
 from recollect.kernel.errors import StoreUnavailable
 from recollect.ledger.codec import BodyCodec
 from recollect.stores.sqlite.connection import plain_errors
+from recollect.stores.sqlite.gaps import clean_gaps
 from recollect.stores.sqlite.places import SEQ_BITS
 from recollect.stores.sqlite.words import forget_words
 
@@ -32,6 +33,9 @@ _FORGET_RETRIES: Final = "DELETE FROM retries WHERE journal = ? AND about = ?"
 _FORGET_DERIVATIONS: Final = "DELETE FROM derivations WHERE journal = ? AND output = ?"
 
 
+_TRIES: Final = 2
+"""How often the log is folded in: somebody may write just then. Each waits for those who read."""
+
 _one_at_a_time: Final = Lock()
 """Two that truncate one log at once take each other for readers."""
 
@@ -44,18 +48,31 @@ def erase_content(connection: apsw.Connection, journal: int, id: str, bodies: Bo
 
 
 def scrub(connect: Callable[[], apsw.Connection], path: str, *, rewrite: bool) -> None:
-    """Fold the write-ahead log in and truncate it; with `rewrite`, write the whole file anew."""
+    """Fold the write-ahead log in and truncate it, and overwrite what pages have beside cells.
+
+    With `rewrite`, the whole file is written anew before.
+    """
     with _one_at_a_time, plain_errors(path):
         connection = connect()
         try:
             if rewrite:
                 connection.execute("VACUUM").fetchall()
-            outcome: Any = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            is_clean = any(
+                _is_folded(connection) and clean_gaps(connection, path) for _ in range(_TRIES)
+            )
+            connection.set_busy_timeout(0)
+            _is_folded(connection)  # what was written since has nothing that was erased
         finally:
             connection.close()
-    if outcome and outcome[0][0]:
+    if not is_clean:
         why = (
             "what was erased is still in its write-ahead log, because another process or an open"
             " stream reads what was before; end that, then run `recollect erase --scrub`"
         )
         raise StoreUnavailable(path, why)
+
+
+def _is_folded(connection: apsw.Connection) -> bool:
+    """Fold the log into the file; whether nothing is left in it."""
+    outcome: Any = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    return not (outcome and outcome[0][0])

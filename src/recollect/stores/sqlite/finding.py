@@ -9,21 +9,24 @@ Whatever was found, only what is active and newest counts: the index may still h
 replaced since.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
 
 import apsw
+import orjson
 
 from recollect.identity import decode
 from recollect.kernel.errors import IndexStale
 from recollect.ledger.codec import BodyCodec
 from recollect.ledger.object import version_of
 from recollect.ledger.unit import Current, Index
+from recollect.recall.postings import Run, matching
+from recollect.stores.postings import POSTING_BYTES, Chunk, run_of
 from recollect.stores.selection import COLUMNS
-from recollect.stores.sqlite.merging import BODIES, STATE
+from recollect.stores.sqlite.merging import STATE
 from recollect.stores.sqlite.places import SEQ_BITS, place
-from recollect.stores.sqlite.words import BODY_AT, expression
+from recollect.stores.sqlite.tails import BODIES
 from recollect.stores.words import MERGED_ANYWAY, WordCache
 from recollect.text import TOKENIZER, Query, matches
 
@@ -35,11 +38,30 @@ _WIDE: Final = 64 * _STRETCH
 _SEQ: Final = (1 << SEQ_BITS) - 1
 
 _ROW: Final = COLUMNS.replace(", b.body", "")
-_PLACES: Final = "SELECT rowid FROM words WHERE words MATCH ? AND rowid >= ? AND rowid < ?"
-_SOME_PLACES: Final = f"{_PLACES} LIMIT {FEW + 1}"
-_VERSION: Final = (
-    f"SELECT {_ROW} FROM versions v WHERE v.journal = ? AND v.id = ? AND v.number = ?"  # noqa: S608 - ours
-    " AND v.seq = ? AND v.is_newest AND v.status = 'active'"
+_SIZES: Final = """
+SELECT t.value, sum(length(p.body))
+FROM json_each(?2) t CROSS JOIN segments s CROSS JOIN postings p
+WHERE s.journal = ?1 AND p.journal = ?1 AND p.segment = s.number AND p.token = t.value
+GROUP BY t.value
+"""
+# The chunk before the first one that begins inside may reach into the stretch as well.
+_CHUNKS: Final = """
+SELECT p.token, p.first, p.body
+FROM json_each(?2) t CROSS JOIN segments s CROSS JOIN postings p
+WHERE s.journal = ?1 AND s.first < ?4 AND s.until > ?3
+  AND p.journal = ?1 AND p.segment = s.number AND p.token = t.value AND p.first < ?4
+  AND p.first >= coalesce((
+    SELECT max(q.first) FROM postings q
+    WHERE q.journal = ?1 AND q.segment = s.number AND q.token = t.value AND q.first <= ?3
+  ), 0)
+"""
+_BODIES: Final = (
+    "SELECT b.place, b.body FROM json_each(?) n CROSS JOIN bodies b ON b.place = n.value"
+)
+_VERSIONS: Final = (
+    f"SELECT v.seq, {_ROW} FROM json_each(?2) n CROSS JOIN versions v ON v.journal = ?1"  # noqa: S608 - ours
+    " AND v.id = n.value ->> 0 AND v.number = n.value ->> 1"
+    " WHERE v.seq = n.value ->> 2 AND v.is_newest AND v.status = 'active'"
 )
 _NEWEST_FIRST: Final = (
     f"SELECT v.seq, {_ROW} FROM versions v"  # noqa: S608 - ours
@@ -58,12 +80,49 @@ class Asked(NamedTuple):
     bodies: BodyCodec
 
 
+class Records:
+    """The records of a journal, by the number of the entry that led to them."""
+
+    def __init__(self, connection: apsw.Connection, journal: int, bodies: BodyCodec) -> None:
+        self._connection, self._journal, self._bodies = connection, journal, bodies
+
+    def at(self, seqs: Iterable[int]) -> dict[int, Current]:
+        """The versions that some entries led to, those that are the newest and active."""
+        found: dict[int, bytes] = {}
+        asked = []
+        for seq, body in self.bodies(seqs):
+            found[seq] = body
+            document = head_of(body)
+            asked.append((document["id"], version_of(document), seq))
+        named = orjson.dumps(asked).decode()  # noqa: TID251 - a parameter
+        rows: Any = self._connection.execute(_VERSIONS, (self._journal, named))
+        return {seq: Current(*[*row, found[seq]]) for seq, *row in rows}
+
+    def bodies(self, seqs: Iterable[int]) -> list[tuple[int, bytes]]:
+        """The bodies of some entries, without those that were erased."""
+        places = orjson.dumps([place(self._journal, seq) for seq in seqs])  # noqa: TID251 - a parameter
+        rows: Any = self._connection.execute(_BODIES, (places.decode(),)).fetchall()
+        return [(where & _SEQ, self._bodies.unpack(body)) for where, body in rows]
+
+
+def head_of(body: bytes) -> dict[str, Any]:
+    """The document of a body, for its id, version, times and sources.
+
+    Large numbers in it may not be as `decode` gives them, which takes eight times as long.
+    """
+    try:
+        document: dict[str, Any] = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        document = decode(body)  # which says what is wrong
+    return document
+
+
 def find(
     connection: apsw.Connection, journal: int, words: WordCache, asked: Asked
 ) -> list[Any] | None:
     """What is found, newest first; None if too much is not in the index yet."""
     state: Any = connection.execute(STATE, (journal,)).fetchone()
-    indexed, size, tokenizer = state
+    indexed, size, tokenizer, _, _ = state
     if Index(indexed, tokenizer).is_stale:
         raise IndexStale(tokenizer, TOKENIZER)
     if size - indexed > MERGED_ANYWAY:
@@ -84,17 +143,18 @@ class _Search:
     ) -> None:
         self._connection = connection
         self._journal = journal
-        self._query, self._every, self._make, self._limit, self._bodies = asked
-        self._start, self._end = place(journal, 0), place(journal, indexed)
-        self._match = expression(journal, self._query, every=self._every)
+        self._query, self._every, self._make, self._limit, bodies = asked
+        self._records = Records(connection, journal, bodies)
+        self._indexed = indexed
+        self._tokens = orjson.dumps(self._query.tokens).decode()  # noqa: TID251 - a parameter
         self._tail = self._in_tail(words)  # 1.
 
     def found(self) -> list[Any]:
         """What is found, made into values, newest first."""
-        asked = (self._match, self._start, self._end)
-        rows: Any = self._connection.execute(_SOME_PLACES, asked).fetchall()
-        few = len(rows) <= FEW
-        candidates = self._looked_up([where for (where,) in rows]) if few else self._walked()
+        if self._most() <= FEW:
+            candidates: Iterator[Current] = iter(self._looked_up(self._hits(0, self._indexed)))
+        else:
+            candidates = self._walked()
         made: list[Any] = []
         for candidate in candidates:
             if len(made) == self._limit:
@@ -105,34 +165,31 @@ class _Search:
         return made
 
     def _in_tail(self, words: WordCache) -> set[int]:
-        bodies: Any = self._connection.execute(BODIES, (self._end, place(self._journal + 1, 0)))
+        places = (place(self._journal, self._indexed), place(self._journal + 1, 0))
+        bodies: Any = self._connection.execute(BODIES, places)
         found = set()
         for where, body in bodies:
             known = words.of(body)
-            if known is not None and matches(self._query, known.tokens, every=self._every):
-                found.add(where)
+            if known is not None and matches(self._query, known.counts, every=self._every):
+                found.add(where & _SEQ)
         return found
+
+    def _most(self) -> int:
+        """How many entries there can be that have what is asked for: as many as have its words."""
+        sizes: Any = self._connection.execute(_SIZES, (self._journal, self._tokens))
+        having = {token: size // POSTING_BYTES for token, size in sizes}
+        words = [
+            sum(min(having.get(token, 0) for token in needed) for needed in word.alternatives)
+            for word in self._query.words
+        ]
+        return min(words) if self._every else sum(words)
 
     # ---------------------------------------------------------------------------- few
 
-    def _looked_up(self, places: Collection[int]) -> list[Current]:
+    def _looked_up(self, seqs: Collection[int]) -> list[Current]:
         # 2.
-        found = [self._at(where) for where in (*places, *self._tail)]
-        current = [one for one in found if one is not None]
-        return sorted(current, key=lambda one: (-one.created_at, one.id))
-
-    def _at(self, where: int) -> Current | None:
-        body = self._body(where)
-        if body is None:
-            return None
-        document = decode(body)
-        key = (self._journal, document["id"], version_of(document), where & _SEQ)
-        row: Any = self._connection.execute(_VERSION, key).fetchone()
-        return None if row is None else Current(*[*row, body])
-
-    def _body(self, where: int) -> bytes | None:
-        row: Any = self._connection.execute(BODY_AT, (where,)).fetchone()
-        return None if row is None else self._bodies.unpack(row[0])
+        found = self._records.at((*seqs, *self._tail)).values()
+        return sorted(found, key=lambda one: (-one.created_at, one.id))
 
     # --------------------------------------------------------------------------- many
 
@@ -141,21 +198,24 @@ class _Search:
         everything: set[int] | None = None
         cursor: Any = self._connection.execute(_NEWEST_FIRST, (self._journal,))
         while rows := list(islice(cursor, _STRETCH)):
-            places = [place(self._journal, row[0]) for row in rows]
-            indexed = [where for where in places if where < self._end]
-            first, last = min(indexed, default=0), max(indexed, default=0)
+            indexed = [row[0] for row in rows if row[0] < self._indexed]
+            first, last = min(indexed, default=0), max(indexed, default=-1)
             if everything is None and last - first > _WIDE:
                 # The journal is not in the order of creation here: stretches would be long.
-                everything = self._postings(self._start, self._end)
-            hits = self._postings(first, last + 1) if everything is None else everything
-            for where, (_, *row) in zip(places, rows, strict=True):
-                if where in hits or where in self._tail:
-                    body = self._body(where)
-                    if body is not None:
+                everything = self._hits(0, self._indexed)
+            hits = self._hits(first, last + 1) if everything is None else everything
+            for seq, *row in rows:
+                if seq in hits or seq in self._tail:
+                    for _, body in self._records.bodies((seq,)):
                         yield Current(*[*row, body])
 
-    def _postings(self, start: int, end: int) -> set[int]:
+    def _hits(self, start: int, end: int) -> set[int]:
+        """The entries between these that have what is asked for; some outside may be among them."""
         if start >= end:
             return set()
-        rows: Any = self._connection.execute(_PLACES, (self._match, start, end))
-        return {where for (where,) in rows}
+        asked = (self._journal, self._tokens, start, end)
+        rows: Any = self._connection.execute(_CHUNKS, asked).fetchall()
+        runs: dict[str, list[Run]] = {}
+        for token, first, body in rows:
+            runs.setdefault(token, []).append(run_of(Chunk(first, body)))
+        return matching(self._query, runs, every=self._every)

@@ -2,13 +2,15 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 import apsw
 import orjson
 
 from recollect.ledger.holdings import Holdings
-from recollect.ledger.unit import Current, Draft, about
+from recollect.ledger.unit import Current, Draft, about, recorded_as
+from recollect.stores.postings import Chunk, ChunkDamaged, postings_of
 from recollect.stores.sqlite.places import place
 from recollect.stores.sqlite.units import Job
 from recollect.stores.sqlite.words import BODY_AT, INDEXED_VERSION, index_of
@@ -23,7 +25,11 @@ _DERIVATIONS: Final = """
 SELECT output, count(*) FROM derivations
 WHERE journal = ? AND output IN (SELECT value FROM json_each(?)) GROUP BY output
 """
-_POSTINGS: Final = "SELECT doc, count(*) FROM word_rows WHERE doc >= ? AND doc < ? GROUP BY doc"
+_RECORDINGS: Final = """
+SELECT cycle, 1 FROM recordings
+WHERE journal = ? AND cycle IN (SELECT value FROM json_each(?))
+"""
+_POSTINGS: Final = "SELECT first, body FROM postings WHERE journal = ?"
 _PLACES: Final = "SELECT seq FROM versions WHERE journal = ? AND id = ?"
 
 
@@ -45,7 +51,7 @@ class _Counts:
         self._words = words
         self._journal = journal
         self._of_another: Counter[int] | None = None
-        """The postings at each place, of an index that is another tokenizer's: the first object
+        """The postings of each entry, of an index that is another tokenizer's: the first object
         that is erased takes all of it away, so it is counted once for all portions."""
 
     def told(self, found: Sequence[Current | None]) -> list[Current | None]:
@@ -53,10 +59,16 @@ class _Counts:
         there = [each for each in found if each is not None]
         retries = self._rows(_RETRIES, [about(each) for each in there])
         derivations = self._rows(_DERIVATIONS, [each.id for each in there])
+        recordings = self._rows(_RECORDINGS, [recorded_as(each) for each in there])
         return [
             each
             and each._replace(
-                beside=Holdings(self._postings(each.id), retries[about(each)], derivations[each.id])
+                beside=Holdings(
+                    self._postings(each.id),
+                    retries[about(each)],
+                    derivations[each.id],
+                    recordings[recorded_as(each)],
+                )
             )
             for each in found
         ]
@@ -68,15 +80,17 @@ class _Counts:
 
     def _postings(self, id: str) -> int:
         """How many postings `forget_words` takes out, or would if it could take them alone."""
-        indexed, tokenizer = index_of(self._connection, self._journal)
-        if self._of_another is None and indexed and tokenizer != TOKENIZER:
-            bounds = (place(self._journal, 0), place(self._journal + 1, 0))
-            rows: Any = self._connection.execute(_POSTINGS, bounds)
-            self._of_another = Counter(dict(rows))
+        index = index_of(self._connection, self._journal)
+        if self._of_another is None and index.indexed and index.tokenizer != TOKENIZER:
+            rows: Any = self._connection.execute(_POSTINGS, (self._journal,))
+            self._of_another = Counter()
+            for first, body in rows:
+                with suppress(ChunkDamaged):  # it goes as well, and nobody knows how much it is
+                    self._of_another.update(one.seq for one in postings_of(Chunk(first, body)))
         if self._of_another is not None:
             seqs: Any = self._connection.execute(_PLACES, (self._journal, id))
-            return sum(self._of_another[place(self._journal, seq)] for (seq,) in seqs)
-        return self._own_postings(id, indexed)
+            return sum(self._of_another[seq] for (seq,) in seqs)
+        return self._own_postings(id, index.indexed)
 
     def _own_postings(self, id: str, indexed: int) -> int:
         version: Any = self._connection.execute(

@@ -10,6 +10,7 @@ import apsw
 import orjson
 
 from recollect.identity.merkle import leaf_hash
+from recollect.kernel.errors import StoreFailed
 from recollect.ledger.codec import BodyCodec, Leniently
 from recollect.ledger.tree import BLOCK, Block, Blocks
 from recollect.ledger.unit import (
@@ -25,7 +26,12 @@ from recollect.ledger.unit import (
     Unit,
     Version,
 )
+from recollect.recall.asking import Asked as Telling
+from recollect.recall.candidates import Scored
+from recollect.recall.index import EVERYTHING, Ranking, Within
+from recollect.recall.ranking import Mode
 from recollect.records.filter import MemoryFilter
+from recollect.stores.postings import ChunkDamaged
 from recollect.stores.selection import COLUMNS, Dialect, selection
 from recollect.stores.shorthand import ENTRY, unpacked
 from recollect.stores.sqlite.appending import LEAVES, NODES
@@ -34,7 +40,10 @@ from recollect.stores.sqlite.finding import Asked, find
 from recollect.stores.sqlite.marks import ENTRIES_AT, MARKED, NAMES, OUTPUTS
 from recollect.stores.sqlite.merging import Merger, merge
 from recollect.stores.sqlite.places import SEQ_BITS, place
+from recollect.stores.sqlite.ranking import Question, rank
 from recollect.stores.sqlite.reader import Parameters, Reader
+from recollect.stores.sqlite.segments import merge_some
+from recollect.stores.sqlite.sessions import SqliteBeside
 from recollect.stores.sqlite.snapshot import (
     ENTRIES,
     HEAD,
@@ -43,13 +52,9 @@ from recollect.stores.sqlite.snapshot import (
     stored_entry,
 )
 from recollect.stores.sqlite.units import JOINED, NEWEST, Job, current
-from recollect.stores.sqlite.words import (
-    INDEX,
-    begin_merging_segments,
-    clear,
-    index_of,
-    merge_segments,
-)
+from recollect.stores.sqlite.vectors import SqliteVectors
+from recollect.stores.sqlite.words import INDEX, clear, index_in
+from recollect.stores.words import BATCH
 from recollect.text import Query
 
 A = TypeVar("A")
@@ -90,7 +95,7 @@ _OLDEST_FIRST: Final = MARKED.format(order="ASC")
 _NEWEST_FIRST: Final = MARKED.format(order="DESC")
 _AFTER_ALL: Final = "\U0010ffff" * 600
 """More of the last character than a name can have: those that begin so stand before it."""
-_NOTES: Final = "SELECT note FROM checkpoints WHERE journal = ? ORDER BY size DESC"
+_NOTES: Final = "SELECT note FROM checkpoints WHERE journal = ? ORDER BY size DESC LIMIT ?"
 
 
 class Database(Protocol):
@@ -147,6 +152,8 @@ class SqliteLedger:
         self._database = database
         self._journal = journal
         self._current = partial(current, database.bodies)
+        self.vectors = SqliteVectors(database, journal)
+        self.beside = SqliteBeside(database, journal)
 
     def commit(self, unit: Unit) -> Coroutine[Any, Any, Committed]:
         """Run a unit in one transaction, which other units may share."""
@@ -205,32 +212,48 @@ class SqliteLedger:
         """
         asked = Asked(query, every, make, limit, self._database.bodies)
         words = self._database.merger.words
+        return await self._searched(lambda c: find(c, self._journal, words, asked))
+
+    async def rank(
+        self,
+        mode: Mode,
+        asked: Telling,
+        make: Callable[[Current, Scored], R | None],
+        *,
+        limit: int,
+        below: int = 0,
+        within: Within = EVERYTHING,
+    ) -> Ranking[R]:
+        """The active objects that have anything of what is asked for, the best first."""
+        question = Question(mode, asked, make, limit, below, within, self._database.bodies)
+        words = self._database.merger.words
+        return await self._searched(lambda c: rank(c, self._journal, words, question))
+
+    async def _searched(self, search: Callable[[apsw.Connection], R | None]) -> R:
+        """What a search finds; where too much is not in the index yet, it is merged first."""
         while True:
-            found = await self._database.read(
-                lambda connection: find(connection, self._journal, words, asked)
-            )
+            try:
+                found = await self._database.read(search)
+            except ChunkDamaged as damaged:
+                why = f"its index of words is damaged ({damaged}); run `recollect reindex`"
+                raise StoreFailed(self._database.path, why) from None
             if found is not None:
                 return found
             await self._merge()
 
     async def index(self) -> Index:
         """How far the word index reaches, and whose it is."""
-        return (await self._database.rows(INDEX, (self._journal,), Index._make))[0]
+        return (await self._database.rows(INDEX, (self._journal,), index_in))[0]
 
     async def tail(self) -> int:
         """How many entries are not in the word index."""
         return int((await self._database.rows(_TAIL, (self._journal,), _first))[0])
 
     async def reindex(self) -> None:
-        """Make the word index anew, in steps.
-
-        It is one for all journals of a file, and can only be emptied whole: the others start
-        anew as well, in their spare time.
-        """
+        """Make the word index anew, in steps."""
 
         def begin(connection: apsw.Connection) -> None:
-            if index_of(connection, self._journal).indexed:
-                clear(connection)
+            clear(connection, self._journal)
             connection.execute(_REBUILD, (REBUILDING, self._journal))
 
         await self._database.write(begin)
@@ -242,11 +265,14 @@ class SqliteLedger:
         counted = await self._database.rows(_ACTIVE, (self._journal, at_most), _first)
         return int(counted[0])
 
-    async def _merge(self, *, rebuilding: bool = False) -> int:
+    async def _merge(self, *, entries: int = BATCH, rebuilding: bool = False) -> int:
+        """Bring the index forward by a batch, then merge what segments are due."""
+        bring = partial(merge, entries=entries, rebuilding=rebuilding)
         words = self._database.merger.words
-        return await self._database.write(
-            lambda connection: merge(connection, self._journal, words, rebuilding=rebuilding)
-        )
+        left = await self._database.write(lambda c: bring(c, self._journal, words))
+        while await self._database.write(lambda connection: merge_some(connection, self._journal)):
+            pass
+        return left
 
     # ------------------------------------------------------------------------ journal
 
@@ -313,18 +339,16 @@ class SqliteLedger:
         row = (self._journal, size, note, at)
         await self._database.write(lambda c: c.execute(_KEEP_NOTE, row).fetchall())
 
-    async def notes(self) -> list[str]:
-        """The notes that are kept, the largest size first."""
-        return await self._database.rows(_NOTES, (self._journal,), lambda row: str(row[0]))
+    async def notes(self, limit: int | None = None) -> list[str]:
+        """The notes that are kept, the largest size first; at most so many."""
+        asked = (self._journal, -1 if limit is None else limit)
+        return await self._database.rows(_NOTES, asked, lambda row: str(row[0]))
 
     async def scrub(self, *, rewrite: bool = False) -> None:
         """See that what was erased is in no byte of the file; in memory there is none."""
         self._database.merger.words.clear()
         connect = self._database.connect
         if connect is not None:
-            done = await self._database.write(begin_merging_segments)
-            while not done:
-                done = await self._database.write(merge_segments)
             await asyncio.to_thread(scrub, connect, self._database.path, rewrite=rewrite)
 
     def snapshot(self) -> AbstractAsyncContextManager[Snapshot]:

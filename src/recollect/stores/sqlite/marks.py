@@ -6,12 +6,14 @@ from typing import Any, Final
 import apsw
 
 from recollect.kernel.errors import MarkMoved
+from recollect.ledger.beside import CYCLE
 from recollect.ledger.codec import BodyCodec
 from recollect.ledger.fact import named_entries
-from recollect.ledger.unit import RETRIED, Current, Expected, Mark, of_entries
+from recollect.ledger.unit import Current, Expected, Mark, asked_for_as, of_entries
 from recollect.stores.shorthand import ENTRY, unpacked
 from recollect.stores.sqlite.inserts import Inserts
 from recollect.stores.sqlite.places import SEQ_BITS, place
+from recollect.stores.sqlite.sessions import forget_recording
 
 MARK_ROWS: Final = Inserts("marks", "journal", "name", "seq")
 _UNMARK: Final = "DELETE FROM marks WHERE journal = ? AND name = ? AND seq = ?"
@@ -69,8 +71,10 @@ def erase_entries(
         connection.execute(_FORGET_MARKS, (journal, seq))
     for name in names:
         connection.execute(_FORGET_DERIVATIONS, (journal, name))
-        if name.startswith(RETRIED):
-            connection.execute(_FORGET_RETRIES, (journal, name.removeprefix(RETRIED)))
+        if id := asked_for_as(name):
+            connection.execute(_FORGET_RETRIES, (journal, id))
+        if name.startswith(CYCLE):
+            forget_recording(connection, journal, name.removeprefix(CYCLE))
 
 
 def entries_of(

@@ -2,7 +2,8 @@
 
 No word is looked at while a caller waits. The journal itself says what is not yet in the index:
 the entries from `indexed` on. A batch of them is read, the words of what is active at its end are
-added and those of what it replaced are removed, and `indexed` moves, all in one transaction.
+added and those of what it replaced are removed, and `indexed` moves, all in one transaction. What
+is added is a segment of its own; segments are merged later, in transactions that are as short.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,9 +15,11 @@ import apsw
 from recollect.ledger.codec import BodyCodec
 from recollect.ledger.unit import REBUILDING, Committed
 from recollect.stores.sqlite.holdings import counting
-from recollect.stores.sqlite.places import SEQ_BITS, place
+from recollect.stores.sqlite.places import place
+from recollect.stores.sqlite.segments import is_due, merge_some
+from recollect.stores.sqlite.tails import BODIES, changes
 from recollect.stores.sqlite.units import Job, commit_units
-from recollect.stores.sqlite.words import ADD, BODY_AT, INDEXED_VERSION, REMOVE, joined
+from recollect.stores.sqlite.words import put, take_out
 from recollect.stores.words import (
     BATCH,
     CLOSING_S,
@@ -26,10 +29,10 @@ from recollect.stores.words import (
 )
 from recollect.text import TOKENIZER
 
-STATE: Final = "SELECT indexed, size, tokenizer FROM journals WHERE number = ?"
-BODIES: Final = "SELECT place, body FROM bodies WHERE place >= ? AND place < ? ORDER BY place"
+STATE: Final = "SELECT indexed, size, tokenizer, documents, length FROM journals WHERE number = ?"
 _ADVANCE: Final = "UPDATE journals SET indexed = ?, tokenizer = ? WHERE number = ?"
-_SEQ: Final = (1 << SEQ_BITS) - 1
+_STEPS: Final = 3
+"""Steps of merging segments after each batch: more than it takes to keep up with batches."""
 
 
 def merge(
@@ -45,46 +48,17 @@ def merge(
     An index of another tokenizer is left alone, and so is one that another makes anew.
     """
     state: Any = connection.execute(STATE, (journal,)).fetchone()
-    indexed, size, tokenizer = state
+    indexed, size, tokenizer, _, _ = state
     if tokenizer not in ((REBUILDING,) if rebuilding else ("", TOKENIZER)):
         return 0
     end = min(size, indexed + entries)
     if end > indexed:
-        _merge_up_to(connection, journal, indexed, end, words)
-        now = tokenizer or TOKENIZER
-        connection.execute(_ADVANCE, (end, now, journal))
+        change = changes(connection, journal, indexed, end, words)
+        if change.gone:
+            take_out(connection, journal, change.gone)
+        put(connection, journal, indexed, end, change)
+        connection.execute(_ADVANCE, (end, tokenizer or TOKENIZER, journal))
     return int(size - end)
-
-
-def _merge_up_to(
-    connection: apsw.Connection, journal: int, indexed: int, end: int, words: WordCache
-) -> None:
-    added: dict[str, tuple[int, frozenset[str]]] = {}
-    replacing: set[str] = set()
-    bodies: Any = connection.execute(BODIES, (place(journal, indexed), place(journal, end)))
-    for where, body in bodies.fetchall():
-        found = words.of(body)
-        if found is not None:
-            if found.number > 1 and found.id not in added:
-                replacing.add(found.id)
-            added[found.id] = (where, found.tokens)
-    removed = []
-    for id in replacing:
-        before: Any = connection.execute(INDEXED_VERSION, (journal, id, indexed)).fetchone()
-        if before is not None and before[1] == "active":
-            where = place(journal, before[0])
-            stored: Any = connection.execute(BODY_AT, (where,)).fetchone()
-            old = words.of(stored[0]) if stored is not None else None
-            removed.append((where, old.tokens if old else frozenset[str]()))
-    # In the order of places: FTS5 writes a segment whenever they go back.
-    for statement, rows in ((REMOVE, removed), (ADD, list(added.values()))):
-        for where, tokens in sorted(rows, key=_place):
-            if tokens:
-                connection.execute(statement, (where, joined(journal, tokens)))
-
-
-def _place(row: tuple[int, frozenset[str]]) -> int:
-    return row[0]
 
 
 class Merger:
@@ -99,6 +73,7 @@ class Merger:
         self._bodies = bodies
         self._tails: dict[int, int] = {}
         self._due: set[int] = set()
+        self._segmented: set[int] = set()
         self._written: set[int] = set()
 
     def commit(self, connection: apsw.Connection, jobs: Sequence[Job]) -> list[Committed]:
@@ -122,7 +97,7 @@ class Merger:
     @property
     def is_due(self) -> bool:
         """Whether there is something to do once nobody waits."""
-        return bool(self._due)
+        return bool(self._due or self._segmented)
 
     @property
     def is_pressing(self) -> bool:
@@ -130,14 +105,20 @@ class Merger:
         return any(self._tails.get(journal, 0) >= MERGED_ANYWAY for journal in list(self._due))
 
     def use(self, connection: apsw.Connection, is_wanted: Callable[[], bool]) -> None:
-        """Merge a batch of the longest tail; give up at once when the writer is wanted.
+        """Merge a batch of the longest tail, then segments; give up when the writer is wanted.
 
         Finding the words takes long and needs no transaction: they are remembered, and the
         transaction that writes them is short.
         """
-        journal = max(list(self._due), key=lambda one: self._tails.get(one, 0))
-        if self._read_ahead(connection, journal, is_wanted):
+        if self._due:
+            journal = max(list(self._due), key=lambda one: self._tails.get(one, 0))
+            if not self._read_ahead(connection, journal, is_wanted):
+                return
             self._merged(connection, journal)
+        for _ in range(_STEPS):
+            if self._segmented and not is_wanted():
+                self._merge_segments(connection, next(iter(self._segmented)))
+                sleep(0)
 
     def finish(self, connection: apsw.Connection) -> None:
         """Merge what this process wrote before it closes; who has only read writes nothing."""
@@ -145,11 +126,14 @@ class Merger:
         for journal in self._written:
             while perf_counter() < until and self._merged(connection, journal):
                 pass
+            while perf_counter() < until and self._merge_segments(connection, journal):
+                pass
 
     def give_up(self) -> None:
         """It could not be done now; later writes bring it up again."""
         self._tails.clear()
         self._due.clear()
+        self._segmented.clear()
 
     def _read_ahead(
         self, connection: apsw.Connection, journal: int, is_wanted: Callable[[], bool]
@@ -170,4 +154,18 @@ class Merger:
         connection.execute("COMMIT")
         if left < MERGED_WHEN_IDLE:
             self._due.discard(journal)
+        self.note_segments(connection, journal)
         return left
+
+    def note_segments(self, connection: apsw.Connection, journal: int) -> None:
+        """A segment was added; there may be enough of them to be merged."""
+        if is_due(connection, journal):
+            self._segmented.add(journal)
+
+    def _merge_segments(self, connection: apsw.Connection, journal: int) -> bool:
+        connection.execute("BEGIN IMMEDIATE")
+        is_left = merge_some(connection, journal)
+        connection.execute("COMMIT")
+        if not is_left:
+            self._segmented.discard(journal)
+        return is_left

@@ -10,6 +10,7 @@ from typing import Any, Final, Self, TypeVar
 
 import apsw
 
+from recollect.ledger.beside import Beside
 from recollect.ledger.codec import BodyCodec, Leniently
 from recollect.ledger.unit import (
     Head,
@@ -19,14 +20,18 @@ from recollect.ledger.unit import (
     StoredNodeHash,
     StoredRow,
     StoredTag,
+    StoredThread,
     StoredWord,
     Version,
 )
+from recollect.stores.carrying import CARRIED
+from recollect.stores.postings import Chunk, ChunkDamaged, postings_of
+from recollect.stores.segments import Segment, wrong
 from recollect.stores.shorthand import ENTRY, unpacked
 from recollect.stores.sqlite.connection import let_go, plain_errors
 from recollect.stores.sqlite.marks import ALL_MARKS
 from recollect.stores.sqlite.places import SEQ_BITS, place
-from recollect.stores.words import prefix
+from recollect.stores.sqlite.words import INDEX, SEGMENTS, index_in
 
 R = TypeVar("R")
 
@@ -45,10 +50,17 @@ _ROWS: Final = (
     " LEFT JOIN bodies b ON b.place = e.place WHERE v.journal = ? ORDER BY v.id, v.number"
 )
 _TAGS: Final = "SELECT tag, created_at, id FROM tags WHERE journal = ?"
-_INDEX: Final = "SELECT indexed, tokenizer FROM journals WHERE number = ?"
-_WORDS: Final = "SELECT substr(term, ?), doc FROM word_rows WHERE term >= ? AND term < ?"
+_POSTINGS: Final = """
+SELECT p.token, p.first, p.body, s.first, s.until FROM postings p
+LEFT JOIN segments s ON s.journal = p.journal AND s.number = p.segment WHERE p.journal = ?
+"""
+_THREADS: Final = "SELECT thread, created_at, id, seq, speaker FROM threads WHERE journal = ?"
 _DERIVATIONS: Final = "SELECT input, 0, output FROM derivations WHERE journal = ?"
 _SEQ: Final = (1 << SEQ_BITS) - 1
+_BESIDE: Final = {
+    f"SELECT {columns} FROM {table} WHERE journal = ? ORDER BY {order}": make  # noqa: S608 - ours
+    for table, columns, order, make in CARRIED
+}
 
 
 class SqliteSnapshot:
@@ -107,18 +119,38 @@ class SqliteSnapshot:
         """Every row of the index of marks."""
         return self._chunks(ALL_MARKS, (self._journal,), Mark._make)
 
+    async def beside(self) -> AsyncGenerator[Sequence[Beside], None]:
+        """All that landed beside the entries."""
+        for sql, make in _BESIDE.items():
+            rows = self._chunks(sql, (self._journal,), partial(make, self._bodies))
+            async with aclosing(rows) as chunks:
+                async for some in chunks:
+                    yield some
+
     def derivations(self) -> AsyncGenerator[Sequence[StoredTag], None]:
         """What was made from what."""
         return self._chunks(_DERIVATIONS, (self._journal,), StoredTag._make)
 
     async def index(self) -> Index:
-        """How far the word index reaches, and whose it is."""
-        async with aclosing(self._chunks(_INDEX, (self._journal,), Index._make)) as chunks:
-            return (await anext(chunks))[0]
+        """How far the word index reaches, whose it is, and of how much."""
+        async with aclosing(self._chunks(INDEX, (self._journal,), index_in)) as chunks:
+            index = (await anext(chunks))[0]
+        segments: list[Segment] = []
+        async with aclosing(self._chunks(SEGMENTS, (self._journal,), Segment._make)) as found:
+            async for some in found:
+                segments += some
+        return index._replace(broken=wrong(segments, index.indexed))
 
-    def words(self) -> AsyncGenerator[Sequence[StoredWord], None]:
+    async def words(self) -> AsyncGenerator[Sequence[StoredWord], None]:
         """Every posting of the word index."""
-        return self._chunks(_WORDS, _words_of(self._journal), partial(_word, self._journal))
+        async with aclosing(self._chunks(_POSTINGS, (self._journal,), _words)) as chunks:
+            async for chunk in chunks:
+                for words in chunk:
+                    yield words
+
+    def threads(self) -> AsyncGenerator[Sequence[StoredThread], None]:
+        """Every row of the index of threads."""
+        return self._chunks(_THREADS, (self._journal,), StoredThread._make)
 
     # ------------------------------------------------------------------- on the thread
 
@@ -170,15 +202,16 @@ def _row(bodies: BodyCodec, row: Any) -> StoredRow:
     )
 
 
-def _words_of(journal: int) -> tuple[int, str, str]:
-    """Which terms are of a journal: where their tokens begin, and between which they lie."""
-    before = prefix(journal)
-    return len(before) + 1, before, before[:-1] + chr(ord(before[-1]) + 1)
-
-
-def _word(journal: int, row: Any) -> StoredWord:
-    """A posting; one that lies in another journal's places has a number that no entry has."""
-    return StoredWord(row[0], row[1] - place(journal, 0))
+def _words(row: Any) -> list[StoredWord]:
+    """The postings of a chunk; what a search could not read, or would not, is of no entry."""
+    token, first, body, start, end = row
+    try:
+        postings = postings_of(Chunk(first, body))
+    except ChunkDamaged:
+        return [StoredWord(token, -1, 0)]
+    if start is None or not start <= postings[0].seq <= postings[-1].seq < end:
+        return [StoredWord(token, -1, 0)]
+    return [StoredWord(token, *posting) for posting in postings]
 
 
 class MemorySnapshot:
@@ -206,8 +239,11 @@ class MemorySnapshot:
             _TAGS: journal,
             ALL_MARKS: journal,
             _DERIVATIONS: journal,
-            _INDEX: journal,
-            _WORDS: _words_of(self._journal),
+            INDEX: journal,
+            SEGMENTS: journal,
+            _POSTINGS: journal,
+            _THREADS: journal,
+            **dict.fromkeys(_BESIDE, journal),
         }
         self._read = await self._run(
             lambda connection: {
@@ -244,14 +280,26 @@ class MemorySnapshot:
         """Every row of the index of marks."""
         yield [Mark._make(row) for row in self._read[ALL_MARKS]]
 
+    async def beside(self) -> AsyncGenerator[Sequence[Beside], None]:
+        """All that landed beside the entries."""
+        for sql, make in _BESIDE.items():
+            yield [make(self._bodies, row) for row in self._read[sql]]
+
     async def derivations(self) -> AsyncGenerator[Sequence[StoredTag], None]:
         """What was made from what."""
         yield [StoredTag._make(row) for row in self._read[_DERIVATIONS]]
 
     async def index(self) -> Index:
-        """How far the word index reaches, and whose it is."""
-        return Index._make(self._read[_INDEX][0])
+        """How far the word index reaches, whose it is, and of how much."""
+        index = index_in(self._read[INDEX][0])
+        segments = [Segment._make(row) for row in self._read[SEGMENTS]]
+        return index._replace(broken=wrong(segments, index.indexed))
 
     async def words(self) -> AsyncGenerator[Sequence[StoredWord], None]:
         """Every posting of the word index."""
-        yield [_word(self._journal, row) for row in self._read[_WORDS]]
+        for row in self._read[_POSTINGS]:
+            yield _words(row)
+
+    async def threads(self) -> AsyncGenerator[Sequence[StoredThread], None]:
+        """Every row of the index of threads."""
+        yield [StoredThread._make(row) for row in self._read[_THREADS]]

@@ -10,6 +10,7 @@ from recollect.ledger.object import integrity_digest
 from recollect.ledger.unit import Committed, Current, Everything, OfSubject, Unit
 from recollect.stores.selection import COLUMNS
 from recollect.stores.sqlite.appending import Appender
+from recollect.stores.sqlite.landing import land
 from recollect.stores.sqlite.marks import check_expected, entries_of, names_after
 from recollect.stores.sqlite.places import SEQ_BITS
 from recollect.stores.sqlite.retries import first_outcome, remember
@@ -75,7 +76,8 @@ def _commit(connection: apsw.Connection, appender: Appender, unit: Unit) -> Comm
         appender.flush()
         check_expected(connection, appender.journal, unit.expects)
     seq = appender.size
-    committed = Committed([], unit.about)
+    gone = land(connection, appender.journal, unit.beside, appender.bodies)
+    committed = Committed([], unit.about, erased_beside=gone)
     for found in _read(connection, appender, unit):
         committed.places.extend(appender.add(unit, unit.decide(found)))
     if unit.tokenizer is not None:

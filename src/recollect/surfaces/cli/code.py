@@ -26,6 +26,12 @@ DomainName = Annotated[
         "--domain", metavar=_WRITTEN, help="The Domain whose actions run, such as shop:refunds."
     ),
 ]
+OptionalDomainName = Annotated[
+    str | None,
+    typer.Option(
+        "--domain", metavar=_WRITTEN, help="The Domain whose actions ran, such as shop:refunds."
+    ),
+]
 AuthorityName = Annotated[
     str | None,
     typer.Option(

@@ -100,10 +100,15 @@ _COUNTED: Final = {
     "postings": ("word in the index", "words in the index"),
     "retries": ("retry", "retries"),
     "derivations": ("derivation", "derivations"),
+    "traces": ("recall", "recalls"),
     "proposals": ("proposal", "proposals"),
     "contexts": ("frozen context", "frozen contexts"),
     "effects": ("effect", "effects"),
     "snapshots": ("snapshot", "snapshots"),
+    "cycles": ("cycle", "cycles"),
+    "recordings": ("recording", "recordings"),
+    "sessions": ("session", "sessions"),
+    "items": ("item", "items"),
 }
 """How each kind is called, one and many."""
 

@@ -6,10 +6,12 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from recollect.journeys.evaluate.embedded import with_embedder
 from recollect.journeys.evaluate.locomo import read_locomo
-from recollect.journeys.evaluate.measure import AT, NOT_RUN, OVERALL, Evaluation, measure
+from recollect.journeys.evaluate.measure import AT, OVERALL, Evaluation, InMemory, measure
 from recollect.journeys.evaluate.pairs import read_pairs
 from recollect.journeys.evaluate.questions import Questions
+from recollect.outside.embedders import embedder_from_environment
 from recollect.surfaces.cli.groups import group
 from recollect.surfaces.cli.options import AsJson
 from recollect.surfaces.cli.present import console, counted, print_json
@@ -27,7 +29,8 @@ def evaluate_locomo(file: File, json: AsJson = False) -> None:
     """Find the turns of long conversations that answer questions (a JSON file of LoCoMo).
 
     Recall at 5, 10 and 20: the part of the evidence among the first so many, by category.
-    Nothing is sent anywhere; the same file gives the same figures.
+    Nothing is sent anywhere, unless RECOLLECT_EMBEDDER_URL names an embedder; then hybrid is
+    measured too. The same file gives the same figures.
     """
     _run("locomo", read_locomo(file.read()), json=json)
 
@@ -39,8 +42,10 @@ def evaluate_pairs(file: File, json: AsJson = False) -> None:
 
 
 def _run(name: str, questions: Questions, *, json: bool) -> None:
+    embedder = embedder_from_environment()
+    finder = InMemory if embedder is None else with_embedder(embedder)
     with bars() as progress:
-        found = asyncio.run(measure(questions, told=progress(name)))
+        found = asyncio.run(measure(questions, finder, told=progress(name)))
     if json:
         print_json(found.document)
     else:
@@ -72,6 +77,6 @@ def _show(found: Evaluation) -> None:
                 *(f"{value:.3f}" for value in one.recall[category]),
                 style="bold" if category == OVERALL else "",
             )
-    for name in NOT_RUN:
+    for name in found.not_run:
         table.add_row(name, "not run", *[""] * (len(AT) + 1))
     out.print(table)

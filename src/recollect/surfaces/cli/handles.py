@@ -11,6 +11,7 @@ from recollect.app.memory import DEFAULT_SCOPE, Memory, default_url, open
 from recollect.app.seal import seal_from_environment
 from recollect.app.url import file_of, parse_url
 from recollect.journeys.audit.checkpoints import Seal
+from recollect.recall.embedder import Embedder
 from recollect.surfaces.cli.code import Code, prints_aside
 from recollect.surfaces.cli.errors import wrong_use
 
@@ -60,10 +61,11 @@ class Place:
         makes: bool = False,
         seal: Seal | None = None,
         code: Code | None = None,
+        embedder: Embedder | None = None,
     ) -> R:
         """Open a handle, act on it, close it. Only what `makes` something makes a database.
 
-        With `code` it can run what is proposed.
+        With `code` it can run what is proposed, with `embedder` it finds by meaning.
         """
         own = {} if code is None else code.as_options()
 
@@ -75,6 +77,7 @@ class Place:
                     actor=self.actor_name,
                     create=makes,
                     seal=self.seal() if seal is None else seal,
+                    embedder=embedder,
                     **own,
                 ) as memory:
                     return await act(memory)

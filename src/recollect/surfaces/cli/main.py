@@ -13,6 +13,7 @@ from recollect.surfaces.cli.act import act, resume, run
 from recollect.surfaces.cli.consolidate import consolidate
 from recollect.surfaces.cli.copies import backup, copy
 from recollect.surfaces.cli.demo import demo
+from recollect.surfaces.cli.embed import embed
 from recollect.surfaces.cli.erase import erase
 from recollect.surfaces.cli.errors import PlainErrors
 from recollect.surfaces.cli.evaluate import evaluate
@@ -22,6 +23,7 @@ from recollect.surfaces.cli.govern import audit, policy
 from recollect.surfaces.cli.inbox import abstain, approve, inbox, reject
 from recollect.surfaces.cli.keys import keys
 from recollect.surfaces.cli.read import get, history, list_
+from recollect.surfaces.cli.recall import original, recall
 from recollect.surfaces.cli.reindex import reindex
 from recollect.surfaces.cli.remember import remember, update
 from recollect.surfaces.cli.replay import replay
@@ -29,6 +31,7 @@ from recollect.surfaces.cli.rules import rules
 from recollect.surfaces.cli.scopes import scopes
 from recollect.surfaces.cli.search import search
 from recollect.surfaces.cli.status import status
+from recollect.surfaces.cli.turn import chat, turn
 from recollect.surfaces.cli.validate import validate
 from recollect.surfaces.cli.verify import verify
 from recollect.surfaces.cli.why import why
@@ -74,10 +77,14 @@ _LEARNING = "Getting to know it"
 app.command(rich_help_panel=_REMEMBERING)(remember)
 app.command(rich_help_panel=_REMEMBERING)(update)
 app.command("list", rich_help_panel=_REMEMBERING)(list_)
+app.command(rich_help_panel=_REMEMBERING)(recall)
+app.command(rich_help_panel=_REMEMBERING)(original)
 app.command(rich_help_panel=_REMEMBERING)(search)
 app.command(rich_help_panel=_REMEMBERING)(get)
 app.command(rich_help_panel=_REMEMBERING)(history)
 app.command(rich_help_panel=_REMEMBERING)(consolidate)
+app.command(rich_help_panel=_ACTING)(turn)
+app.command(rich_help_panel=_ACTING)(chat)
 app.command(rich_help_panel=_ACTING)(act)
 app.command(rich_help_panel=_ACTING)(inbox)
 app.command(rich_help_panel=_ACTING)(approve)
@@ -103,6 +110,7 @@ app.add_typer(policy, name="policy", rich_help_panel=_AUDITING)
 app.add_typer(keys, name="keys", rich_help_panel=_AUDITING)
 app.command(rich_help_panel=_AUDITING)(scopes)
 app.command(rich_help_panel=_AUDITING)(reindex)
+app.command(rich_help_panel=_AUDITING)(embed)
 app.command(rich_help_panel=_MOVING)(copy)
 app.add_typer(backup, name="backup", rich_help_panel=_MOVING)
 app.add_typer(demo, name="demo", rich_help_panel=_LEARNING)

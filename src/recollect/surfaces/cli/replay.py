@@ -16,7 +16,7 @@ from rich.text import Text
 from recollect.app.histories import exported_history, history
 from recollect.journeys.intent.history import History
 from recollect.journeys.intent.replaying import Replay, Verdict
-from recollect.surfaces.cli.code import DomainName, code, prints_aside
+from recollect.surfaces.cli.code import OptionalDomainName, code, prints_aside
 from recollect.surfaces.cli.errors import wrong_use
 from recollect.surfaces.cli.handles import Place
 from recollect.surfaces.cli.options import AsJson, Database, Scope
@@ -32,6 +32,7 @@ from recollect.surfaces.cli.present import (
     short,
 )
 from recollect.surfaces.cli.progress import bars
+from recollect.surfaces.cli.replay_turn import replay_turn
 from recollect.surfaces.errors import NOT_SOUND
 
 SHOWN: Final = 50
@@ -44,10 +45,10 @@ Told = Callable[[Replay], None]
 
 
 def replay(
-    domain: DomainName,
+    domain: OptionalDomainName = None,
     id: Annotated[
         str | None,
-        typer.Argument(metavar="ID", help="A world, an execution or a proposal."),
+        typer.Argument(metavar="ID", help="A world, an execution or a proposal; or a cycle."),
     ] = None,
     branch: Annotated[
         str | None, typer.Option(metavar="NAME", help="Everything that moved this branch.")
@@ -67,11 +68,17 @@ def replay(
 ) -> None:
     """Run again what was recorded, from what was recorded, and compare.
 
+    With --domain it is what that domain did; without, the turn of a recorded cycle.
     No store, no provider and no effect is asked, and nothing is written. Exits with 5 when
     something comes out otherwise than it did.
     """
     if (id is not None) + (branch is not None or report) != 1:
         raise wrong_use("Name an ID, or a --branch, or say --report for the whole history.")
+    if domain is None:
+        if id is None or export is not None:
+            raise wrong_use("Name the --domain whose actions ran; without it, ID is a cycle.")
+        replay_turn(Place(database, scope), id, json=json)
+        return
     own = code(domain).domain
     if export is not None:
         if not export.is_file():

@@ -24,8 +24,16 @@ from recollect.surfaces.cli.present import (
     when,
 )
 
-_TIMES: Final = {"createdAt", "submittedAt", "decidedAt", "completedAt", "erasedAt", "at"}
-_HASHES: Final = {"base", "head", "schemaHash", "snapshotHash", "world"}
+_TIMES: Final = {
+    "createdAt",
+    "submittedAt",
+    "decidedAt",
+    "completedAt",
+    "erasedAt",
+    "selectedAt",
+    "at",
+}
+_HASHES: Final = {"atWorld", "base", "head", "ref", "schemaHash", "snapshotHash", "world"}
 _WORDS: Final = {
     "createdAt": "created",
     "createdBy": "made by",
@@ -33,6 +41,11 @@ _WORDS: Final = {
     "decidedAt": "decided",
     "completedAt": "ended",
     "erasedAt": "erased",
+    "selectedAt": "asked",
+    "atWorld": "at world",
+    "topK": "at most",
+    "whyNot": "not verified",
+    "below": "just left out",
     "schemaHash": "schema",
     "snapshotHash": "snapshot",
     "memoryContext": "recalled",
@@ -54,7 +67,7 @@ def why(
     id: Annotated[
         str,
         typer.Argument(
-            metavar="ID", help="The id of a world, an execution, a proposal or a memory."
+            metavar="ID", help="The id of a world, an execution, a proposal, a recall or a memory."
         ),
     ],
     database: Database = None,
@@ -111,6 +124,10 @@ def _value(why: Why, name: str, value: JsonValue) -> Text:
         return Text(plain(str(value["summary"])))
     if name == "input":
         return Text(asked_for(str(why.known.get("action")), value))
+    if isinstance(value, float):
+        return Text(f"{value:.3g}")
+    if name == "below":
+        return Text(", ".join(f"{plain(one['id'])} ({one['score']:.3g})" for one in value))
     text = statement(value)
     return Text(text, _STYLES.get(text, ""))
 

@@ -1,0 +1,1 @@
+"""The story of a recall: selected, verified, written down, and only then handed out."""

@@ -1,0 +1,150 @@
+"""What selectors name becomes what is in the journal: record versions, and worlds."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from recollect.identity import decode
+from recollect.journeys.govern.table import FilteredLedger
+from recollect.journeys.intent import documents, names
+from recollect.journeys.intent.chronicle import Chronicle, Found
+from recollect.journeys.records.contents import is_possible_id
+from recollect.kernel.errors import WorldErased, WorldNotFound
+from recollect.kernel.json import JsonValue
+from recollect.ledger.derive import tags_of
+from recollect.ledger.object import data_of
+from recollect.ledger.unit import Current, Expected, Past
+from recollect.recall.address import body_address
+from recollect.recall.selector import Chosen, Request
+from recollect.recall.trace import MemoryRef
+from recollect.text.values import texts
+
+
+class Resolved(NamedTuple):
+    """A memory as the journal has it."""
+
+    chosen: Chosen
+    ref: MemoryRef
+    kind: Literal["record", "world"]
+    id: str
+    version: int | None
+    seq: int
+    created_at: int
+    data: JsonValue
+    text: str
+    trust: str
+    origin: str
+    input: str
+    """What its trace goes with, when that is erased: an object's id, or a name."""
+    against: str | None = None
+    """Why it can't be verified, if that is known already."""
+    rests_on: Expected | None = None
+    snapshot: Mapping[str, JsonValue] | None = None
+
+
+class Unresolved(NamedTuple):
+    """What a selector named, and why it is not handed out."""
+
+    name: str
+    why: str
+
+
+class Resolving:
+    """Looks up what selectors of one scope named."""
+
+    def __init__(self, ledger: FilteredLedger, chronicle: Chronicle) -> None:
+        self._ledger = ledger
+        self._chronicle = chronicle
+
+    async def resolved(self, chosen: Chosen, request: Request) -> Resolved | Unresolved:
+        """The memory that was chosen; or why there is none."""
+        if chosen.world is not None:
+            return await self._world(chosen, chosen.world)
+        if chosen.id is None or not is_possible_id(chosen.id):
+            return Unresolved(str(chosen.id), "it names no memory")
+        size = request.constraints.as_of
+        if chosen.found is not None and chosen.seq is not None and size is None:
+            return _record(chosen, chosen.found, chosen.seq, None)
+        versions = await self._ledger.versions(chosen.id)
+        then = [one for one in versions if size is None or one.seq < size]
+        if not then or then[-1].body is None or then[-1].version.status != "active":
+            return Unresolved(chosen.id, "it is not there")
+        current = Current(*then[-1].version, then[-1].body)
+        if chosen.found is None and not is_allowed(current, request):
+            return Unresolved(chosen.id, "it is not what was asked for")
+        return _record(chosen, current, then[-1].seq, _ended(versions))
+
+    async def _world(self, chosen: Chosen, world_id: str) -> Resolved | Unresolved:
+        try:
+            record = await self._chronicle.world(world_id)
+            keeper = await self._chronicle.keeper(world_id)
+            kept = await self._chronicle.kept(keeper)
+        except (WorldNotFound, WorldErased) as missing:
+            return Unresolved(world_id, str(missing))
+        name = _made_from(keeper)
+        newest = await self._chronicle.newest(name)
+        return Resolved(
+            chosen,
+            MemoryRef(world_id=world_id),
+            "world",
+            name.partition("/")[2],
+            None,
+            record.seq,
+            record.document["world"]["createdAt"],
+            kept.parts["data"],
+            "\n".join(texts(kept.parts["data"])),
+            "approved",
+            name,
+            name,
+            rests_on=None if newest is None else Expected(name, newest.seq),
+            snapshot=kept.parts,
+        )
+
+
+def is_allowed(current: Current, request: Request) -> bool:
+    """Whether a record is what was asked for, where its selector could not know."""
+    within = request.constraints.within
+    return (
+        request.accepts(current)
+        and set(within.tags) <= set(tags_of(decode(current.body)))
+        and (within.created_from is None or within.created_from <= current.created_at)
+        and (within.created_to is None or current.created_at <= within.created_to)
+    )
+
+
+def _made_from(keeper: Found) -> str:
+    if keeper.type == documents.BRANCH:
+        return names.branches(keeper.document["name"])
+    return names.execution(keeper.document["executionKey"])
+
+
+def _record(chosen: Chosen, current: Current, seq: int, against: str | None) -> Resolved:
+    document: Any = decode(current.body)
+    data = data_of(document)
+    return Resolved(
+        chosen,
+        MemoryRef(world_id=body_address(current.body)),
+        "record",
+        current.id,
+        current.number,
+        seq,
+        current.created_at,
+        data,
+        data if isinstance(data, str) else "\n".join(texts(data)),
+        document["trust"],
+        _origin(document),
+        current.id,
+        against,
+    )
+
+
+def _origin(document: Mapping[str, Any]) -> str:
+    """Where a record is from: its first source, or what kind of statement it is."""
+    for source in document["source_refs"]:
+        if isinstance(source.get("uri"), str):
+            return str(source["uri"])
+    return str(document["statement_type"])
+
+
+def _ended(versions: Sequence[Past]) -> str | None:
+    status = versions[-1].version.status
+    return None if status == "active" else f"it is {status} by now"

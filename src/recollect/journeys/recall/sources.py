@@ -1,0 +1,217 @@
+"""What selectors look at: the records and worlds of one scope, now or as they were."""
+
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from typing import Any, NamedTuple, TypeVar
+
+from recollect.identity import decode
+from recollect.journeys.govern.table import FilteredLedger
+from recollect.journeys.intent import documents, names
+from recollect.journeys.intent.chronicle import Chronicle, Found
+from recollect.kernel.errors import CapabilityMissing
+from recollect.ledger.codec import Unreadable
+from recollect.ledger.derive import row_of, tags_of
+from recollect.ledger.entry import read_entry
+from recollect.ledger.object import status_of
+from recollect.ledger.unit import Current, StoredEntry
+from recollect.ledger.walk import OBJECT_KINDS
+from recollect.recall.asking import Asked, asked
+from recollect.recall.candidates import Scored
+from recollect.recall.corpus import Corpus, of_object
+from recollect.recall.index import Ranking, Within
+from recollect.recall.meaning import Meaning
+from recollect.recall.ranking import Mode, seeds_for
+from recollect.recall.selector import (
+    Below,
+    Chosen,
+    Constraints,
+    Nearest,
+    PastWorld,
+    Request,
+    Selection,
+)
+from recollect.recall.selectors import UNASKED, newest_reason
+from recollect.records.filter import MemoryFilter
+from recollect.text.values import texts
+from recollect.worlds.world import MAIN
+
+R = TypeVar("R")
+
+SPARE = 32
+"""So many more of the newest are read, for those that may not be found."""
+
+
+class ScopeSources:
+    """The memory of one scope; `size` says as of when, where it is not now."""
+
+    def __init__(
+        self,
+        ledger: FilteredLedger,
+        chronicle: Chronicle,
+        meaning: Meaning | None,
+        size: int | None,
+    ) -> None:
+        self._ledger = ledger
+        self._chronicle = chronicle
+        self._meaning = meaning
+        self._size = size
+
+    async def ranked(self, mode: Mode, request: Request, limit: int, below: int = 0) -> Selection:
+        """The records that fit the question, in the order of a mode."""
+        wanted = asked(request.query, at=request.at)
+
+        def make(current: Current, scored: Scored) -> Chosen | None:
+            is_sure = scored.confidence >= request.constraints.min_confidence
+            if not is_sure or not request.accepts(current):
+                return None
+            reason = scored.reason.readable(created_at=scored.created_at, at=request.at)
+            return Chosen(
+                reason, scored.confidence, current.id, None, scored.score, current, scored.seq
+            )
+
+        found = await self._rank(mode, wanted, make, limit, below, request.constraints.within)
+        left_out = [Below(one.id, one.score) for one in found.below]
+        return Selection(found.made, left_out)
+
+    async def newest(self, request: Request, limit: int) -> Selection:
+        """The records that were made last, as the constraints ask."""
+        if request.constraints.min_confidence > UNASKED:
+            return Selection((), notes=("nothing is sure enough that nobody asked for",))
+        if self._size is not None:
+            then = [one for one in await self._then() if request.accepts(one.current)]
+            order = sorted(then, key=lambda one: (-one.current.created_at, one.current.id))
+            return Selection([_newest(one.current, request) for one in order[:limit]])
+        within = request.constraints.within
+        asked_for = limit + SPARE
+        while True:
+            page = MemoryFilter(
+                tags=within.tags or None,
+                created_after=within.created_from,
+                created_before=within.created_to,
+                limit=asked_for,
+            )
+            read = await self._ledger.select(page, lambda current: current)
+            found = [one for one in read if request.accepts(one)]
+            if len(found) >= limit or len(read) < asked_for:
+                return Selection([_newest(one, request) for one in found[:limit]])
+            asked_for *= 4
+
+    async def nearest(self, request: Request, limit: int) -> Nearest:
+        """The records nearest in meaning, where the handle has an embedder."""
+        if self._meaning is None:
+            raise CapabilityMissing("embeddings without an embedder (docs/embeddings.md)")
+        return await self._meaning.nearest(request, limit)
+
+    async def worlds(self, limit: int) -> Sequence[PastWorld]:
+        """The worlds that the main branch reached last, the newest first."""
+        found = []
+        for fact in await self._chronicle.latest(names.branch(MAIN), limit):
+            before = self._size is None or fact.seq < self._size
+            if before and fact.type == documents.SEALED:
+                found.append(await self._past_world(fact))
+        return found
+
+    async def _past_world(self, fact: Found) -> PastWorld:
+        said = fact.document
+        record = await self._chronicle.world(said["world"])
+        asked_for = (await self._chronicle.asked(said["proposalId"])).proposal
+        body, trace = asked_for["intent"]["body"], asked_for.get("trace", {})
+        text = "\n".join(texts([body["type"], body.get("input"), trace.get("summary")]))
+        return PastWorld(said["world"], said["executionKey"], text, said["completedAt"], record.seq)
+
+    # ------------------------------------------------------------------------ as it was
+
+    async def _rank(
+        self,
+        mode: Mode,
+        wanted: Asked,
+        make: Callable[[Current, Scored], R | None],
+        limit: int,
+        below: int,
+        within: Within,
+    ) -> Ranking[R]:
+        if self._size is None:
+            return await self._ledger.rank(
+                mode, wanted, make, limit=limit, below=below, within=within
+            )
+        then = await self._then()
+        corpus = Corpus(of_object(one.current, one.document, one.seq) for one in then)
+        by_id = {one.current.id: one for one in then}
+        made: list[R] = []
+        rest: list[Scored] = []
+        for scored in corpus.find(mode, wanted, limit=None, among=seeds_for(limit)):
+            if not _is_within(by_id[scored.id], within):
+                continue
+            if len(made) == limit:
+                if len(rest) == below:
+                    break
+                rest.append(scored)
+            elif (value := make(by_id[scored.id].current, scored)) is not None:
+                made.append(value)
+        return Ranking(made, rest, len(then), self._size)
+
+    async def _then(self) -> list["_Then"]:
+        """What was active when the journal had this size: its newest entries say so."""
+        newest: dict[str, _Then] = {}
+        async with self._ledger.snapshot() as snapshot, aclosing(snapshot.entries()) as chunks:
+            async for chunk in chunks:
+                for stored in chunk:
+                    if self._size is not None and stored.seq >= self._size:
+                        return [one for one in newest.values() if _is_active(one)]
+                    if read_entry(stored.entry).kind in OBJECT_KINDS:
+                        _note(newest, stored)
+        return [one for one in newest.values() if _is_active(one)]
+
+
+class _Then(NamedTuple):
+    current: Current
+    document: Any
+    seq: int
+
+
+def _note(newest: dict[str, _Then], stored: StoredEntry) -> None:
+    if stored.body is None or isinstance(stored.body, Unreadable):
+        return  # erased since, with all versions of it; or nobody can read it
+    document = decode(stored.body)
+    current = Current(*row_of(document), stored.body)
+    newest[current.id] = _Then(current, document, stored.seq)
+
+
+def _is_active(one: _Then) -> bool:
+    return status_of(one.document) == "active"
+
+
+def _is_within(one: _Then, within: Within) -> bool:
+    at = one.current.created_at
+    return (
+        set(within.tags) <= set(tags_of(one.document))
+        and (within.created_from is None or within.created_from <= at)
+        and (within.created_to is None or at <= within.created_to)
+    )
+
+
+def _newest(current: Current, request: Request) -> Chosen:
+    reason = newest_reason(current.created_at, request.at)
+    return Chosen(reason, UNASKED, current.id, None, None, current)
+
+
+def accepting(constraints: Constraints, at: int) -> Callable[[Current], bool]:
+    """Whether a record may be found: it holds at the time asked for, and is not judged False.
+
+    As `get` has it: without a time, what has expired by now is not found.
+    """
+
+    def accepts(current: Current) -> bool:
+        when = constraints.valid_at
+        if when is not None:
+            if current.valid_from is not None and when < current.valid_from:
+                return False
+            if current.valid_to is not None and when > current.valid_to:
+                return False
+        elif (current.valid_to is not None and at > current.valid_to) or (
+            current.expires_at is not None and at >= current.expires_at
+        ):
+            return False
+        return bool(decode(current.body)["verdict_type"] != "False")
+
+    return accepts

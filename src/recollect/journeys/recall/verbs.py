@@ -1,0 +1,225 @@
+"""The verbs of a handle that recall: recall, reasoning, original."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from recollect.journeys.govern.moments import Moment, milliseconds, milliseconds_or_none
+from recollect.journeys.govern.sizes import size_at
+from recollect.journeys.intent.acting import ABSENT, Acting, Submitted, Trace, wish_of
+from recollect.journeys.intent.app import Run
+from recollect.journeys.intent.proposing import Wish
+from recollect.journeys.recall.originals import Original
+from recollect.journeys.recall.reasoning import Phase
+from recollect.journeys.recall.recalled import Item, Recalled
+from recollect.kernel.actors import ActorRef, parse_actor
+from recollect.kernel.errors import InvalidFilter
+from recollect.kernel.json import JsonValue
+from recollect.recall.budget import Count, estimate
+from recollect.recall.selector import Constraints, Selector
+from recollect.recall.selectors import USUAL, named
+from recollect.recall.trace import MemoryRef
+from recollect.worlds.world import MAIN
+
+T = TypeVar("T")
+
+
+class Recalling(Acting[T]):
+    """The verbs of interpreted recall."""
+
+    async def recall(
+        self,
+        query: str,
+        *,
+        top_k: int,
+        selector: str | Selector = USUAL,
+        min_confidence: float = 0.0,
+        verified_only: bool = False,
+        valid_at: Moment | None = None,
+        as_of: Moment | None = None,
+        at_size: int | None = None,
+        tags: Sequence[str] = (),
+        created_from: Moment | None = None,
+        created_to: Moment | None = None,
+        token_budget: int | None = None,
+        count_tokens: Count = estimate,
+    ) -> Recalled[T]:
+        """Select memory for a question; the selection is on record before it is handed out.
+
+        `top_k` is always said. `selector` is ``context``, ``full-text``, ``keyword``, ``recent``,
+        ``worlds``, or any of your own. `as_of`, or `at_size`, asks what was known then, `valid_at`
+        for what held then. `token_budget` is counted by an estimate, or by `count_tokens`.
+        The outcome says found, empty, degraded or failed; a failed one has no items to ask for.
+        """
+        return await self._recall(
+            self.actor,
+            None,
+            query,
+            top_k=top_k,
+            selector=selector,
+            min_confidence=min_confidence,
+            verified_only=verified_only,
+            valid_at=valid_at,
+            as_of=as_of,
+            at_size=at_size,
+            tags=tags,
+            created_from=created_from,
+            created_to=created_to,
+            token_budget=token_budget,
+            count_tokens=count_tokens,
+        )
+
+    @asynccontextmanager
+    async def reasoning(
+        self, *, actor: ActorRef | str | None = None
+    ) -> AsyncIterator["Reasoning[T]"]:
+        """A phase in which memory is selected; its proposal closes it and has all its traces.
+
+        It is for the handle's actor, or for one that is named.
+        """
+        who = self.actor if actor is None else parse_actor(actor)
+        phase: Phase[T] = Phase(f"reasoning-{self._ids.new_id()}")
+        with phase.observing():
+            yield Reasoning(
+                phase,
+                who,
+                partial(self._recall, who, phase.id),
+                self._submit,
+                self.app.carry_on,
+                self.original,
+            )
+
+    async def original(self, ref: MemoryRef | Item[T] | str) -> Original[T]:
+        """What a reference, or an item, leads to: loaded and verified in one call (M-1).
+
+        RecordNotFound, WorldErased, or InvalidProof where it is not what the reference says.
+        """
+        if isinstance(ref, Item):
+            seq = ref.seq if ref.kind == "record" else None
+            return await self._originals.load(ref.ref, by=self.actor, seq=seq)
+        given = MemoryRef(world_id=ref) if isinstance(ref, str) else ref
+        return await self._originals.load(given, by=self.actor)
+
+    async def _recall(
+        self,
+        by: ActorRef,
+        reasoning_id: str | None,
+        query: str,
+        *,
+        top_k: int,
+        selector: str | Selector = USUAL,
+        min_confidence: float = 0.0,
+        verified_only: bool = False,
+        valid_at: Moment | None = None,
+        as_of: Moment | None = None,
+        at_size: int | None = None,
+        tags: Sequence[str] = (),
+        created_from: Moment | None = None,
+        created_to: Moment | None = None,
+        token_budget: int | None = None,
+        count_tokens: Count = estimate,
+    ) -> Recalled[T]:
+        if isinstance(tags, str):
+            raise InvalidFilter("tags", "it is a list of tags, not one text")
+        size = at_size
+        if as_of is not None:
+            known = (await self._ledger.head()).size if at_size is None else at_size
+            size = await size_at(self._ledger, milliseconds(as_of), known)
+        constraints = Constraints(
+            min_confidence=min_confidence,
+            verified_only=verified_only,
+            valid_at=milliseconds_or_none(valid_at),
+            as_of=size,
+            tags=tuple(tags),
+            created_from=milliseconds_or_none(created_from),
+            created_to=milliseconds_or_none(created_to),
+            token_budget=token_budget,
+        )
+        return await self._recaller.recall(
+            query,
+            named(selector, self._selectors),
+            top_k=top_k,
+            constraints=constraints,
+            by=by,
+            reasoning_id=reasoning_id,
+            count=count_tokens,
+        )
+
+
+class Reasoning(Generic[T]):
+    """One reasoning phase: recall in it, then propose or act through it."""
+
+    def __init__(
+        self,
+        phase: Phase[T],
+        actor: ActorRef,
+        recall: Callable[..., Awaitable[Recalled[T]]],
+        submit: Callable[[Wish, str, str | None], Awaitable[Submitted]],
+        carry_on: Callable[..., Awaitable[Run]],
+        original: Callable[[MemoryRef | Item[T] | str], Awaitable[Original[T]]],
+    ) -> None:
+        self._phase = phase
+        self.actor = actor
+        self._recall = recall
+        self._submit = submit
+        self._carry_on = carry_on
+        self.original = original
+        """The same as the handle's."""
+
+    @property
+    def id(self) -> str:
+        """What it is called over the wire."""
+        return self._phase.id
+
+    @property
+    def recalled(self) -> Sequence[Recalled[T]]:
+        """What was recalled in it so far."""
+        return tuple(self._phase.recalled)
+
+    async def recall(self, query: str, *, top_k: int, **asked: Any) -> Recalled[T]:
+        """The same as the handle's `recall`; ReasoningClosed once a proposal was submitted."""
+        async with self._phase.selecting() as so_far:
+            found = await self._recall(query, top_k=top_k, **asked)
+            so_far.append(found)
+            return found
+
+    async def propose(
+        self,
+        action: str,
+        input: JsonValue = ABSENT,
+        *,
+        trace: Trace | None = None,
+        branch: str = MAIN,
+        scope: Sequence[str] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Submitted:
+        """Propose an action with all that was recalled, and close the phase (M-2, M-3).
+
+        TraceMissing if memory was read that no recall tells of.
+        """
+        wish = wish_of(action, input, trace, scope, self.actor)
+        async with self._phase.submitting(wish) as complete:
+            return await self._submit(complete, branch, idempotency_key)
+
+    async def act(
+        self,
+        action: str,
+        input: JsonValue = ABSENT,
+        *,
+        trace: Trace | None = None,
+        branch: str = MAIN,
+        scope: Sequence[str] | None = None,
+        wait: float = 0.0,
+        idempotency_key: str | None = None,
+    ) -> Run:
+        """The same, and run it once it is approved."""
+        submitted = await self.propose(
+            action,
+            input,
+            trace=trace,
+            branch=branch,
+            scope=scope,
+            idempotency_key=idempotency_key,
+        )
+        return await self._carry_on(submitted.proposal_id, wait=wait)

@@ -1,0 +1,115 @@
+"""The fact of a cycle: that it was, under which plan, and what it came to; never its content.
+
+It has digests of the step outputs and of the items (ING-RAW), the outcome, and where the cycle
+failed at which step and with which code.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple
+
+from recollect.identity import Frozen, decode, sha256
+from recollect.kernel.errors import CycleFailed, PlanError, RecollectError, WriteFailed
+from recollect.kernel.json import JsonValue, storable
+from recollect.ledger.beside import CYCLE
+from recollect.ledger.entry import entry_hash, read_entry
+from recollect.ledger.fact import Fact
+from recollect.ledger.unit import Ledger, StoredEntry
+
+Outcome = Literal["completed", "failed", "cancelled"]
+
+TYPE: Final = "Cycle"
+CYCLES: Final = "cycles/"
+"""How the names begin that all cycles of a session are found by; its id follows."""
+
+UNKNOWN: Final = "unknown"
+"""The code of an error that is not ours."""
+
+
+class Began(NamedTuple):
+    """What is known of a cycle before its first step."""
+
+    cycle_id: str
+    session_ref: str
+    plan_hash: str
+    turn: str
+    """The digest of what was said, and of the session's name."""
+    is_recorded: bool
+
+    @property
+    def fingerprint(self) -> bytes:
+        """What a retry with the same id must be the same in."""
+        return sha256(f"{self.plan_hash}:{self.turn}".encode())
+
+    def fact(self, outcome: Outcome, **others: JsonValue) -> Fact:
+        """What the journal gets."""
+        says: dict[str, JsonValue] = {
+            "type": TYPE,
+            "cycleId": self.cycle_id,
+            "sessionRef": self.session_ref,
+            "planHash": self.plan_hash,
+            "turn": self.turn,
+            "outcome": outcome,
+            **others,
+        }
+        return Fact("cycle", says, marks=(CYCLE + self.cycle_id, CYCLES + self.session_ref))
+
+    def completed(self, outputs: Mapping[str, Frozen], items: Sequence[str]) -> Fact:
+        """It landed: the digests of what its steps gave, in their order, and of its items."""
+        steps = [[id, output.digest] for id, output in outputs.items()]
+        return self.fact("completed", steps=steps, items=list(items), recorded=self.is_recorded)
+
+    def failed(self, error: PlanError) -> Fact:
+        """It failed: at which step, where it was one, and with which code."""
+        others: dict[str, JsonValue] = {"error": code_of(error)}
+        if isinstance(error, CycleFailed):
+            others["step"] = error.step
+        elif isinstance(error, WriteFailed):
+            others["step"] = error.what
+        return self.fact("failed", **others)
+
+
+def code_of(error: PlanError) -> str:
+    """The code of what a step raised, or of the failure itself where that is all there is."""
+    behind = error.__cause__
+    if behind is None:
+        return error.code
+    return behind.code if isinstance(behind, RecollectError) else UNKNOWN
+
+
+class Cycle(NamedTuple):
+    """A cycle as the journal tells it."""
+
+    cycle_id: str
+    seq: int
+    entry_hash: str
+    at: int
+    document: Mapping[str, Any]
+
+    @property
+    def outcome(self) -> Outcome:
+        """What it came to."""
+        outcome: Outcome = self.document["outcome"]
+        return outcome
+
+
+async def cycles(ledger: Ledger, cycle_id: str) -> list[Cycle]:
+    """What the journal says of a cycle: every attempt at it, the first one first."""
+    if not storable(cycle_id):
+        return []
+    return [
+        _cycle(cycle_id, stored)
+        for stored in await ledger.marked(CYCLE + cycle_id)
+        if stored.body is not None and decode(stored.body).get("type") == TYPE
+    ]
+
+
+async def completed(ledger: Ledger, cycle_id: str) -> Cycle | None:
+    """The attempt at a cycle that landed; None if none did."""
+    found = (one for one in await cycles(ledger, cycle_id) if one.outcome == "completed")
+    return next(found, None)
+
+
+def _cycle(cycle_id: str, stored: StoredEntry) -> Cycle:
+    entry = read_entry(stored.entry)
+    body = b"" if stored.body is None else stored.body
+    return Cycle(cycle_id, stored.seq, entry_hash(stored.entry).hex(), entry.at, decode(body))

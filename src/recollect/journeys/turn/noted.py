@@ -1,0 +1,47 @@
+"""What a cycle is run with so that it can be recorded, and run again: one time, noted answers."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from recollect.kernel.clock import Clock
+from recollect.plans.models import Model, Prompt, Settings
+
+
+class OneTime:
+    """The time of a cycle: read once, when it is first asked for, and the same from then on.
+
+    So the items, the session and the entry of a cycle are of one time, and a replay has it too.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._now: int | None = None
+
+    def now_ms(self) -> int:
+        """The time of the cycle."""
+        if self._now is None:
+            self._now = self._clock.now_ms()
+        return self._now
+
+
+class NotedModel:
+    """A model whose answers are noted, in the order of the calls."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.answers: list[str] = []
+
+    async def complete(self, prompt: Prompt, settings: Settings) -> str:
+        """The whole answer."""
+        answer = await self._model.complete(prompt, settings)
+        self.answers.append(answer)
+        return answer
+
+    async def stream(self, prompt: Prompt, settings: Settings) -> AsyncGenerator[str]:
+        """The same answer in pieces; it is noted when it has ended."""
+        pieces = []
+        async with aclosing(self._model.stream(prompt, settings)) as stream:
+            async for piece in stream:
+                pieces.append(piece)
+                yield piece
+        self.answers.append("".join(pieces))

@@ -1,0 +1,52 @@
+"""What the steps of one cycle have staged: it is written at the end, in one unit, or dropped."""
+
+from collections.abc import Sequence
+
+from recollect.kernel.errors import WriteFailed
+from recollect.ledger.beside import NewItem
+from recollect.plans.items import MemoryItem, check_item, item_digest
+
+
+class Staged:
+    """What one cycle is to store (`steps.staging.Staging`). Each cycle has one of its own.
+
+    So a step that was given up, and stages something too late, reaches nobody.
+    """
+
+    def __init__(self) -> None:
+        self._items: list[MemoryItem] = []
+        self._session: tuple[str, str | None] | None = None
+
+    def stage_item(self, item: MemoryItem) -> None:
+        """An item is to be stored."""
+        self._items.append(item)
+
+    def stage_session(self, session_ref: str, repo_scan_version: str | None) -> None:
+        """The session is to be stored."""
+        self._session = (session_ref, repo_scan_version)
+
+    def items(self, session_ref: str) -> Sequence[MemoryItem]:
+        """The items, all of this session; InvalidItem if one is of another (ING-SESSION)."""
+        return [check_item(item, session_ref) for item in self._items]
+
+    def version(self, session_ref: str) -> str | None:
+        """The version of the folder that was scanned; WriteFailed where nothing staged a session.
+
+        Steps can be replaced: what they stage is looked at again.
+        """
+        if self._session is None or self._session[0] != session_ref:
+            raise WriteFailed("the session", "no step staged it")
+        return self._session[1]
+
+
+def new_items(items: Sequence[MemoryItem]) -> list[NewItem]:
+    """The items as what lands beside the entries of a unit."""
+    return [
+        NewItem(one.id, one.session_ref, one.timestamp, one.summary, tuple(one.keywords))
+        for one in items
+    ]
+
+
+def digests(items: Sequence[MemoryItem]) -> list[str]:
+    """All that the journal has of them (ING-RAW)."""
+    return [item_digest(one) for one in items]

@@ -1,0 +1,250 @@
+"""Turns: a session with an agent, each turn through the same plan, each landing whole or not."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from recollect.identity import Frozen, freeze
+from recollect.journeys.records.absent import absent
+from recollect.journeys.turn.composing import Surroundings, Tools, composed
+from recollect.journeys.turn.facts import Began, Cycle, completed
+from recollect.journeys.turn.landing import Landing, Ran
+from recollect.journeys.turn.limits import within_limit
+from recollect.journeys.turn.noted import NotedModel, OneTime
+from recollect.journeys.turn.scope import Scope
+from recollect.journeys.turn.staged import Staged
+from recollect.kernel.errors import (
+    CycleFailed,
+    FailFast,
+    IdempotencyConflict,
+    InvalidRecord,
+    NotRecorded,
+    RuntimeStopped,
+    StoreClosed,
+    WriteFailed,
+)
+from recollect.kernel.json import JsonValue, storable
+from recollect.kernel.reach import check_reach, check_writable
+from recollect.ledger.fact import Fact
+from recollect.ledger.unit import Place
+from recollect.plans.engine import Engine, Outputs
+from recollect.plans.first_contract import CONTRACT
+from recollect.plans.policy import DEFAULT_MODE, Interpreted, Interpreter
+from recollect.plans.recording import read_recording
+from recollect.plans.session import Session, SessionState, SessionStore, begin
+from recollect.plans.steps.llm_call import Listener, LLMCall
+
+MAX_CYCLE_ID: Final = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn that has landed."""
+
+    cycle_id: str
+    response: str | None
+    """What the model answered. None for a retry of a cycle that landed before and was not
+    recorded: what it answered then was not kept (ING-RAW)."""
+    outputs: Mapping[str, Frozen]
+    """What each step gave; empty for such a retry."""
+    place: Place
+    """Where the fact of the cycle stands in the journal."""
+    is_fresh: bool = True
+    """Whether it landed now, and not before."""
+
+
+class _Begun(NamedTuple):
+    """A session that has begun: from here on its plan is fixed."""
+
+    planned: Interpreted
+    engine: Engine
+    session: Session
+
+
+class Turns:
+    """A runtime: it takes the turns of one session, one after another.
+
+    When it has failed fast it refuses all further work with RuntimeStopped (ING-FAILFAST).
+    """
+
+    def __init__(
+        self,
+        scope: Scope,
+        plan: Interpreted | Interpreter,
+        sessions: SessionStore,
+        tools: Tools,
+        *,
+        is_recording: bool = False,
+    ) -> None:
+        self._scope = scope
+        self._plan = plan
+        self._sessions = sessions
+        self._tools = tools
+        self._landing = Landing(scope, sessions, is_recording)
+        self._begun: _Begun | None = None
+        self._stopped: str | None = None
+        self._one_at_a_time = asyncio.Lock()
+
+    @property
+    def session(self) -> Session | None:
+        """The session as it stands; None before it has begun, or while that is unknown."""
+        return None if self._begun is None else self._begun.session
+
+    @property
+    def planned(self) -> Interpreted | None:
+        """The plan; None where the first text is still to choose it."""
+        return None if isinstance(self._plan, Interpreter) else self._plan
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it has failed fast."""
+        return self._stopped is not None
+
+    def close(self) -> None:
+        """Refuse every turn from now on with StoreClosed."""
+        self._scope = absent(StoreClosed)
+
+    # ------------------------------------------------------------------------- starting
+
+    async def start(self, *, fresh: bool = False) -> None:
+        """Find the session: resumed, or cold, or not at all (`plans.session`).
+
+        With `fresh` the one that is there is put aside first, the only way out of a mismatch.
+        SessionMismatch for a session of another plan, SessionDamaged for one that is none.
+        """
+        check_writable()
+        if fresh:
+            await self._sessions.rotate()
+        found = await self._sessions.load()
+        if found is not None or isinstance(self._plan, Interpreted):
+            self._begun = self._begin(found, "")
+
+    def _begin(self, found: SessionState | None, text: str) -> _Begun:
+        """Begin a session, or go on with it; a session keeps the mode that it started in."""
+        if isinstance(self._plan, Interpreter):
+            self._plan = _chosen(self._plan, found, text)
+        session = begin(self._sessions.name, found, self._plan.hash, self._scope.randomness)
+        engine = Engine(self._plan.plan, CONTRACT, self._tools.forms, within=within_limit)
+        return _Begun(self._plan, engine, session)
+
+    # --------------------------------------------------------------------------- turns
+
+    async def take(
+        self, text: str, *, cycle_id: str | None = None, listener: Listener | None = None
+    ) -> Turn:
+        """Take one turn with what the user says; `listener` hears the answer as it comes.
+
+        `cycle_id` is for a retry: the same cycle lands once, and is not run again once it has
+        landed. CycleFailed where a step failed: nothing was stored, and the next turn may go on.
+        A FailFast stops this runtime.
+        """
+        check_reach()
+        check_writable()
+        cycle_id = self._scope.ids.new_id() if cycle_id is None else _checked_id(cycle_id)
+        async with self._one_at_a_time:
+            if self._stopped is not None:
+                raise RuntimeStopped(self._stopped)
+            try:
+                return await self._take(text, cycle_id, listener)
+            except FailFast as failed:
+                self._stopped = self._stopped or str(failed)
+                raise
+
+    async def _take(self, text: str, cycle_id: str, listener: Listener | None) -> Turn:
+        """One turn.
+
+        1. the session is begun, or goes on
+        2. a cycle that has landed already is not run again
+        3. the steps run; where one fails, that is journaled
+        4. all that they leave lands in one unit
+
+        What is stored of the session is unknown while that lands: unless it goes well, the next
+        turn finds it anew.
+        """
+        # 1.
+        begun = self._begun or self._begin(await self._sessions.load(), text)
+        self._begun = begun
+        said = freeze({"text": text, "session": self._sessions.name})
+        session, recorded = begun.session, self._landing.is_recording
+        began = Began(cycle_id, session.session_id, session.plan_hash, said.digest, recorded)
+        # 2.
+        if (landed := await completed(self._scope.table.ledger, cycle_id)) is not None:
+            return await self._landed(began, landed, begun.planned)
+        # 3.
+        ran = await self._run(began, begun, text, listener)
+        # 4.
+        self._begun = None
+        committed, after = await self._landing.land(ran)
+        if not committed.fresh:  # somebody else was first with the same cycle
+            landed = await completed(self._scope.table.ledger, cycle_id)
+            if landed is None:
+                raise WriteFailed("the cycle", "it landed before, and was erased since")
+            return await self._landed(began, landed, begun.planned)
+        self._begun = begun._replace(session=after)
+        return Turn(
+            cycle_id, _response(begun.planned, ran.outputs), ran.outputs, committed.places[0]
+        )
+
+    async def _run(self, began: Began, begun: _Begun, text: str, listener: Listener | None) -> Ran:
+        """Run the steps. Each cycle has a staging, a time and a table of its own."""
+        turn: dict[str, JsonValue] = {"text": text, "sessionRef": began.session_ref}
+        staged, clock = Staged(), OneTime(self._scope.clock)
+        model = NotedModel(self._tools.model)
+        tools = replace(self._tools, model=model)
+        items = await self._scope.items(began.session_ref)
+        around = Surroundings(items, staged, clock, self._scope.randomness, listener)
+        planned, session = begun.planned, begun.session
+        try:
+            outputs = await begun.engine.run(turn, composed(planned.plan, tools, around))
+        except CycleFailed as failed:
+            await self._landing.leave(began.failed(failed))
+            raise
+        except FailFast as failed:
+            await self._leave_anyway(began.failed(failed), failed)
+            raise
+        except asyncio.CancelledError as cancelled:
+            await self._leave_anyway(began.fact("cancelled"), cancelled)
+            raise
+        return Ran(began, planned, session, turn, outputs, staged, clock, model.answers)
+
+    async def _leave_anyway(self, fact: Fact, instead_of: BaseException) -> None:
+        """Journal what ends the cycle, which the caller is told of whether this works or not."""
+        try:
+            await self._landing.leave(fact)
+        except WriteFailed as failed:
+            self._stopped = str(failed)
+            instead_of.add_note(str(failed))
+
+    async def _landed(self, began: Began, landed: Cycle, planned: Interpreted) -> Turn:
+        """What is known of a cycle that landed before; IdempotencyConflict if it was another."""
+        said = landed.document
+        if (said["planHash"], said["turn"]) != (began.plan_hash, began.turn):
+            raise IdempotencyConflict(began.cycle_id)
+        place = Place(landed.seq, bytes.fromhex(landed.entry_hash))
+        try:
+            kept = await read_recording(self._scope.table.ledger.beside, began.cycle_id)
+        except NotRecorded:
+            return Turn(began.cycle_id, None, MappingProxyType({}), place, is_fresh=False)
+        outputs = MappingProxyType({id: freeze(output) for id, output in kept.outputs.items()})
+        return Turn(began.cycle_id, _response(planned, outputs), outputs, place, is_fresh=False)
+
+
+def _chosen(interpreter: Interpreter, found: SessionState | None, text: str) -> Interpreted:
+    """The plan of a session: that which it was left with, or that which its first text chooses."""
+    if found is None:
+        return interpreter.begin(text)
+    last = interpreter.resume(found.last_execution_plan_hash)
+    return last or interpreter.modes[DEFAULT_MODE]  # of another plan: `begin` refuses it
+
+
+def _response(planned: Interpreted, outputs: Outputs) -> str:
+    call = next(step.id for step in planned.plan.steps if step.type == LLMCall.name)
+    return str(outputs[call].thaw()["response"])
+
+
+def _checked_id(cycle_id: str) -> str:
+    if not (isinstance(cycle_id, str) and 0 < len(cycle_id) <= MAX_CYCLE_ID and storable(cycle_id)):
+        raise InvalidRecord("the cycle's id", f"use 1 to {MAX_CYCLE_ID} characters")
+    return cycle_id

@@ -1,0 +1,109 @@
+"""The verb of a handle that takes turns through execution plans."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar, cast
+
+from recollect.journeys.govern.handle import Handle
+from recollect.journeys.turn.composing import Summarising, Tools
+from recollect.journeys.turn.replaying import CycleReplay, replay_cycle
+from recollect.journeys.turn.turns import Turns
+from recollect.kernel.clock import Clock
+from recollect.kernel.json import JsonValue
+from recollect.ledger.beside import BesideRows
+from recollect.plans.extracting import ExtractiveSummariser
+from recollect.plans.first_contract import CONTRACT
+from recollect.plans.models import Model
+from recollect.plans.plan import ExecutionPlan
+from recollect.plans.policy import Interpreted, Interpreter, Profile, policy_ref_of
+from recollect.plans.session import DEFAULT_SESSION, SessionStore
+from recollect.plans.session_rows import SessionRows
+from recollect.plans.step import StepType
+from recollect.plans.summary import Summariser
+from recollect.plans.validation import validated
+
+T = TypeVar("T")
+
+Plan = ExecutionPlan | Mapping[str, JsonValue] | Profile
+"""A plan, its document, or a profile whose modes are plans."""
+
+AnySummariser = Summariser | Summarising
+"""A summariser, or what makes one of the model that is asked, such as its class."""
+
+SessionsIn = Callable[[BesideRows, str, Clock, str], SessionStore]
+"""Where sessions are kept: from what landed beside a journal, its origin, a clock and a name."""
+
+
+class TakingTurns(Handle[T]):
+    """The verb of turns."""
+
+    async def turns(
+        self,
+        plan: Plan,
+        *,
+        model: Model,
+        policy_ref: Mapping[str, JsonValue] | None = None,
+        session: str = DEFAULT_SESSION,
+        sessions: SessionsIn | None = None,
+        fresh: bool = False,
+        record: bool = False,
+        summariser: AnySummariser | None = None,
+        steps: Sequence[StepType] = (),
+    ) -> Turns:
+        """Begin a session, or go on with it, through a plan; `take` takes its turns.
+
+        `session` is its name, and `sessions` where it is kept if not in the database, such as
+        ``partial(SessionFile, folder)``. `fresh` puts the session that is there aside and begins
+        anew. `record` keeps what each turn was given and what came
+        of it, so that it can be replayed; without it only digests are kept. Without a `summariser`
+        summaries are made without a model. `steps` are types of steps that take the place of ours.
+
+        InvalidPlan lists all that is wrong with a plan. SessionMismatch for a session that another
+        plan left, SessionDamaged for one that can't be read.
+        """
+        tools = Tools(model, _made(summariser), self._turning.scanner, tuple(steps))
+        ledger = self._turning.scope.table.ledger
+        kept: SessionStore = SessionRows(ledger.beside, self._clock, session)
+        if sessions is not None:
+            kept = sessions(ledger.beside, (await ledger.head()).origin, self._clock, session)
+        turns = Turns(
+            self._turning.scope,
+            _interpreted(plan, policy_ref, tools),
+            kept,
+            tools,
+            is_recording=record,
+        )
+        await turns.start(fresh=fresh)
+        self._taken.add(turns)
+        return turns
+
+    async def replay_turn(
+        self,
+        cycle_id: str,
+        *,
+        summariser: AnySummariser | None = None,
+        steps: Sequence[StepType] = (),
+    ) -> CycleReplay:
+        """Run a recorded cycle again, without a model and without memory, and compare.
+
+        It needs the summariser and the steps that the turn had, if those were not ours.
+        WorldNotFound for a cycle that is not on record, NotRecorded for one that was not recorded.
+        """
+        return await replay_cycle(self._turning.scope, cycle_id, _made(summariser), tuple(steps))
+
+
+def _interpreted(
+    plan: Plan, policy_ref: Mapping[str, JsonValue] | None, tools: Tools
+) -> Interpreted | Interpreter:
+    if isinstance(plan, Profile):
+        return Interpreter(plan, CONTRACT, tools.forms)
+    document = plan.to_wire() if isinstance(plan, ExecutionPlan) else dict(plan)
+    checked = validated(document, CONTRACT, tools.forms)
+    return Interpreted(checked, policy_ref_of(checked) if policy_ref is None else policy_ref)
+
+
+def _made(summariser: AnySummariser | None) -> Summarising:
+    if summariser is None:
+        return lambda _: ExtractiveSummariser()
+    if hasattr(summariser, "summarise") and not isinstance(summariser, type):
+        return lambda _: cast("Summariser", summariser)
+    return cast("Summarising", summariser)

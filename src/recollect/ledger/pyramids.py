@@ -1,0 +1,86 @@
+"""Blocks of the journal's tree with the nodes over them, remembered: many proofs, few hashes.
+
+A journal only grows, so a hash that was true once stays true. A proof of one entry hashes two
+blocks of 256 anew; whoever proves ten entries for every question remembers them here. What is
+proved is compared with the entry as it is stored now: a changed entry fails, whatever is
+remembered of its neighbours.
+"""
+
+from collections import OrderedDict
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from recollect.identity.merkle import frontier_at
+from recollect.identity.proofs import inclusion_proof
+from recollect.kernel.errors import InvalidProof
+from recollect.ledger.tree import (
+    BLOCK,
+    STRIDE,
+    Block,
+    Blocks,
+    block_over,
+    blocks_for_inclusion,
+    node_of,
+)
+
+REMEMBERED: Final = 1_024
+"""Blocks: 16 MB at the most, and a quarter of a million entries."""
+
+Pyramid = Sequence[Sequence[bytes]]
+"""The hashes of a block, then the nodes over each two of them, and so on."""
+
+
+class Pyramids:
+    """The nodes of one journal's tree, as far as they were read."""
+
+    def __init__(self, remembered: int = REMEMBERED) -> None:
+        self._known: OrderedDict[Block, Pyramid] = OrderedDict()
+        self._remembered = remembered
+
+    def missing(self, seqs: Collection[int], size: int) -> set[Block]:
+        """The blocks that proofs of these entries still need, in the tree of a size."""
+        needed = {block for seq in seqs for block in blocks_for_inclusion(seq, size)}
+        return {block for block in needed if not self._has(block, size)}
+
+    def add(self, blocks: Blocks) -> None:
+        """Remember blocks as they were read."""
+        for block, hashes in blocks.items():
+            self._known[block] = _pyramid(hashes)
+            self._known.move_to_end(block)
+
+    def settle(self) -> None:
+        """Forget what was not used for the longest time, beyond what is remembered."""
+        while len(self._known) > self._remembered:
+            self._known.popitem(last=False)
+
+    def root(self, size: int) -> bytes:
+        """The root of the tree that had this size."""
+        return frontier_at(size, self._node).root()
+
+    def inclusion(self, seq: int, size: int) -> list[bytes]:
+        """The proof that an entry is in the tree of a size."""
+        return inclusion_proof(seq, size, self._node)
+
+    def _has(self, block: Block, size: int) -> bool:
+        known = self._known.get(block)
+        if known is None:
+            return False
+        self._known.move_to_end(block)
+        return len(known[0]) >= min(BLOCK, (size >> block.level) - block.number * BLOCK)
+
+    def _node(self, level: int, index: int, /) -> bytes:
+        height = level % STRIDE
+        block = block_over(level, index)
+        place = index - (block.number << (STRIDE - height))
+        nodes = self._known[block][height]
+        if place >= len(nodes):
+            raise InvalidProof(f"the node {index} of level {level} is not complete")
+        return nodes[place]
+
+
+def _pyramid(hashes: Sequence[bytes]) -> Pyramid:
+    levels = [list(hashes)]
+    for _ in range(STRIDE - 1):
+        below = levels[-1]
+        levels.append([node_of(below[at : at + 2]) for at in range(0, len(below) - 1, 2)])
+    return levels

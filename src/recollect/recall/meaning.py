@@ -1,0 +1,88 @@
+"""Near in meaning: the records whose vectors are nearest to that of the question."""
+
+from typing import Final
+
+from recollect.identity import decode
+from recollect.kernel.errors import ModelFailed
+from recollect.ledger.derive import tags_of
+from recollect.ledger.unit import Current
+from recollect.recall.embedder import Embedder, embedded, stored_as
+from recollect.recall.index import Within
+from recollect.recall.reasons import ago
+from recollect.recall.selector import Chosen, Nearest, Request
+from recollect.recall.similarity import Near
+from recollect.recall.vectors import Embedding, VectorIndex
+
+FEW: Final = 64
+"""So many without a vector are embedded by whoever asks; with more, `embed_missing` is called."""
+
+ONLY_NEAR: Final = 0.1
+"""The most that is said for what has no word of the question.
+
+No similarity is a measure of its own: what 0.8 means is each model's affair, and was measured for
+none. See docs/embeddings.md.
+"""
+
+
+class Meaning:
+    """The nearest records of one scope, by one embedder."""
+
+    def __init__(self, embedder: Embedder, index: VectorIndex) -> None:
+        self._embedder = embedder
+        self._index = index
+        self._model = stored_as(embedder)
+
+    async def nearest(self, request: Request, limit: int) -> Nearest:
+        """The records nearest in meaning to a question.
+
+        1. the question is embedded; ModelFailed, and nothing was found
+        2. a few records that have no vector yet get one, if the embedder goes on answering
+        3. all vectors are compared
+        """
+        # 1
+        (vector,) = await embedded(self._embedder, [request.query])
+        # 2
+        if 0 < await self._index.count_missing(self._model) <= FEW:
+            await self._bring_forward()
+
+        within = request.constraints.within
+
+        def make(current: Current, near: Near) -> Chosen | None:
+            if not _is_within(current, within) or not request.accepts(current):
+                return None
+            reason = f"{near_reason(near.similarity)}; {ago(request.at - current.created_at)}"
+            sure = only_near(near.similarity)
+            return Chosen(reason, sure, current.id, None, near.similarity, current, near.seq)
+
+        # 3
+        found = await self._index.nearest(self._model, vector, limit, make)
+        return Nearest([one for one in found.made if isinstance(one, Chosen)], found.missing)
+
+    async def _bring_forward(self) -> None:
+        missing = await self._index.missing(self._model, FEW)
+        try:
+            vectors = await embedded(self._embedder, [one.text for one in missing])
+        except ModelFailed:
+            return  # they are still missing, are counted below, and the selection says so
+        found = zip(missing, vectors, strict=True)
+        await self._index.put(
+            self._model, [Embedding(one.id, one.seq, vector) for one, vector in found]
+        )
+
+
+def _is_within(current: Current, within: Within) -> bool:
+    return (
+        (within.created_from is None or within.created_from <= current.created_at)
+        and (within.created_to is None or current.created_at <= within.created_to)
+        and (not within.tags or set(within.tags) <= set(tags_of(decode(current.body))))
+    )
+
+
+def near_reason(similarity: float) -> str:
+    """Why something was found by its vector: ``near in meaning (0.83)``."""
+    return f"near in meaning ({similarity:.2f})"
+
+
+def only_near(similarity: float) -> float:
+    """How sure it is that something helps of which no more is known than its similarity."""
+    return round(ONLY_NEAR * min(max(similarity, 0.0), 1.0), 6)

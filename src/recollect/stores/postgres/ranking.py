@@ -1,0 +1,266 @@
+"""Ranking objects by a question in PostgreSQL: postings are added up here, records read last.
+
+1. the postings of all tokens that are asked for, and what is not in the index yet
+2. sums (`stores.scoring`), beside the event loop where there are many
+3. by words: the records of the best are read, a few at a time, until there are enough
+4. in context: the best are seeds, and what stands around them in their threads is read; then the
+   records of the best of all these
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from psycopg.types.numeric import Int8
+
+from recollect.identity import decode
+from recollect.kernel.json import storable
+from recollect.ledger.codec import BodyCodec
+from recollect.ledger.derive import speaker_in
+from recollect.ledger.unit import Current, StoredThread
+from recollect.recall.asking import Asked
+from recollect.recall.candidates import Candidate, Scored
+from recollect.recall.index import EVERYTHING, Ranking, Within
+from recollect.recall.postings import Hits
+from recollect.recall.ranking import NEEDS, Mode, seeds_for
+from recollect.stores.postgres.arrays import Integers, Texts
+from recollect.stores.postgres.beside import beside_the_loop
+from recollect.stores.postgres.connection import Connection
+from recollect.stores.postgres.index import IndexReader, State, rows_of
+from recollect.stores.postgres.units import current
+from recollect.stores.scoring import Scoring
+from recollect.stores.selection import COLUMNS
+from recollect.stores.tail import Tail
+from recollect.stores.threads import Threads
+
+R = TypeVar("R")
+
+# The LIMITs of one make the planner look each up, whatever it believes of the tables; what must be
+# said of a version is said outside, where no other index leads to it.
+_RECORDS: Final = (
+    f"SELECT n.seq, {COLUMNS} FROM unnest(%s) AS n (seq)"  # noqa: S608 - ours
+    " CROSS JOIN LATERAL (SELECT * FROM recollect.versions v"
+    " WHERE v.journal = %s AND v.seq = n.seq LIMIT 1) AS v"
+    " CROSS JOIN LATERAL (SELECT b.body FROM recollect.bodies b"
+    " WHERE b.journal = %s AND b.seq = n.seq LIMIT 1) AS b"
+    " WHERE v.is_newest AND v.status = 'active'"
+)
+_THREADS: Final = """
+SELECT t.thread, t.created_at, t.id, t.seq, t.speaker
+FROM unnest(%s) AS n (seq) CROSS JOIN LATERAL (
+  SELECT * FROM recollect.threads t WHERE t.journal = %s AND t.seq = n.seq LIMIT 1
+) AS t
+"""
+_AROUND: Final = """
+SELECT n.seq, t.thread, t.created_at, t.id, t.seq, t.speaker
+FROM unnest(%s, %s, %s, %s, %s) AS n (seq, thread, created_at, id, reach) CROSS JOIN LATERAL (
+  (SELECT t.* FROM recollect.threads t
+   WHERE t.journal = %s AND t.thread = n.thread AND (t.created_at, t.id) < (n.created_at, n.id)
+   ORDER BY t.created_at DESC, t.id DESC LIMIT n.reach)
+  UNION ALL
+  (SELECT t.* FROM recollect.threads t
+   WHERE t.journal = %s AND t.thread = n.thread AND (t.created_at, t.id) > (n.created_at, n.id)
+   ORDER BY t.created_at, t.id LIMIT n.reach)
+) AS t
+"""
+_HAS_TAG: Final = (
+    "EXISTS (SELECT 1 FROM recollect.tags x WHERE x.journal = v.journal"
+    " AND x.tag = recollect.tag_key(%s) AND x.created_at = v.created_at AND x.id = v.id)"
+)
+
+
+class Question(NamedTuple):
+    """What is asked, of which records, and how many are wanted."""
+
+    mode: Mode
+    asked: Asked
+    limit: int
+    below: int
+    within: Within
+
+
+class Ranker:
+    """Ranks objects of one journal, inside a transaction that has entered it."""
+
+    def __init__(self, journal: int, bodies: BodyCodec, reader: IndexReader) -> None:
+        self._journal = journal
+        self._numbered = Int8(journal)
+        self._bodies = bodies
+        self._reader = reader
+
+    async def rank(
+        self,
+        connection: Connection,
+        state: State,
+        question: Question,
+        make: Callable[[Current, Scored], R | None],
+    ) -> Ranking[R]:
+        """The active objects that have anything of what is asked for, the best first."""
+        # 1.
+        tail = await self._reader.tail(connection, state.indexed, state.size)
+        chunks = await self._reader.chunks(connection, question.asked.tokens)
+        only = await self._only(connection, question.within)
+
+        def summed() -> tuple[Scoring, Hits]:
+            counts = {"documents": state.documents, "length": state.length}
+            scoring = Scoring(question.mode, question.asked, chunks, tail, **counts)
+            return scoring, scoring.hits(only)
+
+        # 2.
+        size = sum(len(chunk.body) for _, chunk in chunks)
+        scoring, hits = await beside_the_loop(size, summed)
+        taking = _Taking(make, question)
+        if NEEDS[question.mode].neighbours:
+            found = await self._in_context(connection, question, scoring, hits, tail, only)
+            await self._take(connection, taking, found)  # 4.
+        else:
+            await self._take_hits(connection, taking, scoring, hits)  # 3.
+        return Ranking(taking.made, taking.below, len(hits), state.size)
+
+    async def _take_hits(
+        self, connection: Connection, taking: "_Taking[Any]", scoring: Scoring, hits: Hits
+    ) -> None:
+        ordered = hits.in_order(taking.wanted)
+        while taking.wanted and (some := list(islice(ordered, taking.wanted))):
+            records = await self._records(connection, [seq for seq, _ in some])
+            found = [scoring.candidate(seq, one.id, one.created_at) for seq, one in records.items()]
+            for scored in scoring.scored(found):
+                taking.take(scored, records[scored.seq])
+
+    async def _take(
+        self, connection: Connection, taking: "_Taking[Any]", found: Iterator[Scored]
+    ) -> None:
+        while taking.wanted and (some := list(islice(found, taking.wanted))):
+            records = await self._records(connection, [one.seq for one in some])
+            for one in some:
+                if one.seq in records:
+                    taking.take(one, records[one.seq])
+
+    # ---------------------------------------------------------------------- in context
+
+    async def _in_context(
+        self,
+        connection: Connection,
+        question: Question,
+        scoring: Scoring,
+        hits: Hits,
+        tail: Tail,
+        only: Collection[int] | None,
+    ) -> Iterator[Scored]:
+        best = [seq for seq, _ in hits.best(seeds_for(question.limit))]
+        rows = await self._threads(connection, best, tail)
+        alone = await self._records(connection, [seq for seq in best if seq not in rows])
+        windows = await self._windows(connection, list(rows.values()), Threads(tail))
+
+        def ranked() -> Iterator[Scored]:
+            seeds = [
+                *(scoring.candidate(seq, one.id, one.created_at) for seq, one in rows.items()),
+                *(_alone(scoring, seq, one) for seq, one in alone.items()),
+            ]
+            return scoring.in_context(seeds, windows, limit=question.limit, only=only)
+
+        return await asyncio.to_thread(ranked)
+
+    async def _threads(
+        self, connection: Connection, seqs: Sequence[int], tail: Tail
+    ) -> dict[int, StoredThread]:
+        """Where these entries stand in their threads; those of no thread are left out."""
+        rows = {seq: tail.added[seq].row(seq) for seq in seqs if seq in tail.added}
+        found = {seq: row for seq, row in rows.items() if row is not None}
+        if stored := [seq for seq in seqs if seq not in rows]:
+            asked = (Integers(stored), self._numbered)
+            for row in await rows_of(connection, _THREADS, asked):
+                thread = StoredThread._make(row)
+                found[thread.seq] = thread
+        return found
+
+    async def _windows(
+        self, connection: Connection, seeds: Sequence[StoredThread], threads: Threads
+    ) -> list[Sequence[StoredThread]]:
+        """What stands around each of these in its thread, of what is active."""
+        asked = (
+            Integers(one.seq for one in seeds),
+            Texts(one.thread for one in seeds),
+            Integers(one.created_at for one in seeds),
+            Texts(one.id for one in seeds),
+            Integers(threads.reach(one.thread) for one in seeds),
+        )
+        found: dict[int, list[StoredThread]] = {}
+        values = (*asked, self._numbered, self._numbered)
+        for seq, *row in await rows_of(connection, _AROUND, values) if seeds else ():
+            found.setdefault(seq, []).append(StoredThread._make(row))
+        return [threads.window(one, found.get(one.seq, ())) for one in seeds]
+
+    # ---------------------------------------------------------------------- statements
+
+    async def _records(self, connection: Connection, seqs: Sequence[int]) -> dict[int, Current]:
+        """What these entries led to, as far as it is current, in the same order."""
+        if not seqs:
+            return {}
+        asked = (Integers(seqs), self._numbered, self._numbered)
+        rows = await rows_of(connection, _RECORDS, asked)
+        found = {seq: current(self._bodies, row) for seq, *row in rows}
+        return {seq: found[seq] for seq in seqs if seq in found}
+
+    async def _only(self, connection: Connection, within: Within) -> set[int] | None:
+        """The entries of what is looked at; None if that is everything."""
+        if within == EVERYTHING:
+            return None
+        tags = list(dict.fromkeys(within.tags))
+        if not all(storable(tag) for tag in tags):
+            return set()
+        statement, values = _within(tags, within, self._numbered)
+        return {seq for (seq,) in await rows_of(connection, statement, values)}
+
+
+class _Taking(Generic[R]):
+    """Takes the best until there are enough, then notes what came next."""
+
+    def __init__(self, make: Callable[[Current, Scored], R | None], question: Question) -> None:
+        self.made: list[R] = []
+        self.below: list[Scored] = []
+        self._make = make
+        self._question = question
+
+    @property
+    def wanted(self) -> int:
+        """How many are still wanted."""
+        limit, below = self._question.limit, self._question.below
+        return limit - len(self.made) + below - len(self.below)
+
+    def take(self, scored: Scored, record: Current) -> None:
+        """Take the next one, if it is wanted, and made into anything."""
+        value = self._make(record, scored) if self.wanted else None
+        if value is None:
+            return
+        if len(self.made) < self._question.limit:
+            self.made.append(value)
+        else:
+            self.below.append(scored)
+
+
+def _alone(scoring: Scoring, seq: int, record: Current) -> Candidate:
+    """A seed of no thread: who says it stands in its record alone."""
+    speaker = speaker_in(decode(record.body))
+    return scoring.candidate(seq, record.id, record.created_at, speaker)
+
+
+def _within(tags: Sequence[str], within: Within, journal: Int8) -> tuple[str, list[object]]:
+    """The entries of the active objects with these tags, made in this time."""
+    walked = "t" if tags else "v"
+    where, values = [f"{walked}.journal = %s"], list[object]([journal])
+    source = "recollect.versions v"
+    if tags:
+        source = "recollect.tags t CROSS JOIN recollect.versions v"
+        where += ["t.tag = recollect.tag_key(%s)", "v.journal = t.journal AND v.id = t.id"]
+        values.append(tags[0])
+    for sign, time in ((">=", within.created_from), ("<=", within.created_to)):
+        if time is not None:
+            where.append(f"{walked}.created_at {sign} %s")
+            values.append(Int8(time))
+    for tag in tags[1:]:
+        where.append(_HAS_TAG)
+        values.append(tag)
+    conditions = " AND ".join([*where, "v.is_newest AND v.status = 'active'"])
+    return f"SELECT v.seq FROM {source} WHERE {conditions}", values  # noqa: S608 - ours

@@ -1,0 +1,192 @@
+"""Ranking the objects of a SQLite journal at one moment (`stores.scoring`, `recall.index`).
+
+1. what is not in the index yet is read, and what it changes is worked out
+2. the postings of what is asked for are read, and added up
+3. tags and times, if given, say which entries are looked at
+4. the best are read; in `CONTEXT`, with what stands around them
+5. each is made into a value, until there are enough
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+import apsw
+
+from recollect.kernel.errors import IndexStale
+from recollect.kernel.json import storable
+from recollect.ledger.codec import BodyCodec
+from recollect.ledger.derive import speaker_in, thread_row
+from recollect.ledger.object import record_times
+from recollect.ledger.unit import Current, Index, StoredThread
+from recollect.recall.asking import Asked
+from recollect.recall.candidates import Candidate, Scored
+from recollect.recall.index import EVERYTHING, Ranking, Within
+from recollect.recall.postings import Hits
+from recollect.recall.ranking import NEEDS, Mode, seeds_for
+from recollect.stores.scoring import Scoring
+from recollect.stores.sqlite.finding import Records, head_of
+from recollect.stores.sqlite.merging import STATE
+from recollect.stores.sqlite.tails import changes
+from recollect.stores.sqlite.words import chunks_of
+from recollect.stores.tail import Tail
+from recollect.stores.threads import Threads
+from recollect.stores.words import MERGED_ANYWAY, WordCache
+from recollect.text import TOKENIZER
+
+_AROUND: Final = """
+SELECT * FROM (
+  SELECT thread, created_at, id, seq, speaker FROM threads
+  WHERE journal = ?1 AND thread = ?2 AND (created_at, id) < (?3, ?4)
+  ORDER BY created_at DESC, id DESC LIMIT ?5
+)
+UNION ALL
+SELECT * FROM (
+  SELECT thread, created_at, id, seq, speaker FROM threads
+  WHERE journal = ?1 AND thread = ?2 AND (created_at, id) > (?3, ?4)
+  ORDER BY created_at, id LIMIT ?5
+)
+"""
+_TAGGED: Final = """
+SELECT v.seq FROM tags t CROSS JOIN versions v
+ON v.journal = t.journal AND v.id = t.id AND v.is_newest
+WHERE t.journal = ? AND t.tag = ? AND t.created_at BETWEEN ? AND ?
+"""
+_IN_TIME: Final = """
+SELECT v.seq FROM versions v WHERE v.journal = ? AND v.is_newest AND v.status = 'active'
+AND v.created_at BETWEEN ? AND ?
+"""
+_EARLIEST: Final = -(2**63)
+_LATEST: Final = 2**63 - 1
+
+
+class Question(NamedTuple):
+    """What is asked, and what is made of what is found."""
+
+    mode: Mode
+    asked: Asked
+    make: Callable[[Current, Scored], Any]
+    limit: int
+    below: int
+    within: Within
+    bodies: BodyCodec
+
+
+def rank(
+    connection: apsw.Connection, journal: int, words: WordCache, question: Question
+) -> Ranking[Any] | None:
+    """What is found, the best first; None if too much is not in the index yet."""
+    state: Any = connection.execute(STATE, (journal,)).fetchone()
+    indexed, size, tokenizer, documents, length = state
+    if Index(indexed, tokenizer).is_stale:
+        raise IndexStale(tokenizer, TOKENIZER)
+    if size - indexed > MERGED_ANYWAY:
+        return None
+    asked = question.asked
+    tail = changes(connection, journal, indexed, size, words)  # 1.
+    chunks = chunks_of(connection, journal, asked.tokens)  # 2.
+    scoring = Scoring(question.mode, asked, chunks, tail, documents=documents, length=length)
+    only = _looked_at(connection, journal, question.within)  # 3.
+    hits = scoring.hits(only)
+    records, wanted = _Read(connection, journal, question.bodies), question.limit + question.below
+    if NEEDS[question.mode].neighbours:  # 4.
+        best = records.seeds(hits, scoring, question.limit)
+        windows = records.windows(best, tail)
+        candidates = [one for one, _ in best]
+        around = scoring.in_context(candidates, windows, limit=question.limit, only=only)
+        found = records.of(around, wanted)
+    else:
+        found = records.scored(hits, scoring, wanted)
+    made, below = _made(found, question)  # 5.
+    return Ranking(made, below, len(hits), size)
+
+
+def _made(
+    found: Iterable[tuple[Scored, Current]], question: Question
+) -> tuple[list[Any], list[Scored]]:
+    made: list[Any] = []
+    below: list[Scored] = []
+    if question.limit + question.below <= 0:
+        return made, below
+    for one, current in found:
+        value = question.make(current, one)
+        if value is None:
+            continue
+        if len(made) < question.limit:
+            made.append(value)
+        else:
+            below.append(one)
+        if len(made) + len(below) == question.limit + question.below:
+            break
+    return made, below
+
+
+class _Read(Records):
+    """Reads what is wanted, as many at once as will be."""
+
+    def scored(
+        self, hits: Hits, scoring: Scoring, at_once: int
+    ) -> Iterator[tuple[Scored, Current]]:
+        """The hits in order, with their records."""
+        ordered = hits.in_order(at_once)
+        while seqs := [seq for seq, _ in islice(ordered, max(at_once, 1))]:
+            records = self.at(seqs)
+            for one in scoring.scored(
+                scoring.candidate(seq, record.id, record.created_at)
+                for seq, record in records.items()
+            ):
+                yield one, records[one.seq]
+
+    def of(self, found: Iterable[Scored], at_once: int) -> Iterator[tuple[Scored, Current]]:
+        """What was found, with its records."""
+        ordered = iter(found)
+        while some := list(islice(ordered, max(at_once, 1))):
+            records = self.at(one.seq for one in some)
+            for one in some:
+                if one.seq in records:
+                    yield one, records[one.seq]
+
+    def seeds(
+        self, hits: Hits, scoring: Scoring, limit: int
+    ) -> list[tuple[Candidate, StoredThread | None]]:
+        """The best hits, each with its row in its thread."""
+        best = [seq for seq, _ in hits.best(seeds_for(limit))]
+        found = []
+        for seq, body in self.bodies(best):
+            document = head_of(body)
+            created_at, _ = record_times(document)
+            row = thread_row(document, seq)
+            speaker = speaker_in(document) if row is None else row.speaker
+            one = scoring.candidate(seq, document["id"], created_at, speaker)
+            found.append((one, row))
+        return found
+
+    def windows(
+        self, seeds: Iterable[tuple[Candidate, StoredThread | None]], tail: Tail
+    ) -> Iterator[Sequence[StoredThread]]:
+        """What stands around each of the seeds that has a thread."""
+        threads = Threads(tail)
+        for _, row in seeds:
+            if row is not None:
+                around = (self._journal, *row[:3], threads.reach(row.thread))
+                rows: Any = self._connection.execute(_AROUND, around)
+                yield threads.window(row, [StoredThread._make(one) for one in rows])
+
+
+def _looked_at(connection: apsw.Connection, journal: int, within: Within) -> set[int] | None:
+    """The entries that are looked at; None if all are."""
+    if within == EVERYTHING:
+        return None
+    earliest = _EARLIEST if within.created_from is None else within.created_from
+    latest = _LATEST if within.created_to is None else within.created_to
+    if not within.tags:
+        rows: Any = connection.execute(_IN_TIME, (journal, earliest, latest))
+        return {seq for (seq,) in rows}
+    found: set[int] | None = None
+    for tag in dict.fromkeys(within.tags):
+        tagged: Any = (
+            connection.execute(_TAGGED, (journal, tag, earliest, latest)) if storable(tag) else ()
+        )
+        own = {seq for (seq,) in tagged}
+        found = own if found is None else found & own
+    return found

@@ -1,0 +1,130 @@
+"""`recollect turn`, `recollect chat` and the replay of a cycle."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.identity import canonical_bytes
+from tests.cli.command import Command
+from tests.turn.talking import ANSWER, talk
+
+
+def as_json(value: Any) -> str:
+    return canonical_bytes(value).decode()
+
+
+@pytest.fixture
+def plan(recollect: Command) -> str:
+    """A plan and a script, beside each other."""
+    _ = recollect
+    Path("plan.json").write_text(as_json(talk()))
+    Path("script.yaml").write_text(
+        f"- {{when: fail, answer: ' '}}\n- {{when: '', answer: {as_json(ANSWER)}}}\n"
+    )
+    return "plan.json"
+
+
+def turn(*words: str) -> list[str]:
+    return ["turn", *words, "--plan", "plan.json", "--script", "script.yaml"]
+
+
+def test_a_turn_prints_the_answer(recollect: Command, plan: str) -> None:
+    _ = plan
+    result = recollect(*turn("Was the invoice paid?"))
+
+    assert (result.exit_code, result.stdout) == (0, ANSWER + "\n")
+
+
+def test_a_session_goes_on_from_command_to_command(recollect: Command, plan: str) -> None:
+    _ = plan
+    first = recollect.json(*turn("Was the invoice paid?", "--session", "s1"))
+    second = recollect.json(*turn("And the invoice?", "--session", "s1", "--cycle", "c-2"))
+
+    assert first["fresh"]
+    assert second["cycle"] == "c-2"
+    assert second["steps"]["retrieve"] != first["steps"]["retrieve"]
+
+
+def test_a_retry_is_told_as_one(recollect: Command, plan: str) -> None:
+    _ = plan
+    recollect(*turn("Was it paid?", "--cycle", "c-1"))
+    again = recollect.json(*turn("Was it paid?", "--cycle", "c-1"))
+
+    assert (again["fresh"], again["response"]) == (False, None)
+
+
+@pytest.mark.rule("ING-NO-FALLBACK")
+def test_a_failed_cycle_exits_with_6(recollect: Command, plan: str) -> None:
+    _ = plan
+    assert "call" in recollect.refused(*turn("fail"), status=6)
+
+
+@pytest.mark.rule("ING-FAILFAST")
+def test_a_session_of_another_plan_exits_with_7(recollect: Command, plan: str) -> None:
+    recollect(*turn("Was it paid?"))
+    Path(plan).write_text(as_json(talk(top_k=4)))
+
+    recollect.refused(*turn("Was it paid?"), status=7)
+    assert recollect(*turn("Was it paid?", "--fresh-session")).exit_code == 0
+
+
+def test_a_plan_that_is_wrong_exits_with_2(recollect: Command, plan: str) -> None:
+    Path(plan).write_text(as_json(talk(top_k=None)))
+
+    recollect.refused(*turn("Was it paid?"), status=2)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [[], ["--endpoint", "http://127.0.0.1:1/v1"], ["--script", "a", "--endpoint", "b"]],
+)
+def test_a_model_must_be_named(recollect: Command, plan: str, options: list[str]) -> None:
+    recollect.refused("turn", "x", "--plan", plan, *options, status=2)
+
+
+def test_a_session_can_be_a_file(recollect: Command, plan: str) -> None:
+    _ = plan
+    recollect.json(*turn("Was it paid?", "--session-folder", "../elsewhere"))
+
+    (file,) = Path("../elsewhere").glob("session_state*.json")
+    assert json.loads(file.read_text())["repoScanVersion"] == "none"
+
+
+def test_a_profile_is_a_folder(recollect: Command, plan: str) -> None:
+    _ = plan
+    Path("house").mkdir()
+    steps = ["ContextSelect", "LLMCall", "PersistSession"]
+    listed = [f"      - type: {name}" for name in steps]
+    listed.insert(1, "      - {type: PromptAssemble, payload: {template: '{context} {text}'}}")
+    lines = ['version: "1"', "modes:", "  - id: default", "    plan:", *listed]
+    Path("house/modes.yaml").write_text("\n".join(lines))
+
+    result = recollect("turn", "Was it paid?", "--plan", "house", "--script", "script.yaml")
+    assert (result.exit_code, result.stdout) == (0, ANSWER + "\n")
+
+
+def test_a_chat_takes_a_turn_for_each_line(recollect: Command, plan: str) -> None:
+    said = "Was the invoice paid?\n\nfail\nAnd the invoice?\n"
+    words = ["chat", "--plan", plan, "--script", "script.yaml"]
+    result = recollect(*words, said=said)
+
+    assert result.exit_code == 0
+    assert result.stdout.count("The invoice of Ada Lovelace") == 2
+    assert result.stderr.strip().startswith("error: ")
+    lines = recollect(*words, "--json", said="fail\n")
+    assert lines.exit_code == 6
+    assert json.loads(lines.stdout)["error"]["step"] == "call"
+
+
+def test_a_recorded_turn_can_be_replayed(recollect: Command, plan: str) -> None:
+    _ = plan
+    recollect(*turn("Was the invoice paid?", "--record", "--cycle", "c-1"))
+    recollect(*turn("Was the invoice paid?", "--cycle", "c-2"))
+
+    assert recollect.json("replay", "c-1")["verdict"] == "same"
+    assert recollect.text("replay", "c-1").startswith("same")
+    recollect.refused("replay", "c-2", status=3)
+    recollect.refused("replay", "c-3", status=3)
+    recollect.refused("replay", "--report", status=2)

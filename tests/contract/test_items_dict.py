@@ -1,0 +1,19 @@
+"""The dict store keeps the contract of items."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from recollect.app.databases import acquire, release
+from recollect.kernel.clock import SystemClock
+from recollect.testkit.items import *  # noqa: F403
+from tests.contract.item_opening import items_of
+
+pytestmark = pytest.mark.backend("dict")
+
+
+@pytest.fixture
+async def open_items() -> AsyncIterator[OpenItems]:  # noqa: F405
+    database, lease = await acquire("dict://", SystemClock())
+    yield items_of(database)
+    await release(lease)

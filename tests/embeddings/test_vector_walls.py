@@ -1,0 +1,52 @@
+"""The second wall in PostgreSQL: vectors of another scope can be neither seen nor written."""
+
+import psycopg
+import pytest
+from psycopg.errors import InsufficientPrivilege
+
+import recollect
+from recollect.recall.embedder import stored_as
+from tests.embeddings.conftest import embed_all, index_of, nearest
+from tests.embeddings.toy import ToyEmbedder
+from tests.postgres.server import PostgresServer
+from tests.postgres_store.catalogue import asked
+from tests.postgres_store.roles import make_roles
+
+
+async def test_a_role_of_an_app_reaches_the_vectors_of_its_scope_and_no_others(
+    postgres_server: PostgresServer,
+) -> None:
+    roles = await make_roles(postgres_server, postgres_server.create_database())
+    toy = ToyEmbedder()
+    async with (
+        recollect.open(roles.app, scope="mine") as mine,
+        recollect.open(roles.app, scope="theirs") as theirs,
+    ):
+        one = await mine.remember("the refund was paid")
+        await theirs.remember("the refund was paid")
+        await embed_all(mine, toy)
+        await embed_all(theirs, toy)
+        assert [id for id, _ in await nearest(mine, toy, "refund")] == [one.id]
+        await mine.update(one.id, "another")
+        assert await index_of(mine).count_missing(stored_as(toy)) == 1
+        await embed_all(mine, toy)
+
+    listed = asked(roles.superuser, "SELECT scope, number FROM recollect.journals")
+    journals = {str(scope): number for scope, number in listed}
+    for url in (roles.app, roles.owner):
+        with psycopg.connect(url) as connection:
+            assert connection.execute("SELECT * FROM recollect.vectors").fetchall() == []
+            own = journals["mine"]
+            connection.execute("SELECT recollect.enter('mine', %s)", (own,))
+            seen = connection.execute("SELECT journal FROM recollect.vectors").fetchall()
+            assert seen == [(own,)]
+            assert connection.execute("DELETE FROM recollect.vectors").rowcount == 1
+            connection.rollback()
+            connection.execute("SELECT recollect.enter('mine', %s)", (own,))
+            with pytest.raises(InsufficientPrivilege):
+                connection.execute(
+                    "INSERT INTO recollect.vectors VALUES (%s, 99, 'm', 'id', '')",
+                    (journals["theirs"],),
+                )
+    with psycopg.connect(roles.app) as connection, pytest.raises(InsufficientPrivilege):
+        connection.execute("UPDATE recollect.vectors SET vector = ''")

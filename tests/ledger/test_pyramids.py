@@ -1,0 +1,66 @@
+"""Proofs from what is remembered of a tree are those of the tree."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.identity.merkle import leaf_hash
+from recollect.ledger import tree
+from recollect.ledger.pyramids import Pyramids
+from recollect.ledger.tree import BLOCK, Block, completed, node_of
+
+LARGEST = 1_300
+
+
+class Stored:
+    """The blocks of a tree over numbered entries, as a store keeps them."""
+
+    def __init__(self, size: int) -> None:
+        self.reads = 0
+        self._levels: dict[int, list[bytes]] = {0: [leaf_hash(b"%d" % n) for n in range(size)]}
+        for level, number in completed(0, size):
+            below = self._levels[level - tree.STRIDE]
+            node = node_of(below[number * BLOCK : (number + 1) * BLOCK])
+            self._levels.setdefault(level, []).append(node)
+
+    def hashes(self, blocks: set[Block]) -> dict[Block, list[bytes]]:
+        self.reads += len(blocks)
+        return {
+            block: self._levels.get(block.level, [])[
+                block.number * BLOCK : (block.number + 1) * BLOCK
+            ]
+            for block in blocks
+        }
+
+
+@given(st.lists(st.integers(1, LARGEST), min_size=1, max_size=4), st.data())
+def test_a_tree_that_grows_gives_the_proofs_of_each_size(
+    sizes: list[int], data: st.DataObject
+) -> None:
+    pyramids = Pyramids()
+    for size in sorted(sizes):
+        stored = Stored(size)
+        seqs = data.draw(st.lists(st.integers(0, size - 1), min_size=1, max_size=3))
+        pyramids.add(stored.hashes(pyramids.missing(seqs, size)))
+        for seq in seqs:
+            blocks = stored.hashes(tree.blocks_for_inclusion(seq, size))
+            assert pyramids.inclusion(seq, size) == tree.inclusion(seq, size, blocks)
+            assert pyramids.root(size) == tree.root(size, blocks)
+
+
+def test_what_is_remembered_is_not_read_again() -> None:
+    stored, pyramids = Stored(LARGEST), Pyramids()
+    pyramids.add(stored.hashes(pyramids.missing([7], LARGEST)))
+    read = stored.reads
+
+    assert pyramids.missing([7, 8, 255], LARGEST) == set()
+    assert pyramids.missing([7, 256], LARGEST) == {Block(0, 1)}
+    assert stored.reads == read
+
+
+def test_no_more_is_remembered_than_it_may() -> None:
+    stored, pyramids = Stored(LARGEST), Pyramids(remembered=2)
+    pyramids.add(stored.hashes(pyramids.missing([0, 300, 600, 900], LARGEST)))
+
+    pyramids.settle()
+
+    assert len(pyramids.missing([0, 300, 600, 900], LARGEST)) > 1

@@ -1,0 +1,140 @@
+"""Plans and profiles are read from YAML as strictly as from JSON."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.identity import canonical_bytes
+from recollect.kernel.errors import DependencyMissing, InvalidPlan
+from recollect.outside.profiles import MAX_FILE, parse_yaml, read_document, read_profile
+
+MODES = """
+version: "1"
+modes:
+  - id: default
+    metadata: {topK: 3}
+    plan:
+      - type: RetrieveMemory
+      - type: ContextSelect
+"""
+
+
+def test_yaml_is_read_as_json() -> None:
+    assert parse_yaml("a: [1, 2.5, null, true, '한글']\nb: {c: d}") == {
+        "a": [1, 2.5, None, True, "한글"],
+        "b": {"c": "d"},
+    }
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text("ab한 #:-"),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("a한"), inner),
+        max_leaves=8,
+    )
+)
+def test_json_is_yaml(value: Any) -> None:
+    assert parse_yaml(canonical_bytes(value).decode()) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: 1\na: 2",
+        "x: {a: 1, a: 1}",
+        "a: &x [1]\nb: *x",
+        "a: &x {b: 1}\nc: {<<: *x}",
+        "<<: {a: 1}",
+        "1: x",
+        "? [a]\n: b",
+        "true: x",
+        "when: 2026-11-16",
+        "a: !!python/object:os.system x",
+        "a: !!set {b}",
+        "a: !!binary aGk=",
+        "a: .nan",
+        "a: 9007199254740993",
+        "a: 1\n---\nb: 2",
+        "a: [",
+        "a: \x00",
+        "a: " + "9" * 5_000,
+        "[" * 5_000,
+    ],
+)
+def test_what_could_be_read_in_two_ways_is_refused(text: str) -> None:
+    with pytest.raises(InvalidPlan):
+        parse_yaml(text)
+
+
+def test_a_bomb_of_aliases_is_refused_at_its_first(tmp_path: Path) -> None:
+    rows = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    rows += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
+    path = tmp_path / "plan.yaml"
+    path.write_text("\n".join(rows))
+
+    with pytest.raises(InvalidPlan):
+        read_document(path)
+
+
+def test_a_file_that_is_not_there_too_long_or_no_text_is_refused(tmp_path: Path) -> None:
+    long, binary = tmp_path / "long.yaml", tmp_path / "binary.yaml"
+    long.write_text("#" * (MAX_FILE + 1))
+    binary.write_bytes(b"a: \xff")
+
+    for path in (tmp_path / "none.yaml", tmp_path, long, binary):
+        with pytest.raises(InvalidPlan):
+            read_document(path)
+
+
+def test_a_profile_is_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "house"
+    folder.mkdir()
+    (folder / "modes.yaml").write_text(MODES)
+    (folder / "bundles.yaml").write_text(
+        'version: "1"\nbundles: [{modeId: default, files: [a.md]}]'
+    )
+
+    profile = read_profile(folder)
+
+    assert profile.id == "house"
+    assert profile.modes[0].metadata == {"topK": 3}
+    assert profile.triggers == ()
+    assert profile.bundles[0].files == ("a.md",)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("modes", MODES.replace('"1"', '"2"')),
+        ("modes", MODES + "extra: 1"),
+        ("modes", "version: '1'"),
+        ("triggers", "[]"),
+        ("triggers", "version: '1'\ntriggers: [{condition: x, targetMode: y, type: HARD}]"),
+        ("bundles", "version: '1'\nbundles: {}"),
+    ],
+)
+def test_a_part_of_a_wrong_form_is_refused(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / "modes.yaml").write_text(MODES)
+    (tmp_path / f"{name}.yaml").write_text(text)
+
+    with pytest.raises(InvalidPlan):
+        read_profile(tmp_path)
+
+
+def test_a_folder_without_modes_is_no_profile(tmp_path: Path) -> None:
+    with pytest.raises(InvalidPlan):
+        read_profile(tmp_path)
+
+
+def test_without_the_extra_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "recollect.outside.strict_yaml", raising=False)
+    monkeypatch.setitem(sys.modules, "yaml", None)
+
+    with pytest.raises(DependencyMissing) as caught:
+        parse_yaml("a: 1")
+
+    assert caught.value.extra == "plans"

@@ -1,0 +1,53 @@
+"""The first step contract, as data: order, stages, and what hangs on what."""
+
+import pytest
+
+from recollect.plans.first_contract import CONTRACT
+from recollect.plans.step import TURN
+
+
+def test_the_types_stand_in_the_canonical_order() -> None:
+    assert list(CONTRACT.by_type) == [
+        "RepoScan",
+        "RetrieveMemory",
+        "ContextSelect",
+        "PromptAssemble",
+        "LLMCall",
+        "SummarizeMemory",
+        "PersistMemory",
+        "PersistSession",
+    ]
+
+
+def test_four_types_must_be_there() -> None:
+    mandatory = [rule.type for rule in CONTRACT.rules if rule.is_mandatory]
+
+    assert mandatory == ["ContextSelect", "PromptAssemble", "LLMCall", "PersistSession"]
+
+
+@pytest.mark.rule("ING-PASSING")
+def test_every_input_comes_from_an_output_of_a_type_before_it() -> None:
+    given = {TURN: set(CONTRACT.turn)}
+    for rule in CONTRACT.rules:
+        for source in rule.inputs.values():
+            assert source.output in given[source.type]
+        given[rule.type] = set(rule.gives)
+
+
+@pytest.mark.rule("ING-STAGE")
+def test_only_retrieval_and_selection_share_a_stage_before_the_prompt() -> None:
+    in_stage = [rule.type for rule in CONTRACT.rules if rule.stage == "ContextSelect"]
+
+    assert in_stage == ["RetrieveMemory", "ContextSelect"]
+    assert CONTRACT.by_type["RetrieveMemory"].goes_to == "ContextSelect"
+
+
+@pytest.mark.rule("ING-SUMMARY-STEP")
+def test_only_one_type_gives_a_summary_and_only_it_feeds_what_persists() -> None:
+    givers = [rule.type for rule in CONTRACT.rules if {"summary", "keywords"} & set(rule.gives)]
+    persist = CONTRACT.by_type["PersistMemory"]
+
+    assert givers == ["SummarizeMemory"]
+    assert persist.inputs["summary"] == ("SummarizeMemory", "summary")
+    assert persist.inputs["keywords"] == ("SummarizeMemory", "keywords")
+    assert {"summary", "keywords"} <= set(persist.required)

@@ -1,0 +1,324 @@
+"""The word index under many hands: prepared without a lock, written only where it still fits."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recollect
+from recollect.app.memory import Memory
+from recollect.identity import canonical_bytes
+from recollect.kernel.errors import StoreFailed
+from recollect.ledger.codec import PLAIN
+from recollect.ledger.entry import genesis
+from recollect.ledger.unit import Draft, Unit, Version
+from recollect.recall.asking import asked as wanted
+from recollect.recall.ranking import Mode
+from recollect.stores import segments
+from recollect.stores.postgres.address import parse_address
+from recollect.stores.postgres.connection import connect
+from recollect.stores.postgres.database import PostgresDatabase
+from recollect.stores.postgres.pool import Pool
+from recollect.stores.postgres.schema import MIGRATIONS, migrate
+from recollect.stores.postgres.segments import step_of
+from recollect.stores.postgres.taking import Row, without_these
+from recollect.stores.postgres.units import Units
+from recollect.stores.postgres.words import WordIndex
+from recollect.stores.postings import Chunk, Posting, packed, postings_of
+from recollect.text import TOKENIZER
+from tests.postgres.server import PostgresServer
+from tests.postgres_store.catalogue import asked
+from tests.postgres_store.roles import Roles, make_roles, run
+from tests.postgres_store.test_erasing import tables_with
+
+CANARY = "카나리아"
+ALL_CHUNKS = "SELECT token, first, body FROM recollect.postings ORDER BY token, first"
+
+
+def index_of(memory: Memory[Any]) -> WordIndex:
+    return memory._ledger._words  # type: ignore[attr-defined, no-any-return]
+
+
+async def merge_all(memory: Memory[Any]) -> None:
+    while await index_of(memory).merge():
+        pass
+
+
+def postings(url: str) -> dict[str, list[Posting]]:
+    """Every posting of the only scope that has any."""
+    found: dict[str, list[Posting]] = {}
+    rows: Any = asked(url, ALL_CHUNKS)
+    for token, first, body in rows:
+        found.setdefault(token, []).extend(postings_of(Chunk(first, body)))
+    return found
+
+
+# ------------------------------------------------------------------------- under many hands
+
+
+async def test_processes_that_merge_and_change_at_once_leave_one_index(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "FANOUT", 2)
+    monkeypatch.setattr("recollect.stores.postgres.segments.CHUNKS_AT_ONCE", 16)
+    async with recollect.open(postgres_url) as one, recollect.open(postgres_url) as other:
+        kept = await one.remember_many([f"note {n} of {n % 7}" for n in range(120)])
+
+        async def merges(memory: Memory[Any]) -> None:
+            while await index_of(memory).merge(entries=16):
+                await index_of(memory).step()
+
+        async def changes() -> None:
+            for n in range(0, 30, 3):
+                await other.update(kept[n].id, f"changed {n}")
+                await one.erase(kept[n + 1].id, reason="a test")
+
+        await asyncio.gather(merges(one), merges(other), changes(), merges(one), merges(other))
+        await merge_all(one)
+        while await index_of(other).step():
+            pass
+
+        assert (await one.verify()).report.damages.found == []
+        assert len(await one.search("note", limit=None)) == 100
+        assert len(await other.search("changed", limit=None)) == 10
+
+
+async def test_what_was_prepared_before_an_erasure_is_not_written(postgres_url: str) -> None:
+    async with recollect.open(postgres_url) as memory:
+        gone, _ = await memory.remember_many([CANARY, "another note"])
+        merger = index_of(memory)._batches
+        prepared = await merger._read(256, ("", TOKENIZER))
+        assert prepared is not None
+        await memory.erase(gone.id, reason="a test")
+
+        assert not await merger._write(prepared)
+
+        assert tables_with(postgres_url, CANARY.encode()) == set()
+        await merge_all(memory)
+        assert tables_with(postgres_url, CANARY.encode()) == set()
+        assert (await memory.verify()).report.damages.found == []
+
+
+async def test_what_was_prepared_before_another_merge_is_not_written(postgres_url: str) -> None:
+    async with recollect.open(postgres_url) as memory:
+        await memory.remember_many(["one note", "another note"])
+        merger = index_of(memory)._batches
+        prepared = await merger._read(256, ("", TOKENIZER))
+        assert prepared is not None
+        await merge_all(memory)
+        before = postings(postgres_url)
+
+        assert not await merger._write(prepared)
+
+        assert postings(postgres_url) == before
+
+
+# --------------------------------------------------------------------------- segments
+
+
+async def test_at_every_step_of_a_merge_the_postings_are_the_same(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recollect.stores.postgres.segments.CHUNKS_AT_ONCE", 3)
+    async with recollect.open(postgres_url) as memory:
+        await memory.remember_many([f"note {n} {n % 5}" for n in range(40)])
+        while await index_of(memory).merge(entries=4):
+            pass
+        before, steps = postings(postgres_url), 0
+        while await index_of(memory).step():
+            steps += 1
+            assert postings(postgres_url) == before
+            assert (await memory.verify()).report.damages.found == []
+            assert len(await memory.search("note", limit=None)) == 40
+
+        levels = asked(postgres_url, "SELECT level FROM recollect.segments ORDER BY level")
+        assert steps > 3
+        assert 0 < len(levels) < segments.FANOUT
+        assert levels[-1] != (0,)
+
+
+async def test_what_is_erased_in_the_middle_of_a_merge_is_gone_from_both_sides(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "FANOUT", 2)
+    monkeypatch.setattr("recollect.stores.postgres.segments.CHUNKS_AT_ONCE", 2)
+    async with recollect.open(postgres_url) as memory:
+        said = [f"aa {CANARY} zz{CANARY} note {n}" for n in range(20)]
+        kept = await memory.remember_many(said)
+        while await index_of(memory).merge(entries=10):
+            pass
+        for n, one in enumerate(kept):
+            assert await index_of(memory).step() or n > 5
+            await memory.erase(one.id, reason="a test")
+        assert tables_with(postgres_url, CANARY.encode()) == set()
+        while await index_of(memory).step():
+            pass
+        assert postings(postgres_url) == {}
+        assert (await memory.verify()).report.damages.found == []
+
+
+entries = st.lists(st.integers(0, 300), min_size=1, max_size=9, unique=True).map(sorted)
+
+
+@given(
+    st.lists(st.dictionaries(st.sampled_from("abcdefgh"), entries), min_size=1, max_size=3),
+    st.integers(1, 6),
+)
+def test_steps_move_every_token_whole_and_each_once(
+    held: list[dict[str, list[int]]], limit: int
+) -> None:
+    rows = [
+        (segment, token, seq + 1_000 * segment, bytes(4))
+        for segment, tokens in enumerate(held)
+        for token, seqs in sorted(tokens.items())
+        for seq in seqs
+    ]
+    moved: list[tuple[str, int]] = []
+    after: str | None = ""
+    while after is not None:
+        step, at_once = None, limit
+        while step is None:
+            read = [
+                row
+                for segment in range(len(held))
+                for row in [r for r in rows if r[0] == segment and r[1] > after][:at_once]
+            ]
+            step, at_once = (
+                step_of([(s, t, f, _body(f)) for s, t, f, _ in read], after, at_once),
+                (at_once * 2),
+            )
+        assert step.after == after
+        for token, chunk in zip(step.tokens, step.chunks, strict=True):
+            assert token > after
+            assert step.upto is None or token <= step.upto
+            moved += [(token, posting.seq) for posting in postings_of(chunk)]
+        after = step.upto
+
+    assert sorted(moved) == sorted((token, first) for _, token, first, _ in rows)
+
+
+def _body(first: int) -> bytes:
+    ((_, body),) = packed([Posting(first, 257)])
+    return body
+
+
+# --------------------------------------------------------------------------- taking out
+
+
+@given(st.dictionaries(st.sampled_from("abc"), entries), st.sets(st.integers(0, 300)), st.data())
+def test_what_is_left_has_everything_but_what_was_taken(
+    held: dict[str, list[int]], others: set[int], data: st.DataObject
+) -> None:
+    rows = [
+        Row(1, token, chunk)
+        for token, seqs in held.items()
+        for start in range(0, len(seqs), 3)
+        for chunk in packed([Posting(seq, 258) for seq in seqs[start : start + 3]])
+    ]
+    pairs = [(seq, token) for token, seqs in held.items() for seq in seqs]
+    taken = data.draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    asked_for = [*taken, *((seq, token) for seq in others for token in held)]
+
+    old, left = without_these(rows, asked_for)
+
+    after = {row for row in rows if row not in old} | set(left)
+    found = {(one.seq, row.token) for row in after for one in postings_of(row.chunk)}
+    assert found == set(pairs) - set(asked_for)
+    assert set(old) <= set(rows)
+    assert not set(old) & set(left)
+
+
+# ----------------------------------------------------------------- rights, damage, migration
+
+
+async def test_the_app_role_may_do_all_of_it(roles: Roles) -> None:
+    async with recollect.open(roles.app) as memory:
+        kept = await memory.remember_many([f"note {n}" for n in range(12)], source="talk:1")
+        for n in range(8):
+            await memory.update(kept[n].id, f"changed note {n}")
+            await index_of(memory).merge(entries=2)
+        await memory.erase(kept[9].id, reason="a test")
+        await merge_all(memory)
+        while await index_of(memory).step():
+            pass
+        for mode in Mode:
+            ranking = await memory._ledger.rank(
+                mode, wanted("changed note"), lambda current, _: current.id, limit=20
+            )
+            assert ranking.hits == 11
+            assert len(ranking.made) == 11
+        await memory.reindex()
+        assert (await memory.verify()).report.damages.found == []
+
+
+async def test_a_chunk_that_can_not_be_read_is_said_to_be_damage(postgres_url: str) -> None:
+    async with recollect.open(postgres_url) as memory:
+        kept = await memory.remember_many(["one note", "another note"])
+        await merge_all(memory)
+        run(postgres_url, "UPDATE recollect.postings SET body = 'x'")
+
+        with pytest.raises(StoreFailed) as caught:
+            await memory.search("note")
+        assert caught.value.code == "store.failed"
+        await memory.erase(kept[0].id, reason="what can't be read is no reason to keep it")
+        assert len(await memory.search("note")) == 1
+        assert (await memory.verify()).report.damages.found == []
+
+
+async def test_an_index_of_the_schema_before_is_made_anew(
+    postgres_server: PostgresServer, postgres_url: str
+) -> None:
+    roles = await make_roles(postgres_server, postgres_url, migrated=False)
+    address = parse_address(roles.owner)
+    connection = await connect(address)
+    released = [one for one in MIGRATIONS if one.number <= 4]
+    await migrate(connection, "the database", 7, known=released)
+    head = bytes.fromhex(genesis("an origin"))
+    opened = await connection.execute(
+        "SELECT recollect.open_journal('s', 'an origin', 0, %s)", (head,)
+    )
+    ((journal,),) = await opened.fetchall()
+    pool = Pool(lambda: connect(address), "the database", 2)
+    drafts = [_said(n) for n in range(3)]
+    await Units(pool, "s", journal, PLAIN).commit(Unit("agent:a", 1, lambda _: drafts))
+    await connection.execute("BEGIN")
+    await connection.execute("SELECT recollect.enter('s', %s)", (journal,))
+    await connection.execute(
+        "INSERT INTO recollect.words SELECT journal, seq, id, number, ARRAY[journal || ':note']"
+        " FROM recollect.versions"
+    )
+    await connection.execute(
+        "UPDATE recollect.journals SET indexed = 3, tokenizer = %s", (TOKENIZER,)
+    )
+    await connection.execute("COMMIT")
+    await pool.close()
+
+    await migrate(connection, "the database", 8)
+
+    await connection.close()
+    kept = "SELECT indexed, tokenizer, documents, length FROM recollect.journals"
+    assert asked(postgres_url, kept) == [(0, TOKENIZER, 0, 0)]
+    database = await PostgresDatabase.open(roles.owner, 9, create=False)
+    ledger = await database.ledger("s", "an origin", 9)
+    for _ in range(2):
+        ranking = await ledger.rank(
+            Mode.FULL_TEXT, wanted("note"), lambda current, _: current.id, limit=2
+        )
+        assert (ranking.made, ranking.hits) == (["id 2", "id 1"], 3)
+        assert await ledger._words.merge() == 0
+    await database.close()
+    assert asked(postgres_url, kept) == [(3, TOKENIZER, 3, 6)]
+
+
+def _said(n: int) -> Draft:
+    document = {
+        "id": f"id {n}",
+        "type": "MemoryObject",
+        "statement": f"note {n}",
+        "timestamp": "2023-01-01T00:00:00Z",
+        "version": "1",
+    }
+    version = Version(f"id {n}", 1, "active", n, n, None, None, None, None)
+    return Draft("create", canonical_bytes(document), bytes(16), version)

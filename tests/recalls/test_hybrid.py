@@ -1,0 +1,70 @@
+"""Words and meaning together, where the handle has an embedder; off where it has none."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from recollect import Memory
+from recollect.kernel.errors import CapabilityMissing, ModelFailed
+from tests.embeddings.toy import ToyEmbedder
+from tests.intent.conftest import Opens
+from tests.recalls.simulators import Saying
+
+pytestmark = pytest.mark.anyio
+
+
+class DownEmbedder(ToyEmbedder):
+    """An embedder whose server is down."""
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        raise ModelFailed(self.identity, f"no answer for {len(texts)} texts")
+
+
+async def test_without_an_embedder_there_is_no_hybrid(memory: Memory[Any]) -> None:
+    size = (await memory._ledger.head()).size
+    with pytest.raises(CapabilityMissing):
+        await memory.recall("refund", top_k=1, selector="hybrid")
+    with pytest.raises(CapabilityMissing):
+        await memory.embed()
+    assert (await memory._ledger.head()).size == size
+
+
+async def test_what_is_near_in_meaning_is_found_and_the_reason_says_so(opens: Opens) -> None:
+    async with opens(embedder=ToyEmbedder()) as memory:
+        await memory.remember("refunding shoes")
+        await memory.remember("weather in Seoul")
+        brought = await memory.embed()
+
+        found = await memory.recall("refund of a shoe", top_k=1, selector="hybrid")
+
+    assert (brought.embedded, found.outcome) == (2, "found")
+    assert found.items[0].data == "refunding shoes"
+    assert "near in meaning" in found.items[0].reason
+    assert found.items[0].verified
+
+
+async def test_an_embedder_that_is_down_leaves_the_words_and_says_so(opens: Opens) -> None:
+    async with opens(embedder=DownEmbedder()) as memory:
+        await memory.remember("refund the shoes")
+
+        found = await memory.recall("refund", top_k=1, selector="hybrid")
+
+        assert found.outcome == "degraded"
+        assert [item.data for item in found] == ["refund the shoes"]
+
+
+async def test_another_embedder_is_a_break_until_it_is_audited(opens: Opens) -> None:
+    async with opens(embedder=ToyEmbedder()) as memory:
+        await memory.remember("refund the shoes")
+        assert not (await memory.status()).breaks
+    async with opens(embedder=ToyEmbedder(identity="another@2")) as memory:
+        assert (await memory.status()).breaks
+        found = await memory.recall("refund", top_k=1, selector="hybrid")
+        assert (found.outcome, found.items[0].verified) == ("degraded", False)
+
+
+async def test_a_selector_of_ones_own_is_known_by_its_name(opens: Opens) -> None:
+    async with opens(selectors=[Saying(notes=["hello"])]) as memory:
+        found = await memory.recall("x", top_k=1, selector="saying")
+    assert found.notes == ("hello",)

@@ -1,0 +1,48 @@
+"""A table that refuses every row, for a while: from beside, whatever the code does."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+import psycopg
+
+_POSTGRES = """
+CREATE FUNCTION recollect.refuse() RETURNS trigger LANGUAGE plpgsql
+AS $$ BEGIN RAISE EXCEPTION 'on purpose' USING ERRCODE = 'XX000'; END $$;
+GRANT EXECUTE ON FUNCTION recollect.refuse() TO PUBLIC;
+CREATE TRIGGER refuse BEFORE INSERT ON recollect.{table} EXECUTE FUNCTION recollect.refuse();
+"""
+
+
+@contextmanager
+def refusing(url: str, table: str) -> Iterator[None]:
+    """No row gets into a table meanwhile; the URL is that of who owns it."""
+    if url.startswith("sqlite"):
+        connection = apsw.Connection(str(Path(url.removeprefix("sqlite:///"))))
+        why = "SELECT RAISE(ABORT, 'on purpose');"
+        connection.execute(f"CREATE TRIGGER refuse BEFORE INSERT ON {table} BEGIN {why} END")
+        try:
+            yield
+        finally:
+            connection.execute("DROP TRIGGER refuse")
+            connection.close()
+        return
+    with psycopg.connect(url, autocommit=True) as server:
+        server.execute(_POSTGRES.format(table=table).encode())
+        try:
+            yield
+        finally:
+            server.execute("DROP FUNCTION recollect.refuse() CASCADE")
+
+
+def rows(url: str, *tables: str) -> dict[str, int]:
+    """How many rows there are in tables, of all scopes; the URL is that of a superuser."""
+    if url.startswith("sqlite"):
+        connection = apsw.Connection(str(Path(url.removeprefix("sqlite:///"))))
+        counted = {t: connection.execute(f"SELECT count(*) FROM {t}").fetchall() for t in tables}  # noqa: S608
+        connection.close()
+        return {table: int(str(found[0][0])) for table, found in counted.items()}
+    with psycopg.connect(url) as server:
+        asked = {t: f"SELECT count(*) FROM recollect.{t}" for t in tables}  # noqa: S608
+        return {t: server.execute(sql.encode()).fetchall()[0][0] for t, sql in asked.items()}

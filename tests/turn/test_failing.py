@@ -1,0 +1,257 @@
+"""A turn that fails leaves nothing but the fact that it failed; a failed write stops everything."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from recollect import Memory
+from recollect.kernel.errors import (
+    CycleFailed,
+    ItemDamaged,
+    ModelFailed,
+    RuntimeStopped,
+    SessionMismatch,
+    StoreFailed,
+    WriteFailed,
+)
+from recollect.ledger.unit import Unit
+from recollect.plans.items import MemoryItem, RetrievedItem
+from recollect.plans.models import Prompt, Settings
+from recollect.plans.steps.persist_memory import PersistMemory, PersistMemoryPayload
+from recollect.plans.steps.persist_session import PersistSessionPayload
+from tests.turn.conftest import Opens
+from tests.turn.faults import with_table
+from tests.turn.talking import Answering, Replaced, bodies, found, prompting, talk, told
+
+
+class Broken(Answering):
+    """A model that does not answer while it is broken."""
+
+    is_broken = True
+
+    async def complete(self, prompt: Prompt, settings: Settings) -> str:
+        if self.is_broken:
+            raise ModelFailed("m", "secret canary")
+        return await super().complete(prompt, settings)
+
+
+def broken_disk(_: Unit) -> None:
+    raise StoreFailed("the disk", "it is full")
+
+
+@pytest.mark.rule("ING-PERSIST")
+@pytest.mark.rule("ING-NO-FALLBACK")
+async def test_a_cycle_that_fails_stores_nothing_and_is_journaled(memory: Memory[Any]) -> None:
+    turns = await memory.turns(talk(), model=Broken())
+    with pytest.raises(CycleFailed) as caught:
+        await turns.take("Was it paid?", cycle_id="c-1")
+
+    assert caught.value.step == "call"
+    assert caught.value.not_done == ("summarize", "keep", "end")
+    (cycle,) = await told(memory, "c-1")
+    assert set(cycle.document) == {
+        "type", "cycleId", "sessionRef", "planHash", "turn", "outcome", "step", "error", "marks",
+    }  # fmt: skip
+    assert cycle.document["outcome"] == "failed"
+    assert (cycle.document["step"], cycle.document["error"]) == ("call", "plan.model_failed")
+    assert "canary" not in str(cycle.document)
+    assert await memory._turning.scope.table.ledger.beside.session("default") is None
+
+
+async def test_after_a_failed_cycle_the_next_turn_goes_on(memory: Memory[Any]) -> None:
+    model = Broken()
+    turns = await memory.turns(talk(), model=model)
+    with pytest.raises(CycleFailed):
+        await turns.take("Was it paid?", cycle_id="c-1")
+    model.is_broken = False
+    turn = await turns.take("Was it paid?", cycle_id="c-1")
+
+    assert not turns.is_stopped
+    assert turn.is_fresh
+    assert [one["outcome"] for one in await bodies(memory)] == ["failed", "completed"]
+
+
+@pytest.mark.rule("ING-NO-FALLBACK")
+@pytest.mark.rule("ING-PARTIAL")
+async def test_a_retrieval_that_fails_is_no_empty_one(memory: Memory[Any]) -> None:
+    class Damaged:
+        async def search(self, query: str, top_k: int) -> list[RetrievedItem]:
+            raise ItemDamaged("7", f"{query} {top_k}")
+
+        async def save(self, item: MemoryItem) -> None:
+            raise NotImplementedError(item)
+
+    async def items(_: str) -> Damaged:
+        return Damaged()
+
+    model = Answering()
+    object.__setattr__(memory._turning.scope, "items", items)
+    turns = await memory.turns(talk(), model=model)
+    with pytest.raises(CycleFailed) as caught:
+        await turns.take("Was it paid?", cycle_id="c-1")
+
+    assert isinstance(caught.value.__cause__, ItemDamaged)
+    assert model.asked == []
+    assert (await told(memory, "c-1"))[0].document["error"] == "store.item_damaged"
+
+
+@pytest.mark.rule("ING-FAILFAST")
+async def test_a_commit_that_fails_stops_the_runtime(memory: Memory[Any]) -> None:
+    with_table(memory, before=broken_disk)
+    turns = await memory.turns(talk(), model=Answering())
+    with pytest.raises(WriteFailed):
+        await turns.take("Was it paid?")
+    with pytest.raises(RuntimeStopped):
+        await turns.take("Was it paid?")
+
+    assert turns.is_stopped
+    assert await bodies(memory) == []
+    assert await memory._turning.scope.table.ledger.beside.session("default") is None
+
+
+@pytest.mark.rule("ING-FAILFAST")
+async def test_a_failed_cycle_that_can_not_be_journaled_stops_the_runtime(
+    memory: Memory[Any],
+) -> None:
+    with_table(memory, before=broken_disk)
+    turns = await memory.turns(talk(), model=Broken())
+    with pytest.raises(WriteFailed):
+        await turns.take("Was it paid?")
+
+    assert turns.is_stopped
+
+
+@pytest.mark.rule("ING-FAILFAST")
+async def test_a_step_that_persists_and_fails_stops_the_runtime(memory: Memory[Any]) -> None:
+    def failing(_: Mapping[str, Any]) -> Any:
+        raise OSError("no room")
+
+    broken = Replaced(
+        "PersistMemory", "Persist", PersistMemory.takes, ("id",), failing,  # type: ignore[arg-type]
+        PersistMemoryPayload, fails="fast",
+    )  # fmt: skip
+    turns = await memory.turns(talk(), model=Answering(), steps=[broken])
+    with pytest.raises(WriteFailed):
+        await turns.take("Was it paid?", cycle_id="c-1")
+    with pytest.raises(RuntimeStopped):
+        await turns.take("Was it paid?")
+
+    assert (await told(memory, "c-1"))[0].document["step"] == "keep"
+    assert (await told(memory, "c-1"))[0].document["error"] == "unknown"
+
+
+@pytest.mark.rule("ING-PERSIST")
+async def test_a_cycle_that_staged_no_session_does_not_land(memory: Memory[Any]) -> None:
+    lying = Replaced(
+        "PersistSession", "Persist", {"sessionRef": ("$turn",), "repo?": ("RepoScan",)},
+        ("status",), lambda _: {"status": "staged"}, PersistSessionPayload, fails="fast",
+    )  # fmt: skip
+    turns = await memory.turns(talk(), model=Answering(), steps=[lying])
+    with pytest.raises(WriteFailed) as caught:
+        await turns.take("Was the invoice paid?")
+
+    assert caught.value.what == "the session"
+    assert await bodies(memory) == []
+
+
+async def test_a_step_that_takes_too_long_fails_the_cycle_and_reaches_nobody_later(
+    memory: Memory[Any],
+) -> None:
+    freed, ended = asyncio.Event(), asyncio.Event()
+
+    async def stubborn() -> Any:
+        while not freed.is_set():
+            try:
+                await freed.wait()
+            except asyncio.CancelledError:
+                continue
+        ended.set()
+        return {"prompt": {"user": "late"}}
+
+    plan = talk(timeouts={"llmMs": 50})
+    model = Answering()
+    waiting = prompting(lambda _: stubborn(), "llmMs")  # alone: no other step is to be timed
+    turns = await memory.turns(plan, model=model, steps=[waiting])
+    with pytest.raises(CycleFailed) as caught:
+        await turns.take("Was it paid?")
+    freed.set()
+    await ended.wait()
+
+    assert caught.value.step == "assemble"
+    assert model.asked == []
+    assert [one["outcome"] for one in await bodies(memory)] == ["failed"]
+
+
+async def test_a_turn_that_is_cancelled_leaves_only_the_fact_of_it(memory: Memory[Any]) -> None:
+    asked = asyncio.Event()
+
+    class Slow(Answering):
+        async def complete(self, prompt: Prompt, settings: Settings) -> str:
+            asked.set()
+            await asyncio.Event().wait()
+            return await super().complete(prompt, settings)
+
+    turns = await memory.turns(talk(), model=Slow())
+    turn = asyncio.ensure_future(turns.take("Was it paid?", cycle_id="c-1"))
+    await asked.wait()
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+
+    assert not turns.is_stopped
+    assert [one.outcome for one in await told(memory, "c-1")] == ["cancelled"]
+    assert await memory._turning.scope.table.ledger.beside.session("default") is None
+
+
+@pytest.mark.rule("ING-PERSIST")
+async def test_a_turn_that_is_cancelled_while_it_lands_has_landed(memory: Memory[Any]) -> None:
+    cycle: asyncio.Future[Any]
+
+    def cancel(_: Unit) -> None:
+        cycle.cancel()
+
+    with_table(memory, before=cancel)
+    turns = await memory.turns(talk(), model=Answering())
+    cycle = asyncio.ensure_future(turns.take("Was the invoice paid?", cycle_id="c-1"))
+    with pytest.raises(asyncio.CancelledError):
+        await cycle
+
+    assert turns.session is None  # what is stored of it is to be found out
+    assert [one.outcome for one in await told(memory, "c-1")] == ["completed"]
+    again = await turns.take("Was the invoice paid?", cycle_id="c-1")
+    assert not again.is_fresh
+    assert turns.session is not None
+    assert not turns.session.is_cold
+    assert len(await found(memory, turns.session.session_id, "invoice")) == 1
+
+
+async def test_two_runtimes_that_begin_one_session_at_once_do_not_lose_a_turn(
+    opens: Opens,
+) -> None:
+    async with opens() as memory, opens() as other:
+        one = await memory.turns(talk(), model=Answering(), session="s")
+        two = await other.turns(talk(), model=Answering(), session="s")
+        await one.take("Was the invoice paid?")
+        with pytest.raises(WriteFailed):
+            await two.take("Was the invoice paid?")
+
+        assert two.is_stopped
+        assert [one["outcome"] for one in await bodies(memory)] == ["completed"]
+
+
+@pytest.mark.rule("ING-HASH")
+async def test_a_session_of_another_plan_is_not_gone_on_with(memory: Memory[Any]) -> None:
+    turns = await memory.turns(talk(), model=Answering())
+    await turns.take("Was the invoice paid?")
+
+    with pytest.raises(SessionMismatch):
+        await memory.turns(talk(top_k=4), model=Answering())
+    fresh = await memory.turns(talk(top_k=4), model=Answering(), fresh=True)
+    await fresh.take("Was the invoice paid?")
+
+    assert fresh.session is not None
+    assert turns.session is not None
+    assert fresh.session.session_id != turns.session.session_id
+    assert await found(memory, turns.session.session_id, "invoice") != []

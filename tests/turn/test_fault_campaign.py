@@ -1,0 +1,336 @@
+"""Faults at every point of random plans: the database is as before or as after, never between.
+
+A plan is drawn, and with it a point: before or after any of its steps, inside the transaction,
+before or after the commit, by an error, a cancellation, a bad output or a time limit. The turn is
+taken, and all that is stored is compared with what was there. Then the same cycle is tried again
+in another runtime, without the fault: it lands once.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Coroutine, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import recollect
+from recollect import Memory
+from recollect.journeys.intent.limits import TookTooLong
+from recollect.journeys.turn import turns as turning
+from recollect.journeys.turn.composing import composed
+from recollect.journeys.turn.limits import within_limit
+from recollect.journeys.turn.turns import Turns
+from recollect.kernel.errors import RecollectError, StoreFailed
+from recollect.kernel.json import JsonValue
+from recollect.ledger.beside import NewItem
+from recollect.ledger.unit import Unit
+from recollect.plans.engine import Output
+from recollect.plans.step import StepType
+from recollect.plans.summary import Limits, Summary
+from recollect.testkit.simulators import FrozenClock
+from tests.turn.faults import FaultyTable
+from tests.turn.talking import Answering, talk, told
+
+PLANS = {"sqlite": 1_200, "postgres": 800}
+"""On each of the two databases: 2,000 in all."""
+
+TEXT = "Was the invoice of Ada Lovelace paid on Monday?"
+
+Kind = Literal[
+    "none", "before", "after", "output", "cancel", "limit",
+    "commit before", "commit inside", "commit after", "commit cancelled",
+]  # fmt: skip
+OF_STEPS = ("before", "after", "output", "cancel", "limit")
+
+
+class Drawn(NamedTuple):
+    """A plan, whether it is recorded, whether the session is there before, and the fault."""
+
+    without: str
+    is_recording: bool
+    is_resumed: bool
+    kind: Kind
+    step: int
+    top_k: int
+    prompt_tokens: int
+    max_keywords: int
+
+    def document(self, folder: Path) -> dict[str, Any]:
+        """The plan."""
+        document = talk(
+            without=self.without,
+            top_k=self.top_k,
+            timeouts={"ioMs": 600_000, "llmMs": 600_000},
+            budgets={"promptTokens": self.prompt_tokens},
+        )
+        for step in document["steps"]:
+            if step["type"] == "RepoScan":
+                step["payload"] = {"path": str(folder)}
+            if step["type"] == "SummarizeMemory":
+                step["payload"] = {"maxKeywords": self.max_keywords}
+        return document
+
+
+@st.composite
+def drawn_plans(draw: st.DrawFn) -> Drawn:
+    without = ["scan"] * draw(st.booleans())
+    without += ["retrieve"] * draw(st.booleans())
+    without += draw(st.sampled_from([[], ["keep"], ["summarize", "keep"]]))
+    kind: Kind = draw(st.sampled_from(get_args(Kind)))
+    return Drawn(
+        " ".join(without),
+        draw(st.booleans()),
+        draw(st.booleans()),
+        kind,
+        draw(st.integers(0, 7)) if kind in OF_STEPS else 0,
+        draw(st.integers(0, 20)),
+        draw(st.integers(1_000, 4_000)),
+        draw(st.integers(1, 8)),
+    )
+
+
+class Terse:
+    """Summarises everything in the same way, and at once."""
+
+    async def summarise(self, response: str, text: str | None, limits: Limits) -> Summary:
+        _ = response, text, limits
+        return Summary("An invoice, settled", ("invoice",))
+
+
+class FaultyStep:
+    """A step as it is, but for a fault before it, after it, or in what it gives."""
+
+    def __init__(self, inner: StepType, kind: Kind, hanging: asyncio.Event) -> None:
+        self.name, self.stage, self.payload = inner.name, inner.stage, inner.payload
+        self.takes, self.gives = inner.takes, inner.gives
+        self.fails, self.limit = inner.fails, inner.limit
+        self._inner = inner
+        self._kind = kind
+        self._hanging = hanging
+
+    async def run(self, payload: Any, inputs: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+        if self._kind == "before":
+            raise OSError("before")
+        output = await self._inner.run(payload, inputs)
+        match self._kind:
+            case "after":
+                raise ValueError("after")
+            case "output":
+                return {**output, "more": 1}
+            case "cancel":
+                task = asyncio.current_task()
+                assert task is not None
+                task.cancel()
+                await asyncio.sleep(0)
+            case "limit":
+                self._hanging.set()
+                await asyncio.Event().wait()
+        return output
+
+
+class State(NamedTuple):
+    """All that a turn could have changed of a session."""
+
+    session: bytes | None
+    items: tuple[str, ...]
+    recorded: bool
+    completed: int
+
+
+@dataclass
+class Campaign:
+    """One database that is open for all plans."""
+
+    runner: asyncio.Runner
+    memory: Memory[Any]
+    clock: FrozenClock
+    monkeypatch: pytest.MonkeyPatch
+    folder: Path
+    names: int = 0
+
+    async def state(self, name: str, session_ref: str, cycle_id: str) -> State:
+        rows = self.memory._turning.scope.table.ledger.beside
+        items = await self.memory._turning.scope.items(session_ref)
+        found = await items.search(TEXT, 1_000)
+        facts = await told(self.memory, cycle_id)
+        return State(
+            await rows.session(name),
+            tuple(sorted(item.id for item in found)),
+            await rows.recording(cycle_id) is not None,
+            [one.outcome for one in facts].count("completed"),
+        )
+
+    async def turns(self, plan: Drawn, name: str, *, is_faulty: bool) -> Turns:
+        """A runtime, with the fault in it or without."""
+        document = plan.document(self.folder)
+        kept = self.memory._turning
+        self.monkeypatch.setattr(turning, "composed", composed)
+        self.monkeypatch.setattr(turning, "within_limit", within_limit)
+        if is_faulty:
+            steps = document["steps"]
+            self._break(steps[plan.step % len(steps)]["type"], plan.kind)
+        try:
+            return await self.memory.turns(
+                document,
+                model=Answering("It was paid."),
+                session=name,
+                record=plan.is_recording,
+                summariser=Terse(),
+            )
+        finally:
+            self.memory._turning = kept
+
+    def _break(self, step: str, kind: Kind) -> None:
+        hanging = asyncio.Event()
+
+        def faulty(*args: Any) -> list[StepType]:
+            return [
+                FaultyStep(one, kind, hanging) if one.name == step and kind in OF_STEPS else one
+                for one in composed(*args)
+            ]
+
+        async def until_it_hangs(_: float, work: Coroutine[Any, Any, Output]) -> Output:
+            """Whose time is over is known without a clock: whoever says that it hangs."""
+            doing, over = asyncio.ensure_future(work), asyncio.ensure_future(hanging.wait())
+            try:
+                await asyncio.wait({doing, over}, return_when=asyncio.FIRST_COMPLETED)
+                if doing.done():
+                    return doing.result()
+                raise TookTooLong
+            finally:
+                doing.cancel()
+                over.cancel()
+
+        self.monkeypatch.setattr(turning, "composed", faulty)
+        if kind == "limit":
+            self.monkeypatch.setattr(turning, "within_limit", until_it_hangs)
+        scope = self.memory._turning.scope
+        if kind.startswith("commit"):
+            table = _Breaking(scope.table, kind)
+            broken = replace(scope, table=table)
+            self.memory._turning = replace(self.memory._turning, scope=broken)
+
+
+class _Breaking(FaultyTable):
+    """Breaks the commit of what lands, in one of four ways."""
+
+    def __init__(self, table: Any, kind: Kind) -> None:
+        super().__init__(table)
+        self._kind = kind
+
+    async def commit(self, unit: Unit) -> Any:
+        match self._kind:
+            case "commit before":
+                raise StoreFailed("the disk", "it is full")
+            case "commit inside":
+                one = NewItem(_ID, "s", "2026-11-16T08:00:00.000Z", "a summary", ("one",))
+                unit = unit._replace(beside=(*unit.beside, one, one._replace(summary="another")))
+            case "commit cancelled":
+                for task in asyncio.all_tasks():
+                    if task.get_name() == "turn":
+                        task.cancel()
+                await asyncio.sleep(0)
+        committed = await super().commit(unit)
+        if self._kind == "commit after":
+            raise StoreFailed("the network", "it broke off")
+        return committed
+
+
+_ID = "0f9e8d7c-6b5a-4c3d-8e2f-1a0b9c8d7e6f"
+
+
+@pytest.fixture
+def campaign(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Campaign]:
+    """One handle and one loop for all plans of a database.
+
+    SQLite's is in memory: no power fails here, and the waits for a disk would be all it does.
+    """
+    if url.startswith("sqlite"):
+        url = "sqlite://:memory:"
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "a.txt").write_text("a")
+    clock = FrozenClock(1_763_000_000_000)
+    with asyncio.Runner() as runner:
+        opening = recollect.open(url, scope="campaign", clock=clock, actor="agent:worker")
+        memory = runner.run(opening.__aenter__())
+        try:
+            yield Campaign(runner, memory, clock, monkeypatch, folder)
+        finally:
+            runner.run(opening.__aexit__(None, None, None))
+
+
+@pytest.mark.rule("ING-PERSIST")
+@pytest.mark.rule("ING-FAILFAST")
+def test_a_turn_lands_whole_or_not_at_all(campaign: Campaign, url: str) -> None:
+    plans = PLANS["sqlite" if url.startswith("sqlite") else "postgres"]
+    tried: Counter[Kind] = Counter()
+
+    @given(drawn=drawn_plans())
+    @settings(max_examples=plans, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    def every_plan(drawn: Drawn) -> None:
+        tried[drawn.kind] += 1
+        campaign.runner.run(one_plan(campaign, drawn))
+
+    every_plan()
+
+    assert tried.total() >= plans
+    assert tried.keys() == set(get_args(Kind))
+
+
+async def one_plan(campaign: Campaign, drawn: Drawn) -> None:
+    campaign.names += 1
+    name = f"s-{campaign.names}"
+    cycle_id = f"c-{campaign.names}"
+    if drawn.is_resumed:
+        await (await campaign.turns(drawn, name, is_faulty=False)).take(TEXT)
+        campaign.clock.advance(1)
+    turns = await campaign.turns(drawn, name, is_faulty=True)
+    assert turns.session is not None
+    session_ref = turns.session.session_id
+    before = await campaign.state(name, session_ref, cycle_id)
+
+    # the fault
+    task = asyncio.get_running_loop().create_task(turns.take(TEXT, cycle_id=cycle_id), name="turn")
+    await asyncio.wait({task})
+    is_told = not task.cancelled() and task.exception() is None
+    if not is_told and not task.cancelled():
+        assert isinstance(task.exception(), RecollectError)
+
+    # as before or as after
+    after = await campaign.state(name, session_ref, cycle_id)
+    has_landed = after.completed == 1
+    if has_landed:
+        assert_landed(drawn, before, after)
+    else:
+        assert after == before
+    if is_told:
+        assert has_landed
+    if drawn.kind in ("none", "commit after", "commit cancelled"):
+        assert has_landed
+    elif drawn.kind in OF_STEPS or drawn.kind in ("commit before", "commit inside"):
+        assert not has_landed
+
+    # again, by another runtime
+    campaign.clock.advance(1)
+    again = await campaign.turns(drawn, name, is_faulty=False)
+    turn = await again.take(TEXT, cycle_id=cycle_id)
+    assert turn.is_fresh == (not has_landed)
+    assert again.session is not None
+    if not has_landed:
+        session_ref = again.session.session_id
+    last = await campaign.state(name, session_ref, cycle_id)
+    assert_landed(drawn, before, last)
+
+
+def assert_landed(drawn: Drawn, before: State, after: State) -> None:
+    """All of it, once."""
+    assert after.completed == 1
+    assert after.session is not None
+    assert after.session != before.session
+    assert after.recorded == drawn.is_recording
+    assert len(after.items) == len(before.items) + ("keep" not in drawn.without)

@@ -1,0 +1,52 @@
+"""Turns by a profile: the first text chooses the mode, and no later one changes it."""
+
+from typing import Any
+
+import pytest
+
+from recollect import Memory
+from recollect.kernel.errors import InvalidPlan, SessionMismatch
+from recollect.plans.policy import Profile
+from tests.plans.test_policy import profile_document, short, whole
+from tests.turn.conftest import Opens
+from tests.turn.talking import Answering
+
+
+def profile(**others: Any) -> Profile:
+    deep = whole("deep", topK=2)
+    deep["plan"] = deep["plan"][1:]  # without a scan
+    return Profile.from_wire(profile_document(**{"modes": [short("default"), deep], **others}))
+
+
+async def test_the_first_text_chooses_the_mode_for_good(opens: Opens) -> None:
+    async with opens() as memory:
+        turns = await memory.turns(profile(), model=Answering())
+        assert turns.planned is None
+        await turns.take("recall the invoice")
+        assert turns.planned is not None
+        assert turns.planned.plan.metadata.mode == "deep"
+        await turns.take("hello")
+        assert turns.planned.plan.metadata.mode == "deep"
+    async with opens() as memory:
+        turns = await memory.turns(profile(), model=Answering())
+        assert turns.planned is not None
+        assert turns.planned.plan.metadata.mode == "deep"
+        await turns.take("hello")
+
+
+@pytest.mark.rule("ING-HASH")
+async def test_a_profile_that_changed_does_not_go_on_with_the_session(
+    memory: Memory[Any],
+) -> None:
+    turns = await memory.turns(profile(), model=Answering())
+    await turns.take("recall the invoice")
+
+    with pytest.raises(SessionMismatch):
+        await memory.turns(profile(bundles=[]), model=Answering())
+
+
+async def test_a_mode_that_can_not_be_run_is_refused_before_any_turn(
+    memory: Memory[Any],
+) -> None:
+    with pytest.raises(InvalidPlan):
+        await memory.turns(profile(modes=[short("default"), whole("deep")]), model=Answering())

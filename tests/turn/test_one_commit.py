@@ -1,0 +1,26 @@
+"""A turn is one durable commit, counted where SQLite writes them down."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import recollect
+from bench.plans import commits
+from recollect.testkit.simulators import FrozenClock
+from tests.turn.talking import Answering, talk
+
+
+@pytest.mark.backend("sqlite")
+@pytest.mark.rule("ING-PERSIST")
+@pytest.mark.parametrize("is_recording", [False, True])
+async def test_a_turn_is_one_durable_commit(tmp_path: Path, is_recording: bool) -> None:
+    database = tmp_path / "memory.db"
+    async with recollect.open(f"sqlite:///{database}", clock=FrozenClock()) as memory:
+        turns = await memory.turns(talk(), model=Answering(), record=is_recording)
+        counts = [commits(database)]
+        for number in range(5):
+            await turns.take(f"Was invoice {number} paid?")
+            counts.append(commits(database))
+
+    assert [after - before for before, after in pairwise(counts)] == [1] * 5

@@ -1,0 +1,181 @@
+"""A recorded cycle is run again: the same prompt and the same items, or the first difference."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect import Memory
+from recollect.identity import canonical_bytes, decode
+from recollect.kernel.errors import CycleFailed, NotRecorded, WorldNotFound
+from recollect.ledger.beside import Recorded
+from recollect.ledger.time import format_time
+from recollect.ledger.unit import Unit
+from recollect.plans.model_summary import ModelSummariser
+from recollect.plans.models import Prompt, Settings
+from recollect.plans.summary import Limits, Summary
+from recollect.testkit.simulators import FrozenClock
+from tests.turn.conftest import Opens
+from tests.turn.faults import FaultyTable, with_table
+from tests.turn.talking import Answering, found, prompting, size, talk, told
+
+
+async def recorded_turn(memory: Memory[Any], **options: Any) -> str:
+    """A turn with something to retrieve, recorded; returns what was asked."""
+    model = options.pop("model", None) or Answering()
+    turns = await memory.turns(talk(), model=model, record=True, **options)
+    await turns.take("Was the invoice of Ada paid?")
+    await turns.take("What about the invoice, then?", cycle_id="c-2")
+    return str(model.asked[-1].user)
+
+
+async def test_a_replay_has_the_same_prompt_and_the_same_items(
+    memory: Memory[Any], clock: FrozenClock
+) -> None:
+    asked = await recorded_turn(memory)
+    before = await size(memory)
+    clock.advance(1_000_000)
+
+    replay = await memory.replay_turn("c-2")
+
+    assert replay.difference is None
+    assert replay.is_same
+    assert replay.prompt == asked
+    assert "invoice" in asked
+    assert await size(memory) == before
+
+
+async def test_a_cycle_has_one_time_and_its_replay_has_it_too(opens: Opens) -> None:
+    class Ticking(FrozenClock):
+        """Later each time it is looked at."""
+
+        def now_ms(self) -> int:
+            self.advance(7)
+            return self.at
+
+    async with opens(clock=Ticking(1_763_000_000_000)) as memory:
+        turns = await memory.turns(talk(), model=Answering(), record=True)
+        await turns.take("Was the invoice of Ada paid?", cycle_id="c-1")
+
+        session = turns.session
+        assert session is not None
+        assert session.stored is not None
+        (item,) = await found(memory, session.session_id, "invoice")
+        (cycle,) = await told(memory, "c-1")
+        assert item.timestamp == session.stored.updated_at == format_time(cycle.at)
+        assert (await memory.replay_turn("c-1")).is_same
+
+
+async def test_a_model_that_summarises_is_answered_from_the_recording(
+    memory: Memory[Any],
+) -> None:
+    class Both(Answering):
+        async def complete(self, prompt: Prompt, settings: Settings) -> str:
+            if "notes" in (prompt.system or ""):
+                return '{"summary": "Paid on Monday", "keywords": ["invoice"]}'
+            return await super().complete(prompt, settings)
+
+    await recorded_turn(memory, model=Both(), summariser=ModelSummariser)
+
+    assert (await memory.replay_turn("c-2", summariser=ModelSummariser)).is_same
+    other = await memory.replay_turn("c-2")
+    assert other.difference is not None
+    assert other.difference.where == "summarize"
+
+
+async def test_a_folder_that_changed_since_does_not_matter(
+    memory: Memory[Any], tmp_path: Path
+) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "a.txt").write_text("a")
+    plan = talk(without="")
+    plan["steps"][0]["payload"] = {"path": str(folder)}
+    turns = await memory.turns(plan, model=Answering(), record=True)
+    await turns.take("What is new?", cycle_id="c-1")
+    (folder / "a.txt").write_text("b")
+
+    assert (await memory.replay_turn("c-1")).is_same
+
+
+async def test_the_first_step_that_gives_something_else_is_named(memory: Memory[Any]) -> None:
+    await recorded_turn(memory)
+    shouting = prompting(lambda inputs: {"prompt": {"user": str(inputs["text"]).upper()}})
+
+    replay = await memory.replay_turn("c-2", steps=[shouting])
+
+    assert replay.difference is not None
+    assert replay.difference.where == "assemble"
+    assert replay.prompt == "WHAT ABOUT THE INVOICE, THEN?"
+
+
+async def test_another_summariser_is_found_at_the_summary(memory: Memory[Any]) -> None:
+    class Terse:
+        async def summarise(self, response: str, text: str | None, limits: Limits) -> Summary:
+            _ = response, text, limits
+            return Summary("Terse", ("terse",))
+
+    await recorded_turn(memory)
+    replay = await memory.replay_turn("c-2", summariser=Terse())
+
+    assert replay.difference is not None
+    assert replay.difference.where == "summarize"
+
+
+@pytest.mark.parametrize(
+    ("member", "where"), [("steps", "the recording"), ("policyRef", "the plan")]
+)
+async def test_a_recording_that_was_changed_is_not_believed(
+    memory: Memory[Any], member: str, where: str
+) -> None:
+    def tampered(unit: Unit) -> Unit:
+        def changed(one: Any) -> Any:
+            if not isinstance(one, Recorded):
+                return one
+            document = decode(one.body)
+            if member == "steps":
+                document["steps"][2]["output"] = {"prompt": {"user": "something else"}}
+            else:
+                document["policyRef"]["policyId"] = "other"
+            return one._replace(body=canonical_bytes(document))
+
+        return unit._replace(beside=tuple(changed(one) for one in unit.beside))
+
+    table = with_table(memory)
+    land = table.commit
+
+    async def commit(unit: Unit) -> Any:
+        return await land(tampered(unit))
+
+    object.__setattr__(table, "commit", commit)
+    assert isinstance(table, FaultyTable)
+    await recorded_turn(memory)
+
+    replay = await memory.replay_turn("c-2")
+
+    assert replay.difference is not None
+    assert replay.difference.where == where
+
+
+@pytest.mark.rule("ING-RAW")
+async def test_a_cycle_that_was_not_recorded_says_so(memory: Memory[Any]) -> None:
+    turns = await memory.turns(talk(), model=Answering())
+    await turns.take("Was the invoice paid?", cycle_id="c-1")
+
+    with pytest.raises(NotRecorded):
+        await memory.replay_turn("c-1")
+
+
+async def test_a_cycle_that_failed_left_nothing_to_replay(memory: Memory[Any]) -> None:
+    turns = await memory.turns(talk(), model=Answering(" "), record=True)
+    with pytest.raises(CycleFailed):
+        await turns.take("Was the invoice paid?", cycle_id="c-1")
+
+    with pytest.raises(NotRecorded):
+        await memory.replay_turn("c-1")
+
+
+@pytest.mark.parametrize("cycle_id", ["nowhere", "a\0b"])
+async def test_a_cycle_that_never_was_is_not_found(memory: Memory[Any], cycle_id: str) -> None:
+    with pytest.raises(WorldNotFound):
+        await memory.replay_turn(cycle_id)

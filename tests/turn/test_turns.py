@@ -1,0 +1,228 @@
+"""A turn through a plan: what was said before reaches the prompt, and all of it lands at once."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect import Memory
+from recollect.kernel.errors import CycleFailed, InvalidPlan, InvalidRecord, StoreClosed
+from recollect.plans.hashing import document_hash
+from recollect.plans.items import MemoryItem, item_digest
+from recollect.plans.policy import policy_ref
+from tests.turn.conftest import Opens
+from tests.turn.talking import ANSWER, Answering, bodies, found, prompting, size, talk, told
+
+
+async def test_a_turn_answers_and_leaves_an_item_a_session_and_a_fact(
+    memory: Memory[Any],
+) -> None:
+    turns = await memory.turns(talk(), model=Answering())
+    before = await size(memory)
+
+    turn = await turns.take("Was the invoice of Ada paid?")
+
+    assert turn.response == ANSWER
+    assert await size(memory) == before + 1
+    assert turns.session is not None
+    stored = turns.session.stored
+    assert stored is not None
+    assert stored.last_execution_plan_hash == document_hash(
+        talk(), policy_ref("default", "default")
+    )
+    items = await found(memory, stored.session_id, "invoice ada")
+    assert [item.id for item in items] == [turn.outputs["keep"].thaw()["id"]]
+    assert ANSWER not in items[0].summary
+    assert stored.updated_at == items[0].timestamp
+
+
+async def test_what_was_said_before_reaches_the_prompt(memory: Memory[Any]) -> None:
+    model = Answering()
+    turns = await memory.turns(talk(), model=model)
+    await turns.take("Was the invoice of Ada paid?")
+    first = model.asked[-1].user
+    await turns.take("What about the invoice?")
+    second = model.asked[-1].user
+
+    items = await found(memory, turns.session.session_id, "invoice")  # type: ignore[union-attr]
+    assert items[-1].summary not in first
+    assert any(item.summary in second for item in items)
+
+
+async def test_a_session_goes_on_in_another_process(opens: Opens) -> None:
+    model = Answering()
+    async with opens() as memory:
+        turns = await memory.turns(talk(), model=model, session="s1")
+        await turns.take("Was the invoice of Ada paid?")
+        began = turns.session
+    async with opens() as memory:
+        turns = await memory.turns(talk(), model=model, session="s1")
+        await turns.take("And the invoice?")
+        assert turns.session is not None
+        assert began is not None
+        assert turns.session.session_id == began.session_id
+
+    assert "invoice" in model.asked[-1].user.lower()
+    assert "memory" in model.asked[-1].user.lower()
+
+
+@pytest.mark.rule("ING-SESSION")
+async def test_two_sessions_see_nothing_of_each_other(memory: Memory[Any]) -> None:
+    model = Answering()
+    one = await memory.turns(talk(), model=model, session="one")
+    other = await memory.turns(talk(), model=model, session="other")
+    await one.take("Was the invoice of Ada paid?")
+    await other.take("Was the invoice of Ada paid?")
+
+    assert "from memory" not in model.asked[-1].user
+
+
+async def test_the_fact_has_digests_and_never_content(memory: Memory[Any]) -> None:
+    turns = await memory.turns(talk(), model=Answering("Canary answers. " * 3 + "Twice or so."))
+    turn = await turns.take("the canary asks", cycle_id="c-1")
+
+    (cycle,) = await told(memory, "c-1")
+    assert set(cycle.document) == {
+        "type", "cycleId", "sessionRef", "planHash", "turn", "outcome",
+        "steps", "items", "recorded", "marks",
+    }  # fmt: skip
+    assert cycle.outcome == "completed"
+    assert cycle.seq == turn.place.seq
+    assert cycle.document["steps"] == [[id, one.digest] for id, one in turn.outputs.items()]
+    session = turns.session
+    assert session is not None
+    items = await found(memory, session.session_id, "canary")
+    assert len(cycle.document["items"]) == len(items) == 1
+    assert "canary" not in str(await bodies(memory)).lower()
+
+
+async def test_the_digest_of_the_item_is_in_the_fact(memory: Memory[Any]) -> None:
+    turns = await memory.turns(talk(), model=Answering())
+    turn = await turns.take("Was the invoice of Ada paid?", cycle_id="c-1")
+    made = turn.outputs["summarize"].thaw()
+    session = turns.session
+    assert session is not None
+    assert session.stored is not None
+    item = MemoryItem.model_validate(
+        {
+            "id": turn.outputs["keep"].thaw()["id"],
+            "sessionRef": session.session_id,
+            "timestamp": session.stored.updated_at,
+            **made,
+        }
+    )
+    (cycle,) = await told(memory, "c-1")
+
+    assert cycle.document["items"] == [item_digest(item)]
+
+
+@pytest.mark.rule("ING-SUMMARY-STEP")
+@pytest.mark.parametrize("without", ["scan summarize keep", "scan keep"])
+async def test_a_plan_without_the_steps_stores_no_item(memory: Memory[Any], without: str) -> None:
+    turns = await memory.turns(talk(without=without), model=Answering())
+    await turns.take("Was the invoice of Ada paid?", cycle_id="c-1")
+
+    session = turns.session
+    assert session is not None
+    assert session.stored is not None
+    assert await found(memory, session.session_id, "Was the invoice of Ada paid? " + ANSWER) == []
+    assert (await told(memory, "c-1"))[0].document["items"] == []
+
+
+async def test_a_folder_that_was_scanned_is_in_the_session(
+    memory: Memory[Any], tmp_path: Path
+) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "a.txt").write_text("a")
+    plan = talk(without="")
+    plan["steps"][0]["payload"] = {"path": str(folder)}
+    turns = await memory.turns(plan, model=Answering())
+    turn = await turns.take("What is new?")
+
+    session = turns.session
+    assert session is not None
+    assert session.repo_scan_version == turn.outputs["scan"].thaw()["versionId"]
+
+
+async def test_a_listener_hears_the_answer_as_it_comes(memory: Memory[Any]) -> None:
+    heard: list[str] = []
+
+    async def listen(piece: str) -> None:
+        heard.append(piece)
+
+    turns = await memory.turns(talk(), model=Answering())
+    turn = await turns.take("Was it paid?", listener=listen)
+
+    assert "".join(heard) == turn.response
+    assert len(heard) > 5
+
+
+async def test_a_step_can_be_replaced(memory: Memory[Any]) -> None:
+    model = Answering()
+    shouting = prompting(lambda inputs: {"prompt": {"user": str(inputs["text"]).upper()}})
+    turns = await memory.turns(talk(), model=model, steps=[shouting])
+    await turns.take("was it paid?")
+
+    assert model.asked[-1].user == "WAS IT PAID?"
+
+
+async def test_turns_are_taken_one_after_another(memory: Memory[Any]) -> None:
+    turns = await memory.turns(talk(), model=Answering())
+    taken = await asyncio.gather(*(turns.take(f"question {n}") for n in range(5)))
+
+    assert len({turn.cycle_id for turn in taken}) == 5
+    assert [one["outcome"] for one in await bodies(memory)] == ["completed"] * 5
+    assert len({one["sessionRef"] for one in await bodies(memory)}) == 1
+
+
+async def test_a_plan_that_is_wrong_is_refused_before_anything_is_read(
+    memory: Memory[Any],
+) -> None:
+    before = await size(memory)
+    with pytest.raises(InvalidPlan) as caught:
+        await memory.turns(talk(top_k=None), model=Answering())
+
+    assert len(caught.value.violations) == 1
+    assert await size(memory) == before
+
+
+async def test_nothing_is_written_before_the_first_turn_has_landed(memory: Memory[Any]) -> None:
+    before = await size(memory)
+    turns = await memory.turns(talk(), model=Answering(), session="cold")
+
+    assert turns.session is not None
+    assert turns.session.is_cold
+    assert await size(memory) == before
+    assert await memory._turning.scope.table.ledger.beside.session("cold") is None
+
+
+@pytest.mark.parametrize("cycle_id", ["", "x" * 129, "a\0b", 7])
+async def test_an_id_that_can_not_be_stored_is_refused(memory: Memory[Any], cycle_id: Any) -> None:
+    turns = await memory.turns(talk(), model=Answering())
+
+    with pytest.raises(InvalidRecord):
+        await turns.take("x", cycle_id=cycle_id)
+
+
+async def test_a_handle_that_is_closed_takes_no_turns(opens: Opens) -> None:
+    async with opens() as other:  # keeps the database open
+        async with opens() as memory:
+            turns = await memory.turns(talk(), model=Answering())
+
+        with pytest.raises(StoreClosed):
+            await memory.turns(talk(), model=Answering())
+        with pytest.raises(StoreClosed):
+            await turns.take("Was it paid?")
+        assert await bodies(other) == []
+
+
+async def test_a_journal_with_cycles_is_sound(memory: Memory[Any]) -> None:
+    turns = await memory.turns(talk(), model=Answering(), record=True)
+    await turns.take("Was the invoice paid?")
+    broken = await memory.turns(talk(), model=Answering(" "))
+    with pytest.raises(CycleFailed):
+        await broken.take("Was the invoice paid?")
+
+    assert (await memory.verify()).is_sound
