@@ -9,6 +9,8 @@ TEST   := $(VENV)/.test-ready
 BENCHED := $(BENCH)/.bench-ready
 PIP_INSTALL = -m pip --disable-pip-version-check --python
 PIP_FLAGS   = install --quiet --root-user-action=ignore
+# The suite in as many processes as there are cores, up to four; a file of tests stays together.
+WORKERS = --numprocesses auto --maxprocesses 4 --dist loadfile
 COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
           --no-emit-index-url --no-emit-find-links --no-header
 
@@ -54,7 +56,7 @@ run: $(RUN)
 	@$(VENV)/bin/python -m recollect demo
 
 test: $(TEST)
-	@$(VENV)/bin/python -m pytest
+	@$(VENV)/bin/python -m pytest $(WORKERS)
 
 check: $(TEST)
 	@$(VENV)/bin/ruff check
@@ -68,6 +70,7 @@ bench: $(BENCHED)
 	@$(BENCH)/bin/python -m bench.worlds
 	@$(BENCH)/bin/python -m bench.items
 	@$(BENCH)/bin/python -m bench.search
+	@$(BENCH)/bin/python -m bench.recall
 	@$(BENCH)/bin/python -m bench.plans
 
 # 10,000 tamperings and 1,000 clean runs, with the counts of each class; the suite has a short form.
@@ -78,7 +81,7 @@ adversity: $(TEST)
 	@$(VENV)/bin/python -m tests.adversity
 
 rules: $(TEST)
-	@$(VENV)/bin/python -m pytest --write-rules
+	@$(VENV)/bin/python -m pytest $(WORKERS) --write-rules
 
 # The suite on every supported Python that is at hand, each in an environment of its own.
 pythons:

@@ -40,7 +40,7 @@ def aims(size: str) -> tuple[Aim, ...]:
         Aim(f"{size}_p99_ms", "the same, at the 99th percentile", "", lambda _: True, ""),
         Aim(f"{size}_full_text_ms", "the same by full text", "", lambda _: True, ""),
         Aim(f"{size}_rank_ms", "of it, the ranking in context alone", "", lambda _: True,
-            "postings; a hundred seeds with their neighbours"),
+            "postings; 64 seeds with their neighbours"),
         Aim(f"{size}_commits", "the recall, in raw commits on the same disk", "", lambda _: True,
             ""),
     )  # fmt: skip

@@ -67,7 +67,7 @@ AIMS: Final = (
     *(_shown(f"{kind}_ms", f"{kind} words, ms") for kind in RANKS),
     *(_shown(f"{kind}_raw_ms", f"{kind} words, raw FTS5, ms") for kind in RANKS),
     _shown("keyword_ms", "mixed words, by keyword, ms"),
-    _shown("context_ms", "mixed words, in context, ms", "a hundred seeds are read"),
+    _shown("context_ms", "mixed words, in context, ms", "64 seeds are read"),
     _shown("index_bytes", "bytes of index for each record", "four for each different token"),
     _shown("raw_bytes", "bytes of raw FTS5 for each record"),
     _shown("merge_us", "merging a record, µs", "finding its words, the journal included"),

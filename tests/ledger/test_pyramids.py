@@ -40,6 +40,8 @@ def test_a_tree_that_grows_gives_the_proofs_of_each_size(
     for size in sorted(sizes):
         stored = Stored(size)
         seqs = data.draw(st.lists(st.integers(0, size - 1), min_size=1, max_size=3))
+        new = pyramids.new_leaves(size)
+        pyramids.grow([leaf_hash(b"%d" % seq) for seq in new], new)
         pyramids.add(stored.hashes(pyramids.missing(seqs, size)))
         for seq in seqs:
             blocks = stored.hashes(tree.blocks_for_inclusion(seq, size))
@@ -64,3 +66,17 @@ def test_no_more_is_remembered_than_it_may() -> None:
     pyramids.settle()
 
     assert len(pyramids.missing([0, 300, 600, 900], LARGEST)) > 1
+
+
+def test_a_few_new_leaves_are_added_without_reading_their_block() -> None:
+    pyramids = Pyramids()
+    pyramids.add(Stored(LARGEST).hashes(pyramids.missing([7], LARGEST)))
+    size = LARGEST + 3
+    grown = Stored(size)
+
+    new = pyramids.new_leaves(size)
+    pyramids.grow([leaf_hash(b"%d" % seq) for seq in new], new)
+
+    assert list(new) == [LARGEST, LARGEST + 1, LARGEST + 2]
+    assert pyramids.missing([7], size) == set()
+    assert pyramids.root(size) == tree.root(size, grown.hashes(tree.blocks_for_root(size)))

@@ -34,7 +34,6 @@ async def test_an_item_leads_to_its_original(memory: Memory[Any]) -> None:
         assert (original.record.data, original.record.version) == ("the price is 10", 1)
         assert original.data == "the price is 10"
         assert original.verified
-        assert original.evidence is not None
         check_proof(proof_in(original.evidence), ref=found.ref)
 
 
@@ -142,7 +141,7 @@ async def test_an_entry_that_was_changed_is_not_verified(memory: Memory[Any]) ->
     found = await memory.recall("price", top_k=2)
 
     assert [item.verified for item in found] == [False, False]
-    assert all(item.selected.evidence is None for item in found)
+    assert all(item.evidence is None for item in found)
 
 
 async def test_a_signed_checkpoint_covers_what_came_before_it(opens: Opens) -> None:
@@ -153,14 +152,14 @@ async def test_a_signed_checkpoint_covers_what_came_before_it(opens: Opens) -> N
         async with memory.reasoning() as r:
             found = await r.recall("price", top_k=1)
             assert (await r.propose("nothing")).status == "rejected"
-        assert found.items[0].selected.evidence is not None
-        assert found.items[0].selected.evidence.checkpoint is None
+        assert found.items[0].evidence is not None
+        assert found.items[0].evidence.checkpoint is None
     async with opens(seal=seal, authority=policy) as memory:
         await memory.remember("something else")
         async with memory.reasoning() as r:
             found = await r.recall("price", top_k=1)
             proposed = await r.propose("nothing")
-        evidence = found.items[0].selected.evidence
+        evidence = found.items[0].evidence
         assert evidence is not None
         check_signed(evidence, KNOWN)
         assert proposed.status == "approved"

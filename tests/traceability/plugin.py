@@ -4,6 +4,9 @@ Every run fails on an id that no rule has, in a test's mark or in the source, an
 planned rule. A full run (nothing selected, nothing left out, everything collected) fails as well
 on a rule that is not proved, and on a table that is out of date; ``--write-rules`` writes them.
 
+With several processes (pytest-xdist) each collects and runs, and tells the one that judges: its
+tests come with their reports, what was wrong with the collection when it is done.
+
 Where it looks and writes is configured, so that it can be tested itself: ``rules_file``,
 ``rules_source``, ``rules_table`` and ``rules_proofs``, relative to the root of the project.
 """
@@ -11,6 +14,7 @@ Where it looks and writes is configured, so that it can be tested itself: ``rule
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -18,6 +22,9 @@ from recollect.kernel.rules import Proof, parse_rules
 from tests.traceability.findings import Outcome, Trial, misspelt, proofs, unproved
 from tests.traceability.render import proofs_file, rules_page
 from tests.traceability.source import citations, id_pattern
+
+TOLD: Final = "recollect-traceability"
+"""Under which name one process tells another."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -53,6 +60,7 @@ class Traceability:
         except (OSError, ValueError) as refused:
             message = f"the rules can't be read: {config.getini('rules_file')}: {refused}"
             raise pytest.UsageError(message) from None
+        self._is_worker = hasattr(config, "workerinput")
         self._trials: dict[str, Trial] = {}
         self._left_out: list[str] = []
         self._problems: list[str] = []
@@ -89,11 +97,32 @@ class Traceability:
             trial = Trial(item.nodeid, _test_name(item), marks["rule"], marks["backend"])
             self._trials[item.nodeid] = trial
 
+    # ----------------------------------------------------------------- several processes
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Iterator[None]:
+        """Let a test's marks come along with its report, for who has not collected it."""
+        made = yield
+        if self._is_worker:
+            trial = self._trials[item.nodeid]
+            told = [trial.test, list(trial.rules), list(trial.backends)]
+            made.get_result().user_properties.append((TOLD, told))  # type: ignore[attr-defined]
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: object) -> None:
+        """Take over what another process found while it collected."""
+        told = getattr(node, "workeroutput", {}).get(TOLD)
+        if told is None:
+            self._left_out.append("a process of the run was lost")
+            return
+        self._problems += told["problems"]
+        self._left_out += told["left_out"]
+
     # ------------------------------------------------------------------ how it came out
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """The worst of setup, call and teardown counts; only a call can pass."""
-        trial = self._trials.get(report.nodeid)
+        trial = self._trials.get(report.nodeid) or _told(report)
         if trial is None or trial.outcome == "failed":
             return
         outcome: Outcome | None = None
@@ -111,6 +140,10 @@ class Traceability:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Judge the run; what is wrong with the rules makes it fail."""
+        if self._is_worker:
+            found = {"problems": self._problems, "left_out": self._left_out}
+            self._config.workeroutput[TOLD] = found  # type: ignore[attr-defined]
+            return
         rules, trials = self._book.rule, list(self._trials.values())
         source = self._path("rules_source")
         cited = list(citations(source.rglob("*.py"), id_pattern(rules), self._root))
@@ -131,7 +164,7 @@ class Traceability:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say it at the end, where it is read."""
-        if self._problems:
+        if self._problems and not self._is_worker:
             terminalreporter.write_sep("=", "rules", red=True)
             for problem in dict.fromkeys(self._problems):
                 terminalreporter.write_line(problem, red=True)
@@ -186,6 +219,15 @@ class Traceability:
     def _claims_rules(self, nodeid: str) -> bool:
         file = self._root / nodeid.partition("::")[0]
         return file.is_file() and "mark.rule(" in file.read_text(encoding="utf-8")
+
+
+def _told(report: pytest.TestReport) -> Trial | None:
+    """The test of a report that another process made."""
+    for name, told in report.user_properties:
+        if name == TOLD and isinstance(told, list):
+            test, rules, backends = told
+            return Trial(report.nodeid, test, tuple(rules), tuple(backends))
+    return None
 
 
 def _test_name(item: pytest.Item) -> str:

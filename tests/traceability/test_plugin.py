@@ -1,6 +1,8 @@
 """The plugin under test: each way in which a run must fail, and that a good one passes."""
 
+import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -543,3 +545,53 @@ def test_an_ordinary_word_is_no_rule_id(text: str) -> None:
 )
 def test_an_id_and_shorthand_for_ids_are_taken_in_whole(text: str) -> None:
     assert id_pattern(load_rules()).findall(f"kept ({text}): always") == [text]
+
+
+# ----------------------------------------------------------------------- several processes
+
+APART = ("-p", "xdist", "-n", "2", "-p", "no:randomly")
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def apart(
+    project: Project, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., pytest.RunResult]:
+    """Runs the suite of the project in two processes."""
+    monkeypatch.setenv("PYTHONPATH", f"{project.path('.')}{os.pathsep}{ROOT}")
+    return lambda *arguments: pytester.runpytest_subprocess(*PLUGINS, *APART, *arguments)
+
+
+def test_a_run_in_two_processes_writes_what_a_run_in_one_writes(
+    project: Project, apart: Callable[..., pytest.RunResult]
+) -> None:
+    written = project.read("docs/rules.md"), project.read("pack/proofs.json")
+    project.path("docs/rules.md").unlink()
+
+    result = apart("--write-rules")
+
+    assert result.ret == pytest.ExitCode.OK
+    assert (project.read("docs/rules.md"), project.read("pack/proofs.json")) == written
+
+
+def test_what_is_wrong_is_found_in_two_processes_too(
+    project: Project, apart: Callable[..., pytest.RunResult]
+) -> None:
+    project.write("test_sqlite.py", "def test_nothing(): pass")
+    project.write("test_more.py", "import pytest\n\n@pytest.mark.rule()\ndef test_it(): pass")
+
+    result = apart()
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    said = result.stdout.str()
+    assert "MEM-CRUD-1" in said
+    assert "@pytest.mark.rule needs names" in said
+
+
+def test_a_run_in_two_processes_that_leaves_tests_out_writes_nothing(
+    apart: Callable[..., pytest.RunResult],
+) -> None:
+    result = apart("--write-rules", "-k", "holds")
+
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert "needs a full run" in result.stdout.str()

@@ -8,6 +8,7 @@ remembered of its neighbours.
 
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 from typing import Final
 
 from recollect.identity.merkle import frontier_at
@@ -19,14 +20,17 @@ from recollect.ledger.tree import (
     Block,
     Blocks,
     block_over,
-    blocks_for_inclusion,
+    blocks_for_root,
     node_of,
 )
 
 REMEMBERED: Final = 1_024
 """Blocks: 16 MB at the most, and a quarter of a million entries."""
 
-Pyramid = Sequence[Sequence[bytes]]
+FEW: Final = 32
+"""New leaves that are read one by one rather than with all their block."""
+
+Pyramid = Sequence[list[bytes]]
 """The hashes of a block, then the nodes over each two of them, and so on."""
 
 
@@ -38,9 +42,34 @@ class Pyramids:
         self._remembered = remembered
 
     def missing(self, seqs: Collection[int], size: int) -> set[Block]:
-        """The blocks that proofs of these entries still need, in the tree of a size."""
-        needed = {block for seq in seqs for block in blocks_for_inclusion(seq, size)}
+        """The blocks that proofs of these entries still need, in the tree of a size.
+
+        Beside an entry stand those of its own blocks, level by level; all else is at the right
+        end of the tree, from which its root follows.
+        """
+        needed = blocks_for_root(size)
+        for level in range(0, size.bit_length(), STRIDE):
+            needed |= {Block(level, seq >> level + STRIDE) for seq in seqs}
         return {block for block in needed if not self._has(block, size)}
+
+    def new_leaves(self, size: int) -> range:
+        """The entries that the last block of leaves lacks, if it is known and they are few."""
+        last = Block(0, (size - 1) // BLOCK)
+        known = self._known.get(last)
+        first = size if known is None else last.number * BLOCK + len(known[0])
+        return range(first, size) if size - first <= FEW else range(0)
+
+    def grow(self, leaves: Sequence[bytes], of: range) -> None:
+        """Add the hashes of new leaves to the last block, if they are all there."""
+        if not leaves or len(leaves) != len(of):
+            return
+        levels = self._known[Block(0, of[0] // BLOCK)]
+        for leaf in leaves:
+            levels[0].append(leaf)
+            for below, above in pairwise(levels):
+                if len(below) % 2:
+                    break
+                above.append(node_of(below[-2:]))
 
     def add(self, blocks: Blocks) -> None:
         """Remember blocks as they were read."""

@@ -122,7 +122,7 @@ def check_form(
         raise InvalidProof("its tree is not the pinned one")
     # 7.
     if original is not None:
-        _check_original(given, original)
+        check_original(given, original)
     elif isinstance(given, MemoryRef):
         raise InvalidProof("that something exists is shown by the original alone")
     return Proved(given.world_id, entry)
@@ -236,7 +236,8 @@ def _check_included(raw: str, entry: Entry, path: Sequence[str], tree: Inclusion
     )
 
 
-def _check_original(given: MemoryRef | HashProof, original: Original) -> None:
+def check_original(given: MemoryRef | HashProof, original: Original) -> None:
+    """Prove that an original is what a reference, or a proof, says (7.), or InvalidProof."""
     if isinstance(given, InclusionProof):
         shown = given.entry.encode(), bytes.fromhex(given.opening.salt)
         if (original.entry, original.salt) != shown:

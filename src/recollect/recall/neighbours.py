@@ -23,7 +23,7 @@ REACH: Final = len(DAMPING) - 1
 GAP: Final = 3_600_000
 """Milliseconds between two records from which on they are no neighbours."""
 
-SEEDS: Final = 100
+SEEDS: Final = 64
 """Records whose words count for their neighbours."""
 
 _AROUND: Final = tuple(offset for offset in range(-REACH, REACH + 1) if offset)

@@ -24,18 +24,15 @@ def traced(
     sources: Sequence[str],
     reasoning_id: str | None = None,
 ) -> Fact:
-    """A selection. It goes with the memory that it selected, whose words its reasons repeat."""
-    wire = trace.to_wire()
-    for one in wire["selected"]:
-        if "evidence" in one:
-            one["evidence"] = {
-                name: member for name, member in one["evidence"].items() if name != "proof"
-            }
+    """A selection, whose trace has no proofs in it.
+
+    It goes with the memory that it selected, whose words its reasons repeat.
+    """
     says: dict[str, JsonValue] = {
         "type": TRACE,
         "traceId": trace_id,
         "outcome": outcome,
-        "trace": wire,
+        "trace": trace.to_wire(),
         "details": dict(details),
     }
     if reasoning_id is not None:

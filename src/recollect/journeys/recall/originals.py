@@ -38,7 +38,7 @@ class Original(Generic[T]):
     ref: MemoryRef
     kind: Literal["record", "world"]
     verified: bool
-    evidence: VerificationEvidence | None
+    evidence: VerificationEvidence
     why_not: str | None
     """Why it is not verified, such as that it was invalidated since."""
     record: Remembered[T] | None = None
@@ -113,13 +113,13 @@ class Originals(Generic[T]):
         broken = next(iter((await self._conformance.state()).breaks.values()), None)
         at = self._clock.now_ms()
         (found,), _ = await self._verifying.verified([candidate], by=by, at=at, broken=broken)
-        if found.evidence is None:
+        if found.shown is None:
             raise InvalidProof(found.why_not or "it can't be proved")
         return Original(
             candidate.ref,
             "world" if record is None else "record",
             found.is_verified,
-            found.evidence,
+            found.shown.evidence(),
             found.why_not,
             record,
             snapshot,

@@ -2,23 +2,31 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Generic, Literal, TypeVar
 
+from recollect.journeys.recall.verifying import Shown
 from recollect.kernel.errors import RecallFailed
 from recollect.kernel.json import JsonValue
 from recollect.ledger.object import Trust
 from recollect.recall.frame import Framed, framed
 from recollect.recall.selector import Outcome
-from recollect.recall.trace import MemoryRef, MemoryTrace, SelectedMemory
+from recollect.recall.trace import (
+    MemoryRef,
+    MemoryTrace,
+    SelectedMemory,
+    VerificationEvidence,
+)
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Item(Generic[T]):
     """One memory that was selected: what it says is an interpretation until `original` is read."""
 
     selected: SelectedMemory
+    """As it stands in the journal: who verified it and when, without the proof."""
     data: T
     """What the record says; of a world, the state that was reached."""
     text: str
@@ -33,6 +41,13 @@ class Item(Generic[T]):
     trust: Trust
     origin: str
     why_not_verified: str | None = None
+    shown: Shown | None = None
+    """What a proof of it is made of."""
+
+    @cached_property
+    def evidence(self) -> VerificationEvidence | None:
+        """The proof, which anybody can check without any store; None where it can't be proved."""
+        return None if self.shown is None else self.shown.evidence()
 
     @property
     def ref(self) -> MemoryRef:
@@ -76,13 +91,14 @@ class Item(Generic[T]):
         return wire
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Recalled(Generic[T]):
     """A recall that is on record. Iterating over it gives its items, the best first."""
 
     trace_id: str
     outcome: Outcome
-    trace: MemoryTrace
+    journaled: MemoryTrace
+    """The trace as it stands in the journal, without proofs."""
     notes: Sequence[str] = ()
     """Why it is degraded."""
     error: str | None = None
@@ -92,6 +108,28 @@ class Recalled(Generic[T]):
     """What was selected; none where it failed. `items` is for whoever uses them."""
     seq: int = -1
     """The entry of the journal that holds the trace."""
+
+    @cached_property
+    def trace(self) -> MemoryTrace:
+        """The trace with all proofs: what a proposal carries."""
+        selected = [
+            SelectedMemory(
+                ref=one.ref,
+                reason=one.reason,
+                confidence=one.confidence,
+                verified=one.verified,
+                evidence=one.evidence,
+            )
+            for one in self.selected_items
+        ]
+        light = self.journaled
+        return MemoryTrace(
+            selector=light.selector,
+            query=light.query,
+            selected_at=light.selected_at,
+            at_world_id=light.at_world_id,
+            selected=selected,
+        )
 
     @property
     def items(self) -> tuple[Item[T], ...]:
@@ -130,12 +168,12 @@ class Recalled(Generic[T]):
         wire: dict[str, JsonValue] = {
             "traceId": self.trace_id,
             "outcome": self.outcome,
-            "selector": self.trace.selector.model_dump(
+            "selector": self.journaled.selector.model_dump(
                 mode="json", by_alias=True, exclude_none=True
             ),
-            "query": self.trace.query,
-            "selectedAt": self.trace.selected_at,
-            "atWorldId": self.trace.at_world_id,
+            "query": self.journaled.query,
+            "selectedAt": self.journaled.selected_at,
+            "atWorldId": self.journaled.at_world_id,
         }
         if self.notes:
             wire["notes"] = list(self.notes)

@@ -43,6 +43,7 @@ from recollect.kernel.reach import check_reach, reached
 from recollect.ledger.trust import trust_of
 from recollect.recall.budget import Count, estimate, fits
 from recollect.recall.meaning import Meaning
+from recollect.recall.proof import Method
 from recollect.recall.selector import (
     Constraints,
     Outcome,
@@ -52,13 +53,16 @@ from recollect.recall.selector import (
     check_query,
     check_top_k,
 )
-from recollect.recall.trace import MemoryTrace, SelectedMemory
+from recollect.recall.trace import MemoryTrace, SelectedMemory, VerificationEvidence
 from recollect.worlds.world import MAIN
 
 T = TypeVar("T")
 
 EMPTY: Final = Genesis(sha256_hex(b"recollect/empty-domain/1"), {}, {})
 """What a scope begins with that has run nothing yet."""
+
+INCLUSION: Final[Method] = "inclusion"
+"""How memory is verified."""
 
 AGAIN: Final = 5
 """How often a selection is made again because something of it was erased meanwhile."""
@@ -190,18 +194,20 @@ class Recaller(Generic[T]):
     def _recalled(
         self, request: Request, selector: Selector, world: str, picked: _Picked
     ) -> Recalled[T]:
+        who = selector.actor or request.by
+        by = VerificationEvidence(method=INCLUSION, verified_at=request.at, verified_by=who)
         selected = [
             SelectedMemory(
                 ref=one.ref,
                 reason=one.chosen.reason,
                 confidence=one.chosen.confidence,
                 verified=proved.is_verified,
-                evidence=proved.evidence,
+                evidence=None if proved.shown is None else by,
             )
             for one, proved in picked.items
         ]
         trace = MemoryTrace(
-            selector=selector.actor or request.by,
+            selector=who,
             query=request.query,
             selected_at=request.at,
             at_world_id=world,
@@ -241,6 +247,7 @@ class Recaller(Generic[T]):
             trust_of(one.trust),
             one.origin,
             proved.why_not,
+            proved.shown,
         )
 
     async def _write(
@@ -253,7 +260,7 @@ class Recaller(Generic[T]):
         fact = traced(
             recalled.trace_id,
             recalled.outcome,
-            recalled.trace,
+            recalled.journaled,
             recalled.details,
             tuple(dict.fromkeys(one.input for one, _ in items)),
             reasoning_id,
@@ -261,7 +268,7 @@ class Recaller(Generic[T]):
         committed = await self._chronicle.commit(
             self._chronicle.drafts([fact]),
             actor=str(by),
-            at=recalled.trace.selected_at,
+            at=recalled.journaled.selected_at,
             expects=[one.rests_on for one, _ in items if one.rests_on is not None],
             sources=tuple(dict.fromkeys(one.id for one, _ in items if one.kind == "record")),
         )
@@ -303,7 +310,9 @@ def _details(request: Request, selector: Selector, picked: _Picked) -> dict[str,
         "below": [{"id": one.id, "score": one.score} for one in picked.selection.below],
     }
     if picked.tree is not None:
-        details["size"], details["root"] = picked.tree
+        details["size"], details["root"] = picked.tree.size, picked.tree.root
+        if picked.tree.signed is not None:
+            details["signed"] = picked.tree.signed
     if picked.notes:
         details["notes"] = list(picked.notes)
     if picked.error is not None:

@@ -6,21 +6,25 @@ A memory is verified when (DESIGN, section 4)
 2. its entry is included under the journal's root at the time of recall
 3. it is neither erased nor invalidated, and no conformance break stands
 
-`evidence` has the proof of 1 and 2, and names the newest signed checkpoint that covers it.
+The evidence has the proof of 1 and 2, and names the newest signed checkpoint that covers it. Most
+of what is recalled is never shown to an authority: so it is checked at once, and the proof is made
+of the same pieces when somebody asks for it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from recollect.identity import leaf_hash
 from recollect.kernel.actors import ActorRef
-from recollect.kernel.errors import InvalidCheckpoint
+from recollect.kernel.errors import InvalidCheckpoint, InvalidJson, InvalidProof, InvalidWorld
 from recollect.kernel.json import JsonValue
 from recollect.ledger.checkpoint import Checkpoint, parse_checkpoint
 from recollect.ledger.pyramids import Pyramids
 from recollect.ledger.tree import blocks_for_consistency, consistency
 from recollect.ledger.unit import Ledger, StoredEntry
 from recollect.recall.proof import Original, evidence
-from recollect.recall.proving import Place, prove
+from recollect.recall.proving import Place, check_head, check_in_hand, prove
 from recollect.recall.trace import CoveringCheckpoint, MemoryRef, VerificationEvidence
 
 NEWEST_NOTES: Final = 8
@@ -37,10 +41,29 @@ class Candidate(NamedTuple):
     """Of a world, what was restored of it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """All that a proof is made of, checked already; and who had it checked, when."""
+
+    ref: MemoryRef
+    original: Original
+    place: Place
+    by: ActorRef
+    at: int
+    checkpoint: CoveringCheckpoint | None
+
+    def evidence(self) -> VerificationEvidence:
+        """The proof, with who and when."""
+        result = prove(self.ref, self.original, place=self.place)
+        if result.proof is None:
+            raise InvalidProof(result.error or "it can't be proved")
+        return evidence(result.proof, at=self.at, by=self.by, checkpoint=self.checkpoint)
+
+
 class Verified(NamedTuple):
     """Whether a memory is verified, by what, and if not, why not."""
 
-    evidence: VerificationEvidence | None
+    shown: Shown | None
     why_not: str | None
 
     @property
@@ -50,10 +73,11 @@ class Verified(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """The tree that memories were proved in."""
+    """The tree that memories were proved in, and up to where a signed checkpoint covers it."""
 
     size: int
     root: str
+    signed: int | None
 
 
 class Verifying:
@@ -65,41 +89,59 @@ class Verifying:
 
     async def verified(
         self, candidates: Sequence[Candidate], *, by: ActorRef, at: int, broken: str | None
-    ) -> tuple[list[Verified], Tree]:
+    ) -> tuple[list[Verified], Tree | None]:
         """Each of them, in the tree as it is now; `broken` names a conformance break that stands.
 
         Damage is an answer here, not an error: what can't be proved is not verified.
         """
         size = (await self._ledger.head()).size
-        seqs = [one.seq for one in candidates if one.seq < size]
-        wanted = {*seqs, size - 1} if size else set()
-        stored = {one.seq: one for one in await self._ledger.entries_at(sorted(wanted))}
-        if size - 1 not in stored:
-            return [Verified(None, "the journal has no end") for _ in candidates], Tree(size, "")
-        self._pyramids.add(await self._ledger.hashes(self._pyramids.missing(wanted, size)))
-        root = self._pyramids.root(size)
-        last = self._pyramids.inclusion(size - 1, size)
+        seqs = {one.seq for one in candidates if one.seq < size}
+        try:
+            stored, head = await self._tree(seqs, size)
+        except InvalidProof as damaged:
+            return [Verified(None, damaged.why) for _ in candidates], None
         covering = await self._covering(size)
         found = []
         for one in candidates:
-            place = Place(size, root, (), stored[size - 1].entry, last)
-            if one.seq < size:
-                place = Place(
-                    size,
-                    root,
-                    self._pyramids.inclusion(one.seq, size),
-                    stored[size - 1].entry,
-                    last,
-                )
-            result = prove(one.ref, _original(stored, one), place=place)
-            shown = None
-            if result.proof is not None:
-                covers = covering is not None and one.seq < covering[0].size
-                checkpoint = covering[1] if covers and covering is not None else None
-                shown = evidence(result.proof, at=at, by=by, checkpoint=checkpoint)
-            found.append(Verified(shown, one.against or broken or result.error))
+            covers = covering is not None and one.seq < covering[0].size
+            checkpoint = covering[1] if covering is not None and covers else None
+            original = _original(stored, one)
+            try:
+                path = self._pyramids.inclusion(one.seq, size)
+                place = Place(size, head.root, path, head.head_entry, head.head_path)
+                check_in_hand(one.ref, original, place)
+            except (InvalidProof, InvalidWorld, InvalidJson) as refused:
+                found.append(Verified(None, one.against or broken or refused.why))
+                continue
+            assert original is not None  # noqa: S101 - it was checked
+            shown = Shown(one.ref, original, place, by, at, checkpoint)
+            found.append(Verified(shown, one.against or broken))
         self._pyramids.settle()
-        return found, Tree(size, root.hex())
+        signed = None if covering is None else covering[0].size
+        return found, Tree(size, head.root.hex(), signed)
+
+    async def _tree(
+        self, seqs: Collection[int], size: int
+    ) -> tuple[Mapping[int, StoredEntry], Place]:
+        """These entries, and the tree of a size with its last entry; InvalidProof if it has none.
+
+        What came since the last time is read entry by entry, where that is little: the block at
+        the right end grows with every recall.
+        """
+        if not size:
+            raise InvalidProof("the journal is empty")
+        new = self._pyramids.new_leaves(size)
+        wanted = sorted({*seqs, *new, size - 1})
+        stored = {one.seq: one for one in await self._ledger.entries_at(wanted)}
+        if size - 1 not in stored:
+            raise InvalidProof("the journal has no end")
+        self._pyramids.grow([leaf_hash(stored[seq].entry) for seq in new if seq in stored], new)
+        missing = self._pyramids.missing({*seqs, size - 1}, size)
+        self._pyramids.add(await self._ledger.hashes(missing))
+        path = self._pyramids.inclusion(size - 1, size)
+        head = Place(size, self._pyramids.root(size), (), stored[size - 1].entry, path)
+        check_head(head)
+        return stored, head
 
     async def _covering(self, size: int) -> tuple[Checkpoint, CoveringCheckpoint] | None:
         """The newest signed checkpoint of this tree, and how it grew since."""

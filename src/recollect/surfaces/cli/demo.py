@@ -49,6 +49,7 @@ class _Session:
         async with open(self.database, scope="support", actor="agent:support") as memory:
             await self.greet(memory)
             id = await self.remember(memory)
+            await self.recall(memory)
             await self.update(memory, id)
             await self.forget(memory, id)
             await self.history(memory, id)
@@ -80,6 +81,17 @@ class _Session:
         for found in await memory.list(MemoryFilter(tags=["customer"], limit=2)):
             story.show(f"  {statement(found.data)} ({found.statement_type}, {found.verdict})")
         return receipt.id
+
+    async def recall(self, memory: Memory[Any]) -> None:
+        """Selections that say why, and are on record."""
+        self.story.say("A recall says why it picked what, and is in the journal before it answers.")
+        for question in ("how does the customer like to be reached?", "서울 고객"):
+            found = await memory.recall(question, top_k=1)
+            self.story.show(f"{question}  {found.outcome}")
+            for item in found:
+                known = "verified" if item.verified else "not verified"
+                self.story.show(f"  {statement(item.data)} ({known})")
+                self.story.show(f"  why: {item.reason}; on record as {found.trace_id}")
 
     async def update(self, memory: Memory[Any], id: str) -> None:
         """The next version, and a writer who was too late."""

@@ -157,8 +157,7 @@ def _as_json(found: Original[Any]) -> dict[str, Any]:
     }
     if found.why_not is not None:
         wire["whyNot"] = found.why_not
-    if found.evidence is not None:
-        wire["evidence"] = found.evidence.to_wire()
+    wire["evidence"] = found.evidence.to_wire()
     if found.record is not None:
         wire["record"] = as_json(found.record)
     if found.snapshot is not None:
