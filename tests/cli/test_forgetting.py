@@ -7,7 +7,8 @@ from tests.cli.command import Command
 CERTIFICATE = [
     *("type", "origin", "actor", "at", "reason", "cause", "dry_run"),
     *("objects", "derived", "versions", "tags", "postings", "retries", "derivations"),
-    *("proposals", "contexts", "effects", "snapshots"),
+    *("traces", "proposals", "contexts", "effects", "snapshots"),
+    *("cycles", "recordings", "sessions", "items"),
     "tombstones",
 ]
 CANARY = "zanzibar-canary"

@@ -19,14 +19,21 @@ DESK = HumanInTheLoop(["human:alice", "human:bob"], timeout_ms=1_000)
 
 async def test_a_proposal_waits_in_the_inbox_with_what_it_would_do(opens: Opens) -> None:
     async with opens(authority=DESK) as memory:
-        trace = {"summary": "due", "context": {"memory": {"selected": []}}}
+        used = {
+            "selector": {"actorId": "worker", "kind": "agent"},
+            "query": "what is due?",
+            "selectedAt": 1,
+            "atWorldId": "a world",
+            "selected": [],
+        }
+        trace = {"summary": "due", "context": {"memory": used}}
         proposed = await memory.propose("add", {"by": 3}, trace=trace, scope=["count"])
 
         (waiting,) = await memory.inbox()
         assert proposed.status == "evaluating"
         assert waiting.proposal.proposal_id == proposed.proposal_id
         assert waiting.proposal.intent.body.input == {"by": 3}
-        assert waiting.memory == {"selected": []}
+        assert waiting.memory == used
         assert [str(who) for who in waiting.waiting_for] == ["human:alice", "human:bob"]
         assert waiting.until == waiting.proposal.submitted_at + 1_000
         assert waiting.to_wire()["branch"] == "main"

@@ -200,7 +200,15 @@ async def test_who_used_and_who_approved_stay_apart_on_record(opens: Opens) -> N
     policy = HumanInTheLoop(["human:alice"], authority_id="desk")
     trace = {
         "summary": "it is due",
-        "context": {"memory": {"selector": {"actorId": "librarian", "kind": "agent"}}},
+        "context": {
+            "memory": {
+                "selector": {"actorId": "librarian", "kind": "agent"},
+                "query": "what is due?",
+                "selectedAt": 1,
+                "atWorldId": "a world",
+                "selected": [],
+            }
+        },
     }
     async with opens(authority=policy) as memory, opens(actor="human:alice") as alice:
         proposed = await memory.propose("add", {"by": 1}, trace=trace)

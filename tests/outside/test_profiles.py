@@ -63,11 +63,59 @@ def test_json_is_yaml(value: Any) -> None:
         "a: \x00",
         "a: " + "9" * 5_000,
         "[" * 5_000,
+        "a: yes",
+        "a: Off",
+        "a: 010",
+        "a: 0x1F",
+        "a: 1_000",
+        "a: +1",
+        "a: 12:30",
+        "a: 1:0.5",
+        "a: 1e5",
+        "a: .5",
+        "a: NULL",
+        "!!timestamp x",
+        '!!int ""',
+        '!!float ""',
+        "!!bool x",
+        "!!null x",
+        "!!map [1]",
+        "!!omap [a: 1]",
+        "!!pairs [a: 1]",
     ],
 )
 def test_what_could_be_read_in_two_ways_is_refused(text: str) -> None:
     with pytest.raises(InvalidPlan):
         parse_yaml(text)
+
+
+def test_a_text_in_quotes_may_look_like_anything() -> None:
+    assert parse_yaml('a: "yes"\nb: "010"\nc: !!str 1e5x') == {"a": "yes", "b": "010", "c": "1e5x"}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{\n\t"a": 1e2\n}', {"a": 100.0}),
+        (r'{"a": "\ud83d\ude42 \/"}', {"a": "🙂 /"}),
+    ],
+)
+def test_a_json_file_is_json_also_where_that_is_no_yaml(
+    tmp_path: Path, text: str, value: object
+) -> None:
+    path = tmp_path / "plan.json"
+    path.write_text(text)
+
+    assert read_document(path) == value
+
+
+@pytest.mark.parametrize("text", ['{"a": 1, "a": 1}', "a: 1", '{"a": NaN}', "", "[" * 5_000])
+def test_a_json_file_is_read_strictly(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "plan.json"
+    path.write_text(text)
+
+    with pytest.raises(InvalidPlan):
+        read_document(path)
 
 
 def test_a_bomb_of_aliases_is_refused_at_its_first(tmp_path: Path) -> None:

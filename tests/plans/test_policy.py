@@ -186,6 +186,7 @@ def test_nothing_of_the_text_gets_into_the_plan(text: str) -> None:
         {"modes": [{**short("default"), "extra": 1}], "triggers": [], "bundles": []},
         {"triggers": [{"condition": "x", "targetMode": "nowhere"}]},
         {"triggers": [{"condition": "re:(", "targetMode": "deep"}]},
+        {"triggers": [{"condition": "re:a{99999999999999}", "targetMode": "deep"}]},
         {"triggers": [{"condition": "", "targetMode": "deep"}]},
         {"bundles": [{"modeId": "nowhere", "files": []}]},
         {"bundles": [{"modeId": "deep", "files": []}, {"modeId": "deep", "files": []}]},

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from recollect.kernel.errors import InvalidPlan
 from recollect.plans.first_contract import CONTRACT
@@ -189,6 +190,29 @@ def test_a_type_that_nobody_brings_is_named() -> None:
     found = violations(plan_document(), CONTRACT, forms)
 
     assert [one.partition(": ")[0] for one in found] == ["$.steps[0].type"]
+
+
+@pytest.mark.parametrize("name", [None, 1, (), 1.5])
+def test_an_input_whose_name_is_no_text_is_refused(name: Any) -> None:
+    document = plan_document()
+    document["steps"][0]["inputs"] = {name: {"from": "$turn", "output": "text"}}
+
+    assert wrong(document)
+
+
+def test_a_form_that_is_anybodys_own_model_is_read_like_ours() -> None:
+    class Own(BaseModel):
+        size: int
+
+    found = violations(plan_document(), CONTRACT, {**FORMS, "LLMCall": Own})  # type: ignore[dict-item]
+
+    assert any(one.startswith("$.steps[4].payload.size: ") for one in found)
+
+
+def test_steps_in_a_tuple_are_those_of_a_list() -> None:
+    document = plan_document()
+
+    assert wrong({**document, "steps": tuple(document["steps"])}) == []
 
 
 def test_everything_is_named_at_once() -> None:

@@ -235,8 +235,12 @@ async def test_a_store_ranks_as_the_definition_does(
 
 
 @pytest.mark.usefixtures("in_small")
-async def test_what_stands_around_a_hit_is_what_is_active_now(opens: Opens) -> None:
+@pytest.mark.parametrize("at_once", [4_096, 0], ids=["read at once", "read seed by seed"])
+async def test_what_stands_around_a_hit_is_what_is_active_now(
+    opens: Opens, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
     """Neighbours that go, come and change before they are merged count as if they had been."""
+    monkeypatch.setattr("recollect.stores.sqlite.ranking._MOST_NEAR", at_once)
     clock = FrozenClock()
     async with opens(clock=clock) as memory:
         ids = []

@@ -223,6 +223,46 @@ def test_keywords_that_hold_the_whole_response_are_refused(keywords: list[str]) 
 
 
 @pytest.mark.rule("ING-RAW")
+@pytest.mark.parametrize(
+    ("summary", "keywords"),
+    [
+        ("The word is hunter22 and the", ["vault opens at nine"]),
+        ("vault opens at nine", ["The word is hunter22", "and the"]),
+        ("Noted", ["The word", "is", "hunter22", "and", "the", "vault opens", "at", "nine"]),
+    ],
+)
+def test_a_response_in_two_halves_is_the_whole_response(summary: str, keywords: list[str]) -> None:
+    response = "The word is hunter22, and the vault opens at nine."
+
+    with pytest.raises(InvalidItem):
+        checked(Summary(summary, keywords), response, None, Limits(max_keywords=32))
+
+
+@pytest.mark.rule("ING-RAW")
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我昨天在北京买了一台新电脑但是今天早上它突然坏了",
+        "きのうとうきょうであたらしいパソコンをかいましたがこわれました",
+        "วันนี้ฉันไปตลาดซื้อปลาและผักแล้วกลับบ้าน",
+        "x" * 100,
+    ],
+)
+def test_what_is_said_without_spaces_is_no_remark(said: str) -> None:
+    with pytest.raises(InvalidItem):
+        checked(Summary(f"Said: {said}", []), "I see, and I will look into it.", said, Limits())
+
+
+@pytest.mark.parametrize(
+    "said", ["北京天气怎么样", "сколько это будет стоить", "über die Straße gehen", "고객 문의"]
+)
+def test_a_remark_is_one_in_every_language(said: str) -> None:
+    kept = checked(Summary(f"Said: {said}", []), "I see, and I look into it.", said, Limits())
+
+    assert said in kept.summary
+
+
+@pytest.mark.rule("ING-RAW")
 def test_a_summary_that_repeats_all_that_the_user_said_is_refused_but_for_a_remark() -> None:
     response = "There are several ways to do that, and all of them take a while."
 

@@ -108,6 +108,12 @@ class Traceability:
             told = [trial.test, list(trial.rules), list(trial.backends)]
             made.get_result().user_properties.append((TOLD, told))  # type: ignore[attr-defined]
 
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_report_to_serializable(self) -> Iterator[None]:
+        """Let a report cross over whatever it shows: a lone surrogate can't be sent as it is."""
+        made = yield
+        made.force_result(_sendable(made.get_result()))  # type: ignore[attr-defined]
+
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: object) -> None:
         """Take over what another process found while it collected."""
@@ -219,6 +225,18 @@ class Traceability:
     def _claims_rules(self, nodeid: str) -> bool:
         file = self._root / nodeid.partition("::")[0]
         return file.is_file() and "mark.rule(" in file.read_text(encoding="utf-8")
+
+
+def _sendable(value: object) -> object:
+    match value:
+        case str():
+            return value.encode("utf-8", "backslashreplace").decode()
+        case dict():
+            return {key: _sendable(member) for key, member in value.items()}
+        case list() | tuple():
+            return [_sendable(member) for member in value]
+        case _:
+            return value
 
 
 def _told(report: pytest.TestReport) -> Trial | None:

@@ -595,3 +595,17 @@ def test_a_run_in_two_processes_that_leaves_tests_out_writes_nothing(
 
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert "needs a full run" in result.stdout.str()
+
+
+def test_a_report_that_shows_a_lone_surrogate_crosses_over(
+    project: Project, apart: Callable[..., pytest.RunResult]
+) -> None:
+    project.write(
+        "test_shown.py",
+        'import logging\n\ndef test_it(): logging.getLogger("x").warning("a \\ud800")\n'
+        'def test_that(): assert "\\ud800" == ""',
+    )
+
+    result = apart()
+
+    result.assert_outcomes(passed=4, failed=1)

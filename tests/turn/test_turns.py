@@ -1,6 +1,7 @@
 """A turn through a plan: what was said before reaches the prompt, and all of it lands at once."""
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,24 @@ import pytest
 
 from recollect import Memory
 from recollect.kernel.errors import CycleFailed, InvalidPlan, InvalidRecord, StoreClosed
+from recollect.kernel.json import JsonValue
 from recollect.plans.hashing import document_hash
 from recollect.plans.items import MemoryItem, item_digest
 from recollect.plans.policy import policy_ref
+from recollect.plans.steps.summarize_memory import SummarizeMemoryPayload
+from recollect.plans.summary import Limits, Summary
 from tests.turn.conftest import Opens
-from tests.turn.talking import ANSWER, Answering, bodies, found, prompting, size, talk, told
+from tests.turn.talking import (
+    ANSWER,
+    Answering,
+    Replaced,
+    bodies,
+    found,
+    prompting,
+    size,
+    talk,
+    told,
+)
 
 
 async def test_a_turn_answers_and_leaves_an_item_a_session_and_a_fact(
@@ -166,6 +180,55 @@ async def test_a_step_can_be_replaced(memory: Memory[Any]) -> None:
     await turns.take("was it paid?")
 
     assert model.asked[-1].user == "WAS IT PAID?"
+
+
+@pytest.mark.rule("ING-RAW")
+async def test_a_step_in_the_place_of_the_summary_can_not_keep_the_response(
+    memory: Memory[Any],
+) -> None:
+    def keep_all(inputs: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+        return {"summary": inputs["response"].upper(), "keywords": ["invoice"]}
+
+    takes = {"response": ("LLMCall",), "text?": ("$turn",)}
+    own = Replaced(
+        "SummarizeMemory",
+        "SummarizeMemory",
+        takes,
+        ("summary", "keywords"),
+        keep_all,
+        SummarizeMemoryPayload,
+    )
+    turns = await memory.turns(talk(), model=Answering(), steps=[own])
+
+    with pytest.raises(CycleFailed) as caught:
+        await turns.take("What about the invoice?", cycle_id="raw")
+
+    assert caught.value.step == "keep"
+    assert [cycle.outcome for cycle in await told(memory, "raw")] == ["failed"]
+    assert turns.session is not None
+    assert await found(memory, turns.session.session_id, "invoice") == []
+
+
+@pytest.mark.rule("ING-RAW")
+async def test_a_plan_that_does_not_show_what_was_said_can_not_keep_it_either(
+    memory: Memory[Any],
+) -> None:
+    said = "Please tell me all about the invoice of Ada Lovelace."
+    plan = talk()
+    for step in plan["steps"]:
+        if step["type"] == "SummarizeMemory":
+            del step["inputs"]["text"]
+
+    class Repeating:
+        async def summarise(self, response: str, text: str | None, limits: Limits) -> Summary:
+            _ = response, limits
+            assert text is None
+            return Summary(f"Asked: {said}", ["invoice"])
+
+    turns = await memory.turns(plan, model=Answering(), summariser=Repeating())
+
+    with pytest.raises(CycleFailed):
+        await turns.take(said)
 
 
 async def test_turns_are_taken_one_after_another(memory: Memory[Any]) -> None:

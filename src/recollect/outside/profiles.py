@@ -1,7 +1,8 @@
-"""Plans and profiles in files: YAML, of which JSON is a part, read as strictly as JSON.
+"""Plans and profiles in files: YAML, read as strictly as JSON; or JSON, in a file ``.json``.
 
 What could be read in two ways is refused: a key that stands twice, an alias (what it stands for is
-elsewhere, and may be huge), a date or anything else that JSON has not, a second document.
+elsewhere, and may be huge), a date or anything else that JSON has not, ``yes`` and ``010``
+(`strict_yaml`), a second document.
 
 A profile is a folder with ``modes.yaml``, and, where it has them, ``triggers.yaml`` and
 ``bundles.yaml``; its name is the name of the profile.
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from recollect.kernel.errors import DependencyMissing, InvalidJson, InvalidPlan
-from recollect.kernel.json import JsonValue, check
+from recollect.kernel.json import JsonValue, check, parse
 from recollect.plans.policy import Profile
 
 MAX_FILE: Final = 1_000_000
@@ -19,6 +20,9 @@ MAX_FILE: Final = 1_000_000
 
 PARTS: Final = ("modes", "triggers", "bundles")
 """The files of a profile, without their endings; the first one must be there."""
+
+_JSON: Final = ".json"
+"""The ending of a file that is JSON: not all of that is YAML to PyYAML, such as a tab."""
 
 
 def read_document(path: str | Path) -> JsonValue:
@@ -29,6 +33,8 @@ def read_document(path: str | Path) -> JsonValue:
             raw = file.read(MAX_FILE + 1)
         if len(raw) > MAX_FILE:
             raise InvalidPlan((f"{path.name}: it has more than {MAX_FILE:,} bytes",))
+        if path.suffix.lower() == _JSON:
+            return _parsed(raw, path.name)
         return parse_yaml(raw.decode(), path.name)
     except UnicodeDecodeError:
         raise InvalidPlan((f"{path.name}: it is not UTF-8",)) from None
@@ -62,6 +68,13 @@ def parse_yaml(text: str, where: str = "$") -> JsonValue:
     except InvalidJson as refused:
         raise InvalidPlan((f"{where}: {refused.why}, at {refused.where}",)) from None
     return value
+
+
+def _parsed(raw: bytes, where: str) -> JsonValue:
+    try:
+        return parse(raw)
+    except InvalidJson as refused:
+        raise InvalidPlan((f"{where}: {refused.why}, at {refused.where}",)) from None
 
 
 def _part(document: JsonValue, part: str, where: str) -> JsonValue:

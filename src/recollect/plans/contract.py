@@ -37,6 +37,8 @@ class StepRule(NamedTuple):
     """The members of the plan's metadata that must be there with it (ING-TOPK)."""
     goes_to: str = ""
     """The type that must take something of its output, where there is one (ING-STAGE)."""
+    fails: Fails = "cycle"
+    """What its failure ends; that of a write ends everything (ING-FAILFAST)."""
 
     @property
     def inputs(self) -> Mapping[str, Source]:

@@ -87,8 +87,8 @@ class Engine:
             type_ = by_name[step.rule.type]
             try:
                 # 2.
-                work = type_.run(step.payload, _inputs(step, table))
                 limit = step.limits[type_.limit]
+                work = type_.run(step.payload, _inputs(step, table))
                 output = await (work if limit is None else self._within(limit, work))
                 # 3.
                 table[step.id] = _frozen(step, output)
@@ -109,6 +109,7 @@ class Engine:
                 found.append(f"no step of the type {step.rule.type} is at hand")
             elif not (
                 type_.stage == step.rule.stage
+                and type_.fails == step.rule.fails
                 and step.gives == set(type_.gives)
                 and step.takes == {name: set(sources) for name, sources in type_.takes.items()}
             ):
@@ -176,4 +177,5 @@ def _frozen(step: _Ready, output: Output) -> Frozen:
 def _why(error: Exception) -> str:
     if isinstance(error, CycleFailed):
         return error.why  # a step says so itself; which one it is, the engine knows
-    return str(error) if isinstance(error, RecollectError) else f"{type(error).__name__}: {error}"
+    said = str(error) if isinstance(error, RecollectError) else f"{type(error).__name__}: {error}"
+    return said.removesuffix(".")  # it goes into a sentence

@@ -19,8 +19,8 @@ from typing import Final
 from unicodedata import normalize
 
 from recollect.plans.keywords import Weighed, by_weight, weighed, words_of
-from recollect.plans.raw import Whole
-from recollect.plans.summary import Limits, Summary, distinct, raw_texts
+from recollect.plans.raw import Whole, amount
+from recollect.plans.summary import Limits, Summary, distinct, holding, raw_texts
 from recollect.text import words
 from recollect.text.sentences import sentences
 
@@ -29,7 +29,6 @@ NOT_KEPT: Final = "→ …"
 
 _SIGNS: Final = (NOT_KEPT, "(…)", "→ .", "(?)")  # for answers that are themselves such signs
 _SHARE: Final = (2, 3)
-_LONGEST_GRAIN: Final = 2
 _WORTH: Final = 2
 _EVENING: Final = 6
 _MORE: Final = "…"
@@ -79,10 +78,10 @@ def extract(response: str, text: str | None, limits: Limits) -> Summary:
         or _of_asking(asked, text, limits)
     )
     # 4.
-    raw = [Whole(one) for one in raw_texts(response, text)]
-    if any(whole.is_in(summary) for whole in raw):
-        summary = next(sign for sign in _SIGNS if not any(whole.is_in(sign) for whole in raw))
-    return Summary(summary, _keywords(weights, raw, limits))
+    raw = raw_texts(response, text)
+    if holding(summary, (), raw):
+        summary = next(sign for sign in _SIGNS if not holding(sign, (), raw))
+    return Summary(summary, _keywords(summary, weights, raw, limits))
 
 
 # --------------------------------------------------------------------------- summary
@@ -93,24 +92,16 @@ Allowed = Callable[[str], bool]
 def _allowed(prose: str, limits: Limits) -> Allowed:
     """Whether a summary is short enough: within the limit, and a share of what was said."""
     part, of = _SHARE
-    most, whole = _grains(prose) * part // of, Whole(prose)
+    most, whole = amount(prose) * part // of, Whole(prose)
 
     def allowed(summary: str) -> bool:
         return (
             len(summary) <= limits.max_length
-            and _grains(summary) <= most
+            and amount(summary) <= most
             and not whole.is_in(summary)
         )
 
     return allowed
-
-
-def _grains(text: str) -> int:
-    """How much a text is: its words; of long runs without spaces, each two letters."""
-    return sum(
-        1 if word.isascii() or "\uac00" <= word[0] <= "\ud7a3" else -(-len(word) // _LONGEST_GRAIN)
-        for word in words(text)
-    )
 
 
 def _of_sentences(
@@ -172,15 +163,16 @@ def _of_asking(asked: Sequence[str], text: str | None, limits: Limits) -> str:
 # -------------------------------------------------------------------------- keywords
 
 
-def _keywords(weights: dict[str, Weighed], raw: Sequence[Whole], limits: Limits) -> Sequence[str]:
-    """The heaviest words, without those by which, alone or in a row, a raw text would be kept."""
+def _keywords(
+    summary: str, weights: dict[str, Weighed], raw: Sequence[Whole], limits: Limits
+) -> Sequence[str]:
+    """The heaviest words, without those by which, however read, a raw text would be kept."""
     kept: tuple[str, ...] = ()
     for one in by_weight(weights.values()):
         if len(kept) == limits.max_keywords:
             break
         more = distinct((*kept, one.spelled))
-        tried = (one.spelled, " ".join(more))
-        if not any(whole.is_in(spelled) for whole in raw for spelled in tried):
+        if not holding(summary, more, raw):
             kept = more
     return kept
 

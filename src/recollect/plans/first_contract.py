@@ -75,6 +75,7 @@ CONTRACT: Final = StepContract(
                 "sessionRef": _SESSION,
             },
             ("id",),
+            fails="fast",
         ),
         StepRule(
             "PersistSession",
@@ -82,6 +83,7 @@ CONTRACT: Final = StepContract(
             {"sessionRef": _SESSION, "repo?": _VERSION},
             ("status",),
             is_mandatory=True,
+            fails="fast",
         ),
     ),
 )

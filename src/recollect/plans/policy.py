@@ -34,7 +34,7 @@ def _readable(condition: str) -> str:
     if condition.startswith(_PATTERN):
         try:
             re.compile(condition.removeprefix(_PATTERN))
-        except re.error as refused:
+        except (re.error, OverflowError, RecursionError) as refused:  # say a{99999999999}
             raise ValueError(f"it is not a regular expression ({refused})") from None
     return condition
 

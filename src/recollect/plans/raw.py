@@ -1,9 +1,11 @@
 """Whether a text holds another one whole, however it is written down (ING-RAW)."""
 
+from collections.abc import Mapping
 from typing import Final
 from unicodedata import category
 
 from recollect.text import fold, words
+from recollect.text.breaks import pieces
 
 _LONG: Final = 5
 """From so many letters on, a text is looked for anywhere; a shorter one only as whole words.
@@ -13,10 +15,31 @@ of Hangul says as much as two letters.
 """
 
 
+_A_REMARK: Final = 4
+"""Words that are no more than a remark: what is about them often holds them whole."""
+
+_LETTERS_OF_A_WORD: Final[Mapping[str, int]] = {"other": 12, "hangul": 8}
+_LETTERS_OF_AN_UNSPACED_WORD: Final = 2
+
+
+def amount(text: str) -> int:
+    """How much a text is: its words, as if there were spaces in all of them.
+
+    A run of Chinese, Japanese or Thai counts one for each two letters, a Korean one for each eight,
+    any other for each twelve: there, what is longer was not typed as a word.
+    """
+    found = (piece for chunk in text.split() for piece in pieces(fold(chunk)))
+    return sum(
+        -(-len(text) // _LETTERS_OF_A_WORD.get(script, _LETTERS_OF_AN_UNSPACED_WORD))
+        for script, text, _, _ in found
+    )
+
+
 class Whole:
     """A text that must not be kept whole, read once for all that it is looked for in."""
 
     def __init__(self, text: str) -> None:
+        self.is_a_remark = amount(text) <= _A_REMARK
         self._words = words(text)
         self._letters = _letters(text)
         self._marks = "" if self._words else _marks(text)

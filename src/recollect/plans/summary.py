@@ -13,7 +13,7 @@ from recollect.kernel.errors import InvalidItem
 from recollect.kernel.json import storable
 from recollect.plans.items import MAX_KEYWORD
 from recollect.plans.raw import Whole
-from recollect.text import fold, words
+from recollect.text import fold
 from recollect.text.quoting import is_unseen
 
 MAX_LENGTH: Final = 280
@@ -21,9 +21,6 @@ MAX_LENGTH: Final = 280
 
 MAX_KEYWORDS: Final = 8
 """Keywords where the plan does not say how many."""
-
-_A_REMARK: Final = 4
-"""Words of what the user said that a summary may hold whole: a summary is often about just them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +51,8 @@ def checked(made: Summary, response: str, text: str | None, limits: Limits) -> S
     """A summary that may be kept, in NFC, each keyword once; InvalidItem says why it may not be.
 
     1. the summary is a text, not blank, and not longer than the limit
-    2. neither it nor the keywords, each or in a row, hold the whole response          (ING-RAW)
-    3. nor the whole of what the user said, if that was more than a remark             (ING-RAW)
-    4. keywords are texts, not blank, and no more of them than the limit
+    2. keywords are texts, not blank, and no more of them than the limit
+    3. neither holds the whole response, or all that the user said                     (ING-RAW)
 
     There may be no keywords at all, when there is nothing that could be one.
     """
@@ -64,25 +60,51 @@ def checked(made: Summary, response: str, text: str | None, limits: Limits) -> S
     summary = _text("$.summary", made.summary)
     if len(summary) > limits.max_length:
         raise InvalidItem("$.summary", f"it has more than {limits.max_length} characters")
-    # 4.
-    keywords = distinct(_text(f"$.keywords[{at}]", one) for at, one in enumerate(made.keywords))
+    # 2.
+    given = [_text(f"$.keywords[{at}]", one) for at, one in enumerate(made.keywords)]
+    keywords = distinct(given)
     if len(keywords) > limits.max_keywords:
         raise InvalidItem("$.keywords", f"there are more than {limits.max_keywords}")
     if any(len(keyword) > MAX_KEYWORD for keyword in keywords):
         raise InvalidItem("$.keywords", f"one has more than {MAX_KEYWORD} characters")
-    # 2. and 3.
-    for whole in map(Whole, raw_texts(response, text)):
-        if whole.is_in(summary):
-            raise InvalidItem("$.summary", "it holds a whole response, or all that was said")
-        if any(whole.is_in(one) for one in (*keywords, " ".join(keywords))):
-            raise InvalidItem("$.keywords", "they hold a whole response, or all that was said")
+    # 3. As they were given: a word that is there twice is one of the response's, too.
+    check_not_raw(summary, given, raw_texts(response, text))
     return Summary(summary, keywords)
 
 
-def raw_texts(response: str, text: str | None) -> tuple[str, ...]:
+def check_not_raw(summary: str, keywords: Sequence[str], raw: Sequence[Whole]) -> None:
+    """InvalidItem if one of these texts is kept whole (ING-RAW): `holding` says where."""
+    where = holding(summary, keywords, raw)
+    if where is not None:
+        raise InvalidItem(where, "a whole response, or all that was said, stands there")
+
+
+def holding(summary: str, keywords: Sequence[str], raw: Sequence[Whole]) -> str | None:
+    """Where one of these texts would be kept whole; None if it is nowhere.
+
+    1. in the summary
+    2. in a keyword, or in the keywords, read in a row
+    3. half here and half there, if it is more than a remark: one of those is there by chance
+    """
+    row = " ".join(keywords)
+    for whole in raw:
+        # 1.
+        if whole.is_in(summary):
+            return "$.summary"
+        # 2.
+        if any(whole.is_in(one) for one in (*keywords, row)):
+            return "$.keywords"
+        # 3.
+        both = f"{summary} {row}", f"{row} {summary}"
+        if not whole.is_a_remark and any(whole.is_in(one) for one in both):
+            return "$"
+    return None
+
+
+def raw_texts(response: str, text: str | None) -> tuple[Whole, ...]:
     """What must not be kept whole: the response, and what the user said if it is no mere remark."""
-    said = text is not None and len(words(text)) > _A_REMARK
-    return (response, text) if said and text is not None else (response,)
+    said = () if text is None else (Whole(text),)
+    return (Whole(response), *(one for one in said if not one.is_a_remark))
 
 
 def distinct(keywords: Iterable[str]) -> tuple[str, ...]:

@@ -101,7 +101,7 @@ class _Step(NamedTuple):
 def _read(steps: object, contract: StepContract) -> list[_Step]:
     rules = contract.by_type
     found = []
-    for place, step in enumerate(steps if isinstance(steps, list) else ()):
+    for place, step in enumerate(steps if isinstance(steps, list | tuple) else ()):
         if isinstance(step, dict):
             type_ = _text(step.get("type"))
             inputs = step.get("inputs")
@@ -114,7 +114,11 @@ def _read(steps: object, contract: StepContract) -> list[_Step]:
                     _text(step.get("stage")),
                     rules.get(type_),
                     step.get("payload"),
-                    {name: one if isinstance(one, dict) else {} for name, one in named},
+                    {
+                        name: one if isinstance(one, dict) else {}
+                        for name, one in named
+                        if isinstance(name, str)  # its form is refused elsewhere
+                    },
                 )
             )
     return found
@@ -213,14 +217,14 @@ def _payloads(steps: Sequence[_Step], forms: Forms) -> Iterator[str]:
             continue
         try:
             forms[step.type].model_validate(step.payload, by_alias=True, by_name=False)
-        except RecollectError as refused:
+        except (RecollectError, ValidationError) as refused:
             for where, why in _all(refused):
                 yield f"{step.where}.payload{where.removeprefix('$')}: {why}"
 
 
-def _all(refused: RecollectError) -> Sequence[tuple[str, str]]:
+def _all(refused: RecollectError | ValidationError) -> Sequence[tuple[str, str]]:
     """Everything behind a refusal in our words, which itself names the first thing only."""
-    behind = refused.__context__
+    behind = refused if isinstance(refused, ValidationError) else refused.__context__
     return (
         places_and_reasons(behind) if isinstance(behind, ValidationError) else [("", str(refused))]
     )

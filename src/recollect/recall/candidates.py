@@ -1,16 +1,14 @@
 """What a ranking is given, and what it gives back: values, whatever store they come from."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from recollect.recall.reasons import Reason
 
 _NOBODY: Final[frozenset[str]] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A record as a ranking sees it.
 
     `seq` is the number of the entry that led to this version of it: no two have the same, and the
@@ -27,11 +25,10 @@ class Candidate:
     length: int
     place: int = 0
     thread: str | None = None
-    speaker: frozenset[str] = field(default=_NOBODY)
+    speaker: frozenset[str] = _NOBODY
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A record that was found: how well, how sure, and why."""
 
     id: str

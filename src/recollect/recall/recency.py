@@ -5,7 +5,6 @@ time given; after ten times that a tenth is left.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from recollect.recall.candidates import Scored
 from recollect.recall.order import in_order
@@ -24,6 +23,6 @@ def weighed_by_recency(found: Iterable[Scored], *, at: int, half_after: int) -> 
     Confidence says how well a record fits the question; its age doesn't change that.
     """
     weighed = (
-        replace(one, score=one.score * freshness(at - one.created_at, half_after)) for one in found
+        one._replace(score=one.score * freshness(at - one.created_at, half_after)) for one in found
     )
     return in_order(weighed)

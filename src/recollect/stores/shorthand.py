@@ -12,6 +12,7 @@ kinds get codes that are still free.
 """
 
 import struct
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, Protocol
 
@@ -148,6 +149,12 @@ class _Fields:
 
 ENTRY: Final[Shorthand] = _Fields()
 """For entries."""
+
+
+def first_bytes(kinds: Iterable[str]) -> list[bytes]:
+    """How an entry of one of these kinds may begin; one kept as it is begins with a brace."""
+    return [bytes([_CODES[kind]]) for kind in sorted(kinds)] + [_BRACE]
+
 
 _MOST: Final = 10**15
 

@@ -6,11 +6,12 @@ no window has side by side is further apart than any word reaches.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from recollect.ledger.unit import StoredThread
-from recollect.recall.neighbours import REACH
+from recollect.recall.neighbours import GAP, REACH
 from recollect.stores.tail import Tail
 
 
@@ -32,12 +33,40 @@ class Threads:
 
     def window(self, seed: StoredThread, stored: Iterable[StoredThread]) -> Sequence[StoredThread]:
         """The seed and up to `REACH` records before and after it, in order, of what is active."""
+        return next(self.windows([seed], stored))
+
+    def windows(
+        self, seeds: Sequence[StoredThread], stored: Iterable[StoredThread]
+    ) -> Iterator[Sequence[StoredThread]]:
+        """The same for several seeds of one thread, from all rows that were read of it."""
         rows = {row.seq: row for row in stored if row.seq not in self._gone}
-        rows |= {row.seq: row for row in self._added.get(seed.thread, ())}
-        rows[seed.seq] = seed
+        rows |= {row.seq: row for row in self._added.get(seeds[0].thread, ())}
+        rows |= {seed.seq: seed for seed in seeds}
         ordered = sorted(rows.values(), key=_order)
-        at = ordered.index(seed)
-        return ordered[max(at - REACH, 0) : at + REACH + 1]
+        places = {row.seq: at for at, row in enumerate(ordered)}
+        for seed in seeds:
+            at = places[seed.seq]
+            yield ordered[max(at - REACH, 0) : at + REACH + 1]
+
+
+class Stretch(NamedTuple):
+    """A part of a thread: from one time to another, both included."""
+
+    thread: str
+    start: int
+    end: int
+
+
+def stretches_of(seeds: Iterable[StoredThread]) -> list[Stretch]:
+    """Where the neighbours of some records may be: no more than `GAP` away, each part once."""
+    found: list[Stretch] = []
+    for one in sorted(seeds, key=_order):
+        start, end = one.created_at - GAP, one.created_at + GAP
+        if found and found[-1].thread == one.thread and start <= found[-1].end:
+            found[-1] = found[-1]._replace(end=end)
+        else:
+            found.append(Stretch(one.thread, start, end))
+    return found
 
 
 def placed(windows: Iterable[Sequence[StoredThread]]) -> dict[int, tuple[StoredThread, int]]:

@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from recollect.identity import Frozen, decode, sha256
-from recollect.kernel.errors import CycleFailed, PlanError, RecollectError, WriteFailed
+from recollect.kernel.errors import CycleFailed, PlanError, RecollectError
 from recollect.kernel.json import JsonValue, storable
 from recollect.ledger.beside import CYCLE
 from recollect.ledger.entry import entry_hash, read_entry
 from recollect.ledger.fact import Fact
 from recollect.ledger.unit import Ledger, StoredEntry
+from recollect.plans.plan import ExecutionPlan
 
 Outcome = Literal["completed", "failed", "cancelled"]
 
@@ -58,13 +59,15 @@ class Began(NamedTuple):
         steps = [[id, output.digest] for id, output in outputs.items()]
         return self.fact("completed", steps=steps, items=list(items), recorded=self.is_recorded)
 
-    def failed(self, error: PlanError) -> Fact:
-        """It failed: at which step, where it was one, and with which code."""
+    def failed(self, error: PlanError, plan: ExecutionPlan) -> Fact:
+        """It failed: at which step of the plan, where it was one, and with which code.
+
+        A step may raise what it likes, in whatever words: these are nobody's to keep (ING-RAW).
+        """
         others: dict[str, JsonValue] = {"error": code_of(error)}
-        if isinstance(error, CycleFailed):
-            others["step"] = error.step
-        elif isinstance(error, WriteFailed):
-            others["step"] = error.what
+        named = error.step if isinstance(error, CycleFailed) else getattr(error, "what", None)
+        if any(step.id == named for step in plan.steps):
+            others["step"] = named
         return self.fact("failed", **others)
 
 

@@ -76,7 +76,7 @@ class Landing:
         except (IdempotencyConflict, FailFast):
             raise
         except Exception as error:
-            raise WriteFailed("the cycle", str(error)) from error
+            raise WriteFailed("the cycle", str(error).removesuffix(".")) from error
         return Landed(committed, session.after(state))
 
     async def leave(self, fact: Fact) -> None:
@@ -85,7 +85,8 @@ class Landing:
             unit = self._unit(fact, self.scope.clock.now_ms())
             await to_its_end(self.scope.table.commit(unit))
         except Exception as error:
-            raise WriteFailed("the fact of a cycle that failed", str(error)) from error
+            why = str(error).removesuffix(".")
+            raise WriteFailed("the fact of a cycle that failed", why) from error
 
     async def _commit(self, unit: Unit, session: Session, state: SessionState) -> Committed:
         async with self.sessions.saving(state, session.stored) as rows:
@@ -110,12 +111,16 @@ def _recording(ran: Ran) -> Recording:
 
 
 async def to_its_end(work: Coroutine[Any, Any, R]) -> R:
-    """Some work that a cancellation does not interrupt: it is waited for, and then passed on."""
+    """Some work that no cancellation interrupts, nor a second one: it is over when they go on."""
     task = asyncio.get_running_loop().create_task(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait({task})
-        if not task.cancelled():
-            task.exception()  # it is looked at; the cancellation is what is told
-        raise
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as again:
+            cancelled = again
+    if cancelled is None:
+        return task.result()
+    if not task.cancelled():
+        task.exception()  # it is looked at; the cancellation is what is told
+    raise cancelled

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
-from recollect.kernel.errors import WriteFailed
+from recollect.kernel.errors import CycleFailed, InvalidItem, WriteFailed
 from recollect.ledger.beside import NewItem
 from recollect.plans.items import MemoryItem, check_item, item_digest
+from recollect.plans.raw import Whole
+from recollect.plans.summary import check_not_raw
 
 
 class Staged:
@@ -28,6 +30,18 @@ class Staged:
     def items(self, session_ref: str) -> Sequence[MemoryItem]:
         """The items, all of this session; InvalidItem if one is of another (ING-SESSION)."""
         return [check_item(item, session_ref) for item in self._items]
+
+    def check_not_raw(self, raw: Sequence[Whole], step: str) -> None:
+        """CycleFailed at this step if an item holds one of these texts whole (ING-RAW).
+
+        SummarizeMemory looks at what its summariser made; but it can be replaced, and a plan need
+        not show it what the user said.
+        """
+        for item in self._items:
+            try:
+                check_not_raw(item.summary, item.keywords, raw)
+            except InvalidItem as refused:
+                raise CycleFailed(step, f"{refused.why}, at {refused.where}") from refused
 
     def version(self, session_ref: str) -> str | None:
         """The version of the folder that was scanned; WriteFailed where nothing staged a session.

@@ -35,6 +35,8 @@ from recollect.plans.policy import DEFAULT_MODE, Interpreted, Interpreter
 from recollect.plans.recording import read_recording
 from recollect.plans.session import Session, SessionState, SessionStore, begin
 from recollect.plans.steps.llm_call import Listener, LLMCall
+from recollect.plans.steps.persist_memory import PersistMemory
+from recollect.plans.summary import raw_texts
 
 MAX_CYCLE_ID: Final = 128
 
@@ -95,6 +97,8 @@ class Turns:
     @property
     def planned(self) -> Interpreted | None:
         """The plan; None where the first text is still to choose it."""
+        if self._begun is not None:
+            return self._begun.planned
         return None if isinstance(self._plan, Interpreter) else self._plan
 
     @property
@@ -123,11 +127,12 @@ class Turns:
 
     def _begin(self, found: SessionState | None, text: str) -> _Begun:
         """Begin a session, or go on with it; a session keeps the mode that it started in."""
-        if isinstance(self._plan, Interpreter):
-            self._plan = _chosen(self._plan, found, text)
-        session = begin(self._sessions.name, found, self._plan.hash, self._scope.randomness)
-        engine = Engine(self._plan.plan, CONTRACT, self._tools.forms, within=within_limit)
-        return _Begun(self._plan, engine, session)
+        plan = self._plan
+        if isinstance(plan, Interpreter):
+            plan = _chosen(plan, found, text)
+        session = begin(self._sessions.name, found, plan.hash, self._scope.randomness)
+        engine = Engine(plan.plan, CONTRACT, self._tools.forms, within=within_limit)
+        return _Begun(plan, engine, session)
 
     # --------------------------------------------------------------------------- turns
 
@@ -142,6 +147,8 @@ class Turns:
         """
         check_reach()
         check_writable()
+        if not isinstance(text, str):
+            raise InvalidRecord("what the user says", "it is not a text")
         cycle_id = self._scope.ids.new_id() if cycle_id is None else _checked_id(cycle_id)
         async with self._one_at_a_time:
             if self._stopped is not None:
@@ -164,9 +171,9 @@ class Turns:
         turn finds it anew.
         """
         # 1.
+        said = freeze({"text": text, "session": self._sessions.name})
         begun = self._begun or self._begin(await self._sessions.load(), text)
         self._begun = begun
-        said = freeze({"text": text, "session": self._sessions.name})
         session, recorded = begun.session, self._landing.is_recording
         began = Began(cycle_id, session.session_id, session.plan_hash, said.digest, recorded)
         # 2.
@@ -198,11 +205,15 @@ class Turns:
         planned, session = begun.planned, begun.session
         try:
             outputs = await begun.engine.run(turn, composed(planned.plan, tools, around))
+            raw = raw_texts(_response(planned, outputs), text)
+            for step in planned.plan.steps:
+                if step.type == PersistMemory.name:
+                    staged.check_not_raw(raw, step.id)
         except CycleFailed as failed:
-            await self._landing.leave(began.failed(failed))
+            await self._landing.leave(began.failed(failed, planned.plan))
             raise
         except FailFast as failed:
-            await self._leave_anyway(began.failed(failed), failed)
+            await self._leave_anyway(began.failed(failed, planned.plan), failed)
             raise
         except asyncio.CancelledError as cancelled:
             await self._leave_anyway(began.fact("cancelled"), cancelled)
@@ -241,7 +252,10 @@ def _chosen(interpreter: Interpreter, found: SessionState | None, text: str) -> 
 
 def _response(planned: Interpreted, outputs: Outputs) -> str:
     call = next(step.id for step in planned.plan.steps if step.type == LLMCall.name)
-    return str(outputs[call].thaw()["response"])
+    response = outputs[call].thaw()["response"]
+    if not isinstance(response, str):
+        raise CycleFailed(call, "its response is not a text")
+    return response
 
 
 def _checked_id(cycle_id: str) -> str:

@@ -63,7 +63,7 @@ def refusal_of(
 ) -> str:
     """Why a server refused: the status, how long to wait, and its own words without the key."""
     if status == _TOO_OFTEN:
-        waited = _plain(wait or "", _LONGEST_WAIT)
+        waited = "" if wait is None or _tells(wait, key) else _plain(wait, _LONGEST_WAIT)
         if waited:
             unit = " s" if waited.isdecimal() else ""
             return f"it is asked too often (429): retry after {waited}{unit}"
@@ -104,11 +104,12 @@ def _said(body: JsonValue, key: str | None) -> str:
 
 
 def _tells(message: str, key: str | None) -> bool:
-    """Whether a message holds any telling part of the key."""
+    """Whether a message holds any telling part of the key, in whatever case and spacing."""
     if key is None:
         return False
+    key, said = key.lower(), "".join(one for one in message if "!" <= one <= "~").lower()
     parts = {key[at : at + _TELLING] for at in range(max(1, len(key) - _TELLING + 1))}
-    return any(part in message for part in parts)
+    return any(part in said for part in parts)
 
 
 def _plain(text: str, longest: int) -> str:

@@ -11,7 +11,7 @@ import json
 import os
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +20,7 @@ from recollect.kernel.errors import DependencyMissing, ModelFailed
 from recollect.kernel.json import JsonValue
 from recollect.outside.models.answers import Refused, piece_of, refusal_of, whole_answer
 from recollect.outside.models.endpoint import Endpoint
+from recollect.outside.models.reading import body_of, events_of
 from recollect.plans.models import Prompt, Settings
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 SECONDS: Final = 60.0
 """How long a model may be silent; a plan's own limit holds beside it."""
 
-_MOST_BYTES: Final = 16 * 1024 * 1024
 _DONE: Final = "[DONE]"
 _TRUSTING_NOBODY: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """For what is not encrypted: to load the certificates that it needs none of takes a while."""
@@ -64,7 +64,7 @@ class ChatModel:
                 asyncio.timeout(self._seconds),
                 self._asked(httpx, prompt, settings, stream=False) as response,
             ):
-                return whole_answer(await _body(response), settings)
+                return whole_answer(_json(await body_of(response)), settings)
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, Refused) as failed:
             why = _why(httpx, failed, self._seconds)
         # Not inside the handler: what failed holds the request, and with it the key.
@@ -75,12 +75,15 @@ class ChatModel:
         httpx = _httpx()
         is_ended = False
         try:
-            async with self._asked(httpx, prompt, settings, stream=True) as response:
-                async for event in httpx.EventSource(response):
-                    if event.data == _DONE:
+            async with (
+                self._asked(httpx, prompt, settings, stream=True) as response,
+                aclosing(events_of(response, self._seconds)) as events,
+            ):
+                async for event in events:
+                    if event == _DONE:
                         is_ended = True
                         break
-                    piece = piece_of(_json(event.data), settings)
+                    piece = piece_of(_json(event), settings)
                     is_ended = is_ended or piece.is_last
                     if piece.text:
                         yield piece.text
@@ -103,28 +106,30 @@ class ChatModel:
             "content-type": "application/json",
             "user-agent": "recollect",
         } | ({} if key is None else {"authorization": f"Bearer {key}"})
-        async with (
-            httpx.AsyncClient(
-                timeout=self._seconds,
-                follow_redirects=False,
-                trust_env=not self._endpoint.is_loopback,  # no proxy to this machine
-                verify=True if self._endpoint.is_encrypted else _TRUSTING_NOBODY,
-            ) as client,
-            client.stream(
+        async with httpx.AsyncClient(
+            timeout=self._seconds,
+            follow_redirects=False,
+            trust_env=not self._endpoint.is_loopback,  # no proxy to this machine
+            verify=True if self._endpoint.is_encrypted else _TRUSTING_NOBODY,
+        ) as client:
+            request = client.build_request(
                 "POST",
                 self._endpoint.url,
                 content=canonical_bytes(_question(name, prompt, settings, stream=stream)),
                 headers=headers,
-            ) as response,
-        ):
-            if response.status_code != httpx.codes.OK:
-                raise Refused(await self._why_refused(response, key))
-            yield response
+            )
+            async with asyncio.timeout(self._seconds):  # the client's own is for each read
+                response = await client.send(request, stream=True)
+            async with aclosing(response):
+                if response.status_code != httpx.codes.OK:
+                    raise Refused(await self._why_refused(response, key))
+                yield response
 
     async def _why_refused(self, response: "httpx2.Response", key: str | None) -> str:
         try:
-            body = await _body(response)
-        except Refused:
+            async with asyncio.timeout(self._seconds):
+                body = _json(await body_of(response))
+        except (Refused, TimeoutError):
             body = None
         wait = response.headers.get("retry-after")
         return refusal_of(response.status_code, wait, body, key, self._endpoint.key_variable)
@@ -141,17 +146,6 @@ def _question(
     if settings.max_tokens is not None:
         question["max_tokens"] = settings.max_tokens
     return question
-
-
-async def _body(response: "httpx2.Response") -> JsonValue:
-    """The JSON of a response, read up to a limit."""
-    pieces, size = [], 0
-    async for piece in response.aiter_bytes():
-        size += len(piece)
-        if size > _MOST_BYTES:
-            raise Refused(f"its answer has more than {_MOST_BYTES:,} bytes")
-        pieces.append(piece)
-    return _json(b"".join(pieces))
 
 
 def _json(text: str | bytes) -> JsonValue:
@@ -173,8 +167,6 @@ def _why(httpx: ModuleType, failed: Exception, seconds: float) -> str:
             return f"it did not answer within {seconds:g} s"
         case httpx.ConnectError():
             return "it can't be reached"
-        case httpx.SSEError():
-            return "its answer is no stream of events"
         case httpx.ReadError() | httpx.RemoteProtocolError():
             return "its answer broke off"
         case _:

@@ -107,8 +107,11 @@ class PostgresBeside:
         return [KeptSession(at, self._bodies.unpack(body)) for at, body in found]
 
     async def has_landed(self, token: str) -> bool:
-        """Whether the unit landed that a temporary file was written for."""
-        ((has_landed,),) = await self._call(_HAS_LANDED, token)
+        """Whether the unit landed that a temporary file was written for.
+
+        A server goes on with a COMMIT whose client has died: it is waited for.
+        """
+        ((has_landed,),) = await self._call(_HAS_LANDED, token, writes=True)
         return bool(has_landed)
 
     async def recording(self, cycle: str) -> bytes | None:

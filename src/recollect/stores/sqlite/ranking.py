@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import apsw
+import orjson
 
 from recollect.kernel.errors import IndexStale
 from recollect.kernel.json import storable
@@ -30,9 +31,20 @@ from recollect.stores.sqlite.merging import STATE
 from recollect.stores.sqlite.tails import changes
 from recollect.stores.sqlite.words import chunks_of
 from recollect.stores.tail import Tail
-from recollect.stores.threads import Threads
+from recollect.stores.threads import Threads, stretches_of
 from recollect.stores.words import MERGED_ANYWAY, WordCache
 from recollect.text import TOKENIZER
+
+# What is no more than an hour away, of all seeds at once: nothing further away is a neighbour.
+_NEAR: Final = """
+SELECT t.thread, t.created_at, t.id, t.seq, t.speaker
+FROM json_each(?2) n CROSS JOIN threads t
+WHERE t.journal = ?1 AND t.thread = n.value ->> 0
+  AND t.created_at BETWEEN n.value ->> 1 AND n.value ->> 2
+LIMIT ?3
+"""
+_MOST_NEAR: Final = 4_096
+"""Rows that are read so; where there are more, each seed has its own few."""
 
 _AROUND: Final = """
 SELECT * FROM (
@@ -166,11 +178,32 @@ class _Read(Records):
     ) -> Iterator[Sequence[StoredThread]]:
         """What stands around each of the seeds that has a thread."""
         threads = Threads(tail)
-        for _, row in seeds:
-            if row is not None:
-                around = (self._journal, *row[:3], threads.reach(row.thread))
-                rows: Any = self._connection.execute(_AROUND, around)
-                yield threads.window(row, [StoredThread._make(one) for one in rows])
+        placed = [row for _, row in seeds if row is not None]
+        near = self._near(placed)
+        if near is not None:
+            by_thread: dict[str, list[StoredThread]] = {}
+            for row in placed:
+                by_thread.setdefault(row.thread, []).append(row)
+            for thread, own in by_thread.items():
+                yield from threads.windows(own, near[thread])
+            return
+        for row in placed:
+            around = (self._journal, *row[:3], threads.reach(row.thread))
+            rows: Any = self._connection.execute(_AROUND, around)
+            yield threads.window(row, [StoredThread._make(one) for one in rows])
+
+    def _near(self, seeds: Sequence[StoredThread]) -> dict[str, list[StoredThread]] | None:
+        """What is near any of them, by thread; None if that is too much to read at once."""
+        stretches = [[*one] for one in stretches_of(seeds)]
+        asked = orjson.dumps(stretches).decode()  # noqa: TID251 - a parameter
+        most = (self._journal, asked, _MOST_NEAR + 1)
+        found: Any = self._connection.execute(_NEAR, most).fetchall()
+        if len(found) > _MOST_NEAR:
+            return None
+        near: dict[str, list[StoredThread]] = {one.thread: [] for one in seeds}
+        for one in found:
+            near[one[0]].append(StoredThread._make(one))
+        return near
 
 
 def _looked_at(connection: apsw.Connection, journal: int, within: Within) -> set[int] | None:

@@ -4,12 +4,20 @@ from typing import Any, Final
 
 import apsw
 
+from recollect.ledger.walk import OBJECT_KINDS
+from recollect.stores.shorthand import first_bytes
 from recollect.stores.sqlite.places import SEQ_BITS, place
 from recollect.stores.sqlite.words import BODY_AT, INDEXED_VERSION
 from recollect.stores.tail import NOTHING, Tail, newest, replacing
 from recollect.stores.words import WordCache, Words
 
-BODIES: Final = "SELECT place, body FROM bodies WHERE place >= ? AND place < ? ORDER BY place"
+# Only those of entries about objects: of the rest there are many, traces above all, and no words.
+_OBJECTS: Final = ", ".join(f"x'{one.hex()}'" for one in first_bytes(OBJECT_KINDS))
+BODIES: Final = (
+    "SELECT b.place, b.body FROM entries e CROSS JOIN bodies b ON b.place = e.place"  # noqa: S608 - ours
+    f" WHERE e.place >= ? AND e.place < ? AND substr(e.entry, 1, 1) IN ({_OBJECTS})"
+    " ORDER BY e.place"
+)
 _SEQ: Final = (1 << SEQ_BITS) - 1
 
 

@@ -32,8 +32,10 @@ WHERE e.place >= ? AND e.place < ? ORDER BY e.place
 """
 
 _EMPTY_INDEX: Final = (
-    "INSERT INTO words (words) VALUES ('delete-all')",
-    "UPDATE journals SET indexed = 0",
+    "DELETE FROM postings",
+    "DELETE FROM segments",
+    "DELETE FROM threads",
+    "UPDATE journals SET indexed = 0, documents = 0, length = 0",
 )
 """An index that has no words yet is made anew from the journal, by whoever opens it next."""
 

@@ -255,11 +255,12 @@ BEGIN
   END IF;
 END $$;
 
+-- Whoever wrote the file may be dead, and its transaction still at its COMMIT: that is waited for.
 CREATE FUNCTION recollect.session_file_landed(p_scope text, p_journal bigint, p_token text)
 RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM recollect.enter(p_scope, p_journal);
+  PERFORM recollect.lock_journal(p_scope, p_journal);
   RETURN EXISTS (
     SELECT FROM recollect.session_files f WHERE f.journal = p_journal AND f.token = p_token);
 END $$;
