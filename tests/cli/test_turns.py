@@ -1,6 +1,10 @@
 """`recollect turn`, `recollect chat` and the replay of a cycle."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +120,61 @@ def test_a_chat_takes_a_turn_for_each_line(recollect: Command, plan: str) -> Non
     lines = recollect(*words, "--json", said="fail\n")
     assert lines.exit_code == 6
     assert json.loads(lines.stdout)["error"]["step"] == "call"
+
+
+def test_a_line_that_is_no_text_is_told_and_the_chat_goes_on(recollect: Command, plan: str) -> None:
+    _ = plan
+    result = recollect("chat", *turn()[1:], said="a\x00b\nWas the invoice paid?\n")
+
+    assert (result.exit_code, result.stdout) == (0, ANSWER + "\n")
+    assert result.stderr.startswith("\nerror: ")
+
+
+def test_spaces_and_joined_emoji_are_shown_and_what_steers_a_terminal_is_not(
+    recollect: Command, plan: str
+) -> None:
+    _ = plan
+    answer = "全角\u3000スペース, un\u00a0mot, 👨\u200d👩\u200d👧, \x1b[31m, \u202e. And more."
+    Path("script.yaml").write_text(f"- {{when: '', answer: {as_json(answer)}}}\n")
+
+    shown = recollect(*turn("Was it paid?")).stdout
+
+    assert shown == answer.replace("\x1b", "\ufffd").replace("\u202e", "\ufffd") + "\n"
+
+
+def test_a_chat_without_standard_input_is_over(recollect: Command, plan: str) -> None:
+    _ = recollect, plan
+    command = [sys.executable, "-m", "recollect", "chat", *turn()[1:]]
+
+    with subprocess.Popen(  # noqa: S603 - our own command
+        command,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: os.close(0),  # noqa: PLW1509 - only that
+    ) as chat:
+        _, told = chat.communicate(timeout=30)
+
+    assert (chat.returncode, told) == (0, b"")
+
+
+def test_an_interrupt_ends_a_chat_that_waits_for_a_line(recollect: Command, plan: str) -> None:
+    _ = recollect, plan
+    command = [sys.executable, "-m", "recollect", "chat", *turn()[1:]]
+
+    with subprocess.Popen(  # noqa: S603 - our own command
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as chat:
+        assert chat.stdin is not None
+        assert chat.stdout is not None
+        chat.stdin.write(b"Was the invoice paid?\n")
+        chat.stdin.flush()
+        assert chat.stdout.readline() == ANSWER.encode() + b"\n"
+
+        chat.send_signal(signal.SIGINT)
+        chat.wait(timeout=10)  # nothing more is said, and nothing is closed
+
+        assert chat.returncode not in (0, -signal.SIGKILL)
+        assert chat.stderr is not None
+        assert b"Traceback" not in chat.stderr.read()
 
 
 def test_a_recorded_turn_can_be_replayed(recollect: Command, plan: str) -> None:

@@ -11,16 +11,12 @@ import pytest
 
 import recollect
 from recollect import Memory
-from recollect.stores.postgres.ledger import PostgresLedger
 from recollect.testkit.simulators import FrozenClock
 from tests.intent.counter import COUNTER
 from tests.postgres.server import PostgresServer
 from tests.postgres_store.roles import make_roles
 
 Opens = Callable[..., AbstractAsyncContextManager[Memory[Any]]]
-
-POSTGRES_KEEPS_FACTS = "marked" in vars(PostgresLedger)
-"""Whether facts can be kept on PostgreSQL already."""
 
 _SCOPES = count()
 
@@ -41,8 +37,6 @@ def postgres_of_worlds(postgres_server: PostgresServer) -> str:
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A database; PostgreSQL's is shared, so tests keep apart by scope."""
     if request.param == "postgres":
-        if not POSTGRES_KEEPS_FACTS:
-            pytest.skip("PostgreSQL keeps no facts yet: PostgresLedger.marked is missing")
         return str(request.getfixturevalue("postgres_of_worlds"))
     return f"sqlite:///{tmp_path}/memory.db"
 

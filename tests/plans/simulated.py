@@ -63,6 +63,7 @@ KITCHEN = StepContract(
             {"dish": Source("Cook", "dish"), "to?": Source("$turn", "guest")},
             ("served",),
             is_mandatory=True,
+            fails="fast",
         ),
     ),
 )

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -93,7 +92,7 @@ def test_statistics_of_what_is_asked_for_are_enough(
     wanted, scope = asked(question, at=NOW), statistics(found)
     only = {token: scope.frequencies.get(token, 0) for token in wanted.tokens}
     few = [
-        replace(one, counts={t: one.counts[t] for t in only if t in one.counts}) for one in found
+        one._replace(counts={t: one.counts[t] for t in only if t in one.counts}) for one in found
     ]
 
     assert ranked(mode, wanted, few, Statistics(scope.documents, scope.length, only)) == ranked(
@@ -108,7 +107,7 @@ def test_a_store_need_read_no_more_than_the_seeds_and_what_is_around_them(
     wanted, scope = asked(question, at=NOW), statistics(found)
     best = seeds(wanted, found, scope)
     around = {
-        one.id: replace(one, counts={})
+        one.id: one._replace(counts={})
         for seed in best
         for one in found
         if one.thread is not None

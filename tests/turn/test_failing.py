@@ -9,6 +9,8 @@ import pytest
 from recollect import Memory
 from recollect.kernel.errors import (
     CycleFailed,
+    InvalidPlan,
+    InvalidRecord,
     ItemDamaged,
     ModelFailed,
     RuntimeStopped,
@@ -19,6 +21,7 @@ from recollect.kernel.errors import (
 from recollect.ledger.unit import Unit
 from recollect.plans.items import MemoryItem, RetrievedItem
 from recollect.plans.models import Prompt, Settings
+from recollect.plans.steps.llm_call import LLMCallPayload
 from recollect.plans.steps.persist_memory import PersistMemory, PersistMemoryPayload
 from recollect.plans.steps.persist_session import PersistSessionPayload
 from tests.turn.conftest import Opens
@@ -225,6 +228,97 @@ async def test_a_turn_that_is_cancelled_while_it_lands_has_landed(memory: Memory
     assert turns.session is not None
     assert not turns.session.is_cold
     assert len(await found(memory, turns.session.session_id, "invoice")) == 1
+
+
+@pytest.mark.rule("ING-PERSIST")
+async def test_a_second_cancellation_does_not_run_ahead_of_the_landing(
+    memory: Memory[Any],
+) -> None:
+    lands, may_land = asyncio.Event(), asyncio.Event()
+    table = with_table(memory)
+    commit = table.commit
+
+    async def slowly(unit: Unit) -> Any:
+        lands.set()
+        await may_land.wait()
+        return await commit(unit)
+
+    object.__setattr__(table, "commit", slowly)
+    turns = await memory.turns(talk(), model=Answering())
+    cycle = asyncio.ensure_future(turns.take("Was the invoice paid?", cycle_id="c-1"))
+    await lands.wait()
+    for _ in range(3):
+        cycle.cancel()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+    assert not cycle.done()
+    may_land.set()
+    with pytest.raises(asyncio.CancelledError):
+        await cycle
+
+    assert [one.outcome for one in await told(memory, "c-1")] == ["completed"]
+
+
+@pytest.mark.rule("ING-RAW")
+async def test_words_of_a_step_that_stops_everything_are_not_journaled(
+    memory: Memory[Any],
+) -> None:
+    def fail(_: Mapping[str, Any]) -> None:
+        raise WriteFailed("secret canary", "secret canary")
+
+    turns = await memory.turns(talk(), model=Answering(), steps=[prompting(fail)])
+    with pytest.raises(WriteFailed):
+        await turns.take("Was it paid?", cycle_id="c-1")
+
+    (cycle,) = await told(memory, "c-1")
+    assert "step" not in cycle.document
+    assert "canary" not in str(cycle.document)
+
+
+@pytest.mark.rule("ING-FAILFAST")
+async def test_a_step_that_persists_can_not_say_that_its_failure_ends_only_the_cycle(
+    memory: Memory[Any],
+) -> None:
+    own = Replaced(
+        "PersistSession",
+        "Persist",
+        {"sessionRef": ("$turn",), "repo?": ("RepoScan",)},
+        ("status",),
+        lambda _: {"status": "staged"},
+        PersistSessionPayload,
+        fails="cycle",
+    )
+    turns = await memory.turns(talk(), model=Answering(), steps=[own])
+
+    with pytest.raises(InvalidPlan):
+        await turns.take("Was it paid?")
+
+
+async def test_an_answer_that_is_no_text_is_none(memory: Memory[Any]) -> None:
+    own = Replaced(
+        "LLMCall",
+        "LLMCall",
+        {"prompt": ("PromptAssemble",)},
+        ("response",),
+        lambda _: {"response": None},
+        LLMCallPayload,
+        limit="llmMs",
+    )
+    plan = talk(without="scan summarize keep")
+    turns = await memory.turns(plan, model=Answering(), steps=[own])
+
+    with pytest.raises(CycleFailed) as caught:
+        await turns.take("Was it paid?")
+
+    assert caught.value.step == "call"
+
+
+@pytest.mark.parametrize("text", [None, 1, b"x", ["x"]])
+async def test_what_is_said_is_a_text(memory: Memory[Any], text: Any) -> None:
+    turns = await memory.turns(talk(), model=Answering())
+
+    with pytest.raises(InvalidRecord):
+        await turns.take(text)
 
 
 async def test_two_runtimes_that_begin_one_session_at_once_do_not_lose_a_turn(

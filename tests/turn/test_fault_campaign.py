@@ -10,6 +10,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Coroutine, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -55,18 +56,16 @@ class Drawn(NamedTuple):
     is_resumed: bool
     kind: Kind
     step: int
+    has_limits: bool
     top_k: int
     prompt_tokens: int
     max_keywords: int
 
     def document(self, folder: Path) -> dict[str, Any]:
         """The plan."""
-        document = talk(
-            without=self.without,
-            top_k=self.top_k,
-            timeouts={"ioMs": 600_000, "llmMs": 600_000},
-            budgets={"promptTokens": self.prompt_tokens},
-        )
+        limits = {"timeouts": {"ioMs": 600_000, "llmMs": 600_000}} if self.has_limits else {}
+        budgets = {"promptTokens": self.prompt_tokens}
+        document = talk(without=self.without, top_k=self.top_k, budgets=budgets, **limits)
         for step in document["steps"]:
             if step["type"] == "RepoScan":
                 step["payload"] = {"path": str(folder)}
@@ -75,18 +74,25 @@ class Drawn(NamedTuple):
         return document
 
 
+# Few draws, each of many: what is drawn one by one takes longer to draw than to run.
+PARTS = list(product(["", "scan"], ["", "retrieve"], ["", "keep", "summarize keep"]))
+WAYS = list(product([False, True], [False, True], [False, True]))
+FAULTS = [
+    (kind, step) for kind in get_args(Kind) for step in (range(8) if kind in OF_STEPS else [0] * 8)
+]
+
+
 @st.composite
 def drawn_plans(draw: st.DrawFn) -> Drawn:
-    without = ["scan"] * draw(st.booleans())
-    without += ["retrieve"] * draw(st.booleans())
-    without += draw(st.sampled_from([[], ["keep"], ["summarize", "keep"]]))
-    kind: Kind = draw(st.sampled_from(get_args(Kind)))
+    is_recording, is_resumed, has_limits = draw(st.sampled_from(WAYS))
+    kind, step = draw(st.sampled_from(FAULTS))
     return Drawn(
-        " ".join(without),
-        draw(st.booleans()),
-        draw(st.booleans()),
+        " ".join(draw(st.sampled_from(PARTS))),
+        is_recording,
+        is_resumed,
         kind,
-        draw(st.integers(0, 7)) if kind in OF_STEPS else 0,
+        step,
+        has_limits or kind == "limit",
         draw(st.integers(0, 20)),
         draw(st.integers(1_000, 4_000)),
         draw(st.integers(1, 8)),

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from recollect import Memory
-from recollect.kernel.errors import InvalidPlan, SessionMismatch
+from recollect.kernel.errors import IdempotencyConflict, InvalidPlan, SessionMismatch
+from recollect.plans.models import Prompt, Settings
 from recollect.plans.policy import Profile
 from tests.plans.test_policy import profile_document, short, whole
 from tests.turn.conftest import Opens
@@ -43,6 +44,26 @@ async def test_a_profile_that_changed_does_not_go_on_with_the_session(
 
     with pytest.raises(SessionMismatch):
         await memory.turns(profile(bundles=[]), model=Answering())
+
+
+async def test_who_was_second_to_begin_goes_on_in_the_mode_of_the_first(opens: Opens) -> None:
+    async with opens() as memory, opens() as another:
+        first = await memory.turns(profile(), model=Answering())
+
+        class Overtaken(Answering):
+            async def complete(self, prompt: Prompt, settings: Settings) -> str:
+                if not self.asked:
+                    await first.take("recall the invoice", cycle_id="c-1")
+                return await super().complete(prompt, settings)
+
+        second = await another.turns(profile(), model=Overtaken())
+        with pytest.raises(IdempotencyConflict):
+            await second.take("hello", cycle_id="c-1")
+
+        await second.take("hello")
+
+        assert second.planned is not None
+        assert second.planned.plan.metadata.mode == "deep"
 
 
 async def test_a_mode_that_can_not_be_run_is_refused_before_any_turn(

@@ -1,5 +1,6 @@
 """A recorded cycle is run again: the same prompt and the same items, or the first difference."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -122,21 +123,85 @@ async def test_another_summariser_is_found_at_the_summary(memory: Memory[Any]) -
     assert replay.difference.where == "summarize"
 
 
+def _other_prompt(document: Any) -> None:
+    document["steps"][2]["output"] = {"prompt": {"user": "something else"}}
+
+
+def _step_twice(document: Any) -> None:
+    document["steps"].append(document["steps"][0])
+
+
+def _other_policy(document: Any) -> None:
+    document["policyRef"]["policyId"] = "other"
+
+
+def _step_renamed(document: Any) -> None:
+    document["plan"]["steps"][0]["id"] = "other"
+
+
+def _step_added(document: Any) -> None:
+    document["plan"]["steps"].append({**document["plan"]["steps"][-1], "id": "other"})
+
+
+def _other_cycle(document: Any) -> None:
+    document["cycleId"] = "c-1"
+
+
+def _other_hash(document: Any) -> None:
+    document["planHash"] = "0" * 64
+
+
+def _other_session(document: Any) -> None:
+    document["turn"]["sessionRef"] = "other"
+
+
+def _text_gone(document: Any) -> None:
+    del document["turn"]["text"]
+
+
+def _more_given(document: Any) -> None:
+    document["turn"]["more"] = "1"
+
+
+def _other_text(document: Any) -> None:
+    document["turn"]["text"] = "Something else was said"
+
+
+def _other_answer(document: Any) -> None:
+    document["answers"] = ["Something else was answered"]
+
+
+def _more_answers(document: Any) -> None:
+    document["answers"].append("And something more")
+
+
 @pytest.mark.parametrize(
-    ("member", "where"), [("steps", "the recording"), ("policyRef", "the plan")]
+    ("change", "where"),
+    [
+        (_other_prompt, "the recording"),
+        (_step_twice, "the recording"),
+        (_other_policy, "the plan"),
+        (_step_renamed, "the plan"),
+        (_step_added, "the plan"),
+        (_other_cycle, "the recording"),
+        (_other_hash, "the recording"),
+        (_other_session, "the recording"),
+        (_text_gone, "the recording"),
+        (_more_given, "the recording"),
+        (_other_text, "assemble"),
+        (_other_answer, "call"),
+        (_more_answers, "the recording"),
+    ],
 )
 async def test_a_recording_that_was_changed_is_not_believed(
-    memory: Memory[Any], member: str, where: str
+    memory: Memory[Any], change: Callable[[Any], None], where: str
 ) -> None:
     def tampered(unit: Unit) -> Unit:
         def changed(one: Any) -> Any:
             if not isinstance(one, Recorded):
                 return one
             document = decode(one.body)
-            if member == "steps":
-                document["steps"][2]["output"] = {"prompt": {"user": "something else"}}
-            else:
-                document["policyRef"]["policyId"] = "other"
+            change(document)
             return one._replace(body=canonical_bytes(document))
 
         return unit._replace(beside=tuple(changed(one) for one in unit.beside))

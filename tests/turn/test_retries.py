@@ -1,5 +1,7 @@
 """A cycle lands once, however often it is tried."""
 
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from recollect import Memory
 from recollect.kernel.errors import IdempotencyConflict, StoreFailed, WriteFailed
 from recollect.ledger.unit import Unit
+from recollect.outside.session_files import SessionFile
 from tests.turn.conftest import Opens
 from tests.turn.faults import with_table
 from tests.turn.talking import ANSWER, Answering, bodies, found, talk, told
@@ -73,6 +76,28 @@ async def test_of_two_that_try_the_same_cycle_at_once_one_lands(opens: Opens) ->
 
         assert not again.is_fresh
         assert len(await told(memory, "c-1")) == 1
+
+
+@pytest.mark.rule("ING-PERSIST")
+@pytest.mark.parametrize("in_files", [False, True])
+async def test_of_two_that_begin_a_session_with_the_same_cycle_one_lands_and_both_know(
+    opens: Opens, tmp_path: Path, *, in_files: bool
+) -> None:
+    kept: dict[str, Any] = {"sessions": partial(SessionFile, tmp_path / "s")} if in_files else {}
+    async with opens() as memory, opens() as other:
+        one = await memory.turns(talk(), model=Answering(), **kept)
+
+        class Late(Answering):
+            async def complete(self, *args: Any) -> str:
+                await one.take("Was the invoice paid?", cycle_id="c-1")
+                return await super().complete(*args)
+
+        two = await other.turns(talk(), model=Late(), **kept)
+        again = await two.take("Was the invoice paid?", cycle_id="c-1")
+
+        assert not again.is_fresh
+        assert len(await told(memory, "c-1")) == 1
+        assert not two.is_stopped
 
 
 async def test_the_same_id_for_something_else_is_refused(memory: Memory[Any]) -> None:

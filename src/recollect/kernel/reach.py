@@ -6,7 +6,7 @@ which objects the recall rests on: observed, not declared. Whoever writes calls 
 an effect may write, for it is not repeated; an action itself would write again when it is replayed.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
@@ -17,8 +17,9 @@ from recollect.kernel.errors import MemoryOutOfReach
 class Observed:
     """The ids of the objects that were read meanwhile, each once, in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, around: "Observed | None" = None) -> None:
         self._ids: dict[str, None] = {}
+        self._around = around
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -27,7 +28,10 @@ class Observed:
 
     def note(self, ids: Iterable[str]) -> None:
         """These were read."""
-        self._ids.update(dict.fromkeys(ids))
+        read = dict.fromkeys(ids)
+        self._ids.update(read)
+        if self._around is not None:
+            self._around.note(read)
 
 
 EFFECT: Final = "an effect"
@@ -47,15 +51,17 @@ def out_of_reach(who: str) -> Iterator[None]:
 
 
 @contextmanager
-def observed() -> Iterator[Observed]:
+def observed(*, outward: bool = False) -> Iterator[Observed]:
     """What is read in this block, and in tasks that are started in it, is noted.
 
-    Where memory can't be reached it still can't.
+    Where memory can't be reached it still can't. `outward` says that whoever observes from around
+    the block is to note it, too.
     """
-    seen = Observed()
-    if isinstance(_reach.get(), str):
-        yield seen
+    around = _reach.get()
+    if isinstance(around, str):
+        yield Observed()
         return
+    seen = Observed(around if outward else None)
     token = _reach.set(seen)
     try:
         yield seen
@@ -87,21 +93,37 @@ def reached(ids: Iterable[str]) -> None:
     reach.note(ids)
 
 
-_phase: Final[ContextVar[Callable[[], None] | None]] = ContextVar("recollect_phase", default=None)
+Check = Callable[[Collection[str]], None]
+"""Refuses a proposal past a phase that used any memory but this, which the proposal tells of."""
+
+_phase: Final[ContextVar[Check | None]] = ContextVar("recollect_phase", default=None)
 
 
 @contextmanager
-def proposing_through(check: Callable[[], None]) -> Iterator[None]:
-    """In this block, whoever proposes past a reasoning phase is refused as `check` says (M-2)."""
-    token = _phase.set(check)
+def proposing_through(check: Check) -> Iterator[Check]:
+    """In this block, whoever proposes past a reasoning phase is refused as `check` says (M-2).
+
+    So it is by the phases around it, which have a check of their own: the block gets that one.
+    """
+    around = _phase.get() or no_phase
+
+    def all_of_them(told: Collection[str]) -> None:
+        around(told)
+        check(told)
+
+    token = _phase.set(all_of_them)
     try:
-        yield
+        yield around
     finally:
         _phase.reset(token)
+
+
+def no_phase(_: Collection[str]) -> None:
+    """Where there is no phase, nobody goes past one."""
 
 
 def check_proposable() -> None:
     """Refuse a proposal that goes past the reasoning phase that it is made in."""
     check = _phase.get()
     if check is not None:
-        check()
+        check(())

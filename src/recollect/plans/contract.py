@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from recollect.plans.step import Fails
+
 OPTIONAL: Final = "?"
 """How the name of an input ends that a step can do without."""
 

@@ -57,6 +57,6 @@ async def read_recording(rows: BesideRows, cycle_id: str) -> Recording:
     if body is None:
         raise NotRecorded(cycle_id)
     try:
-        return Recording.model_validate(parse(body))
+        return Recording.model_validate(parse(body, max_bytes=len(body)))
     except InvalidInput as refused:
         raise BodyUnreadable(str(refused)) from refused

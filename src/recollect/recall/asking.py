@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from recollect.recall.dates import Period, period
-from recollect.text import QueryWord, query
+from recollect.text import MAX_QUERY_WORDS, QueryWord, query
 
 # Articles, pronouns, prepositions, conjunctions, auxiliaries and the words that ask.
 GRAMMAR: Final = frozenset(
@@ -188,6 +188,8 @@ class Asked:
 
     words: tuple[QueryWord, ...]
     period: Period | None = None
+    is_cut: bool = False
+    """Whether it has more different words than are asked for."""
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -195,9 +197,17 @@ class Asked:
         needed = (token for word in self.words for one in word.alternatives for token in one)
         return tuple(dict.fromkeys(needed))
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What of it is not asked for, for whoever reads the result."""
+        if not self.is_cut:
+            return ()
+        return (f"only the first {MAX_QUERY_WORDS} different words of the question were asked for",)
+
 
 def asked(text: str, *, at: int | None = None) -> Asked:
     """What a text asks for. `at` is when it is asked: without it, no time is understood."""
-    words = query(text).words
-    telling = tuple(word for word in words if word.text not in GRAMMAR)
-    return Asked(telling or words, None if at is None else period(text, at=at))
+    found = query(text)
+    telling = tuple(word for word in found.words if word.text not in GRAMMAR)
+    when = None if at is None else period(text, at=at)
+    return Asked(telling or found.words, when, found.is_cut)

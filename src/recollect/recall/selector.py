@@ -9,14 +9,17 @@ an empty list.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
 from recollect.kernel.actors import ActorRef
 from recollect.kernel.errors import InvalidFilter
-from recollect.kernel.json import storable
+from recollect.kernel.json import MAX_INTEGER, storable
 from recollect.ledger.unit import Current
 from recollect.recall.index import Within
 from recollect.recall.ranking import Mode
+
+MOST: Final = 10_000
+"""Of what one selection picks: all of it stands in one entry of the journal."""
 
 Outcome = Literal["found", "empty", "degraded", "failed"]
 """What a selection came to. Degraded: something was found or not, but not by all that was asked."""
@@ -37,8 +40,17 @@ class Constraints:
     token_budget: int | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= self.min_confidence <= 1:
+        sure = self.min_confidence
+        if type(sure) not in (int, float) or not 0 <= sure <= 1:
             raise InvalidFilter("min_confidence", "a confidence is a number from 0 to 1")
+        if type(self.verified_only) is not bool:
+            raise InvalidFilter("verified_only", "it is true or false")
+        if not all(isinstance(tag, str) and storable(tag) for tag in self.tags):
+            raise InvalidFilter("tags", "each is a text")
+        for name in ("as_of", "token_budget"):
+            given = getattr(self, name)
+            if given is not None and not _is_count(given):
+                raise InvalidFilter(name, "it is a whole number from 0")
 
     @property
     def within(self) -> Within:
@@ -55,9 +67,13 @@ def check_query(query: str) -> None:
 
 
 def check_top_k(top_k: int) -> None:
-    """Refuse a number of results that is none; there is no default."""
-    if type(top_k) is not int or top_k < 0:
-        raise InvalidFilter("top_k", "it is a whole number from 0")
+    """Refuse a number of results that is none, or too many to tell of; there is no default."""
+    if type(top_k) is not int or not 0 <= top_k <= MOST:
+        raise InvalidFilter("top_k", f"it is a whole number from 0 to {MOST:,}")
+
+
+def _is_count(given: object) -> bool:
+    return type(given) is int and 0 <= given <= MAX_INTEGER
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from recollect.recall.hybrid import Hybrid
 from recollect.recall.ranking import Mode
 from recollect.recall.reasons import ago
 from recollect.recall.selector import Below, Chosen, Request, Selection, Selector, Sources
+from recollect.recall.wellformed import check_selector
 
 LEFT_OUT: Final = 3
 """How many are told of that were left out just below the line."""
@@ -85,11 +86,10 @@ class PastWorlds:
         corpus = Corpus(
             of_text(one.execution, one.seq, one.text, one.created_at) for one in looked_at
         )
-        found = corpus.find(
-            self.mode, asked(request.query, at=request.at), limit=request.top_k + LEFT_OUT
-        )
+        wanted = asked(request.query, at=request.at)
+        found = corpus.find(self.mode, wanted, limit=request.top_k + LEFT_OUT)
         by_key = {one.execution: one for one in looked_at}
-        wanted = [one for one in found if one.confidence >= request.constraints.min_confidence]
+        sure = [one for one in found if one.confidence >= request.constraints.min_confidence]
         chosen = [
             Chosen(
                 one.reason.readable(created_at=one.created_at, at=request.at),
@@ -98,12 +98,12 @@ class PastWorlds:
                 score=one.score,
                 seq=by_key[one.id].seq,
             )
-            for one in wanted[: request.top_k]
+            for one in sure[: request.top_k]
         ]
-        below = [Below(by_key[one.id].world, one.score) for one in wanted[request.top_k :]]
-        notes: tuple[str, ...] = ()
+        below = [Below(by_key[one.id].world, one.score) for one in sure[request.top_k :]]
+        notes = list(wanted.notes)
         if len(worlds) > WORLDS_LOOKED_AT:
-            notes = (f"only the newest {WORLDS_LOOKED_AT} worlds were looked at",)
+            notes.append(f"only the newest {WORLDS_LOOKED_AT} worlds were looked at")
         return Selection(chosen, below, notes)
 
 
@@ -125,8 +125,9 @@ USUAL: Final = Mode.CONTEXT.value
 
 
 def named(selector: str | Selector, others: Mapping[str, Selector] | None = None) -> Selector:
-    """The selector of a name, or the one that was given; InvalidFilter for an unknown name."""
+    """The selector of a name, or the one that was given; InvalidFilter for what is neither."""
     if not isinstance(selector, str):
+        check_selector(selector)
         return selector
     known = {**SHIPPED, **(others or {})}
     if selector not in known:

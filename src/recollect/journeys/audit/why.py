@@ -17,7 +17,7 @@ from recollect.journeys.recall.documents import TRACE
 from recollect.journeys.records.contents import check_findable
 from recollect.kernel.errors import RecordNotFound, WorldErased, WorldNotFound
 from recollect.kernel.json import JsonValue
-from recollect.kernel.reach import check_reach
+from recollect.kernel.reach import check_reach, reached
 from recollect.ledger.entry import read_entry
 from recollect.ledger.fact import ERASURE
 from recollect.ledger.object import data_of
@@ -68,6 +68,7 @@ class Explainer:
             (names.execution(id), self._execution),
             (names.world(id), self._world),
             (names.trace(id), self._recall),
+            (names.cycle(id), self._cycle),
         ):
             if await self._ledger.marked(name, limit=1):
                 return await explain(id)
@@ -182,6 +183,29 @@ class Explainer:
             known["votes"] = [f"{_actor(one['voter'])}: {one['decision']}" for one in said["votes"]]
         return Why("decision", said["decisionId"], known, (), await self._proof(fact))
 
+    # ---------------------------------------------------------------------------- cycles
+
+    async def _cycle(self, cycle_id: str) -> Why:
+        """A turn through a plan: each attempt at it, by digests; what was said stands nowhere."""
+        name = names.cycle(cycle_id)
+        try:
+            facts = await self._chronicle.found(name)
+        except WorldErased:
+            return await self._erased("cycle", cycle_id, name)
+        attempts = [await self._attempt(number, fact) for number, fact in enumerate(facts, 1)]
+        last = facts[-1].document
+        known = {"outcome": last["outcome"], "session": last["sessionRef"]}
+        return Why("cycle", cycle_id, known, attempts)
+
+    async def _attempt(self, number: int, fact: Found) -> Why:
+        said = fact.document
+        known = {name: said[name] for name in ("outcome", "step", "error") if name in said}
+        known |= {"at": fact.entry.at, "by": fact.entry.actor, "plan": said["planHash"]}
+        if "steps" in said:
+            known["steps"] = [f"{id} {digest}" for id, digest in said["steps"]]
+            known["items"], known["recorded"] = said["items"], said["recorded"]
+        return Why("attempt", str(number), known, (), await self._proof(fact))
+
     async def _erased(self, what: str, id: str, name: str) -> Why:
         stored = (await self._ledger.marked(name, limit=1, newest_first=True))[0]
         known: dict[str, JsonValue] = {"content": ERASED}
@@ -236,10 +260,13 @@ class Explainer:
 
     async def _memory(self, id: str, before: int) -> Why:
         """A memory as it was when it was used, and what is known of it now."""
+        if id.startswith(names.execution("")):
+            return Why("execution", id.removeprefix(names.execution("")), {"its world": "recalled"})
         versions = await self._ledger.versions(id)
         then = [past for past in versions if past.seq < before]
         if not then:
             return Why("memory", id, {"content": "not in this journal"})
+        reached((id,))
         used, newest = then[-1], versions[-1]
         known = {**_content(used), "now": _now(used, newest)}
         stored = await self._ledger.entry(used.seq)
@@ -247,6 +274,7 @@ class Explainer:
         return Why("memory", id, known, (), proof)
 
     async def _record(self, id: str, versions: Sequence[Past]) -> Why:
+        reached((id,))
         parts = []
         for past in versions:
             entry = read_entry(past.entry)

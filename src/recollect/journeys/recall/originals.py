@@ -12,6 +12,7 @@ from recollect.journeys.govern.conformance import Conformance
 from recollect.journeys.govern.remembered import Remembered, remembered
 from recollect.journeys.intent import names
 from recollect.journeys.intent.chronicle import Chronicle
+from recollect.journeys.recall.resolving import made_from
 from recollect.journeys.recall.verifying import Candidate, Verifying
 from recollect.journeys.records.codec import DataCodec
 from recollect.kernel.actors import ActorRef
@@ -96,8 +97,10 @@ class Originals(Generic[T]):
 
     async def _world(self, ref: MemoryRef, by: ActorRef) -> Original[T]:
         record = await self._chronicle.world(ref.world_id)
-        kept = await self._chronicle.kept(await self._chronicle.keeper(ref.world_id))
+        keeper = await self._chronicle.keeper(ref.world_id)
+        kept = await self._chronicle.kept(keeper)
         snapshot = Snapshot.known(kept.parts)
+        reached((made_from(keeper),))
         return await self._verified(
             Candidate(ref, record.seq, None, kept.parts), by, snapshot=snapshot
         )

@@ -29,6 +29,8 @@ class Item(Generic[T]):
     """As it stands in the journal: who verified it and when, without the proof."""
     data: T
     """What the record says; of a world, the state that was reached."""
+    said: JsonValue
+    """The same, as JSON."""
     text: str
     kind: Literal["record", "world"]
     id: str
@@ -40,6 +42,8 @@ class Item(Generic[T]):
     score: float | None
     trust: Trust
     origin: str
+    source: str
+    """What is noted where it is read: the record's id, or the name of what left the world."""
     why_not_verified: str | None = None
     shown: Shown | None = None
     """What a proof of it is made of."""
@@ -75,7 +79,7 @@ class Item(Generic[T]):
             "ref": self.ref.to_wire(),
             "kind": self.kind,
             "id": self.id,
-            "data": self.data,
+            "data": self.said,
             "reason": self.reason,
             "confidence": self.confidence,
             "verified": self.verified,

@@ -13,13 +13,13 @@ Only then is anything handed out.
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from recollect.identity import sha256_hex
 from recollect.journeys.govern.conformance import Conformance
 from recollect.journeys.govern.table import FilteredLedger
 from recollect.journeys.intent.branching import GENESIS, Branches
-from recollect.journeys.intent.chronicle import Chronicle
+from recollect.journeys.intent.chronicle import MEMORY, Chronicle
 from recollect.journeys.intent.recalling import described
 from recollect.journeys.intent.runtime import Genesis
 from recollect.journeys.recall.documents import traced
@@ -34,13 +34,13 @@ from recollect.kernel.errors import (
     CapabilityMissing,
     InvalidInput,
     MarkMoved,
-    StoreClosed,
     WorldErased,
 )
 from recollect.kernel.ids import IdSource
 from recollect.kernel.json import JsonValue
-from recollect.kernel.reach import check_reach, reached
+from recollect.kernel.reach import check_reach, observed, reached
 from recollect.ledger.trust import trust_of
+from recollect.ledger.unit import Current, Draft, Unit
 from recollect.recall.budget import Count, estimate, fits
 from recollect.recall.meaning import Meaning
 from recollect.recall.proof import Method
@@ -54,6 +54,7 @@ from recollect.recall.selector import (
     check_top_k,
 )
 from recollect.recall.trace import MemoryTrace, SelectedMemory, VerificationEvidence
+from recollect.recall.wellformed import well_formed
 from recollect.worlds.world import MAIN
 
 T = TypeVar("T")
@@ -64,8 +65,8 @@ EMPTY: Final = Genesis(sha256_hex(b"recollect/empty-domain/1"), {}, {})
 INCLUSION: Final[Method] = "inclusion"
 """How memory is verified."""
 
-AGAIN: Final = 5
-"""How often a selection is made again because something of it was erased meanwhile."""
+MANY: Final = 20
+"""How many are named of what is left out."""
 
 log = logging.getLogger("recollect.recall")
 
@@ -78,6 +79,14 @@ class _Picked(NamedTuple):
     notes: Sequence[str]
     error: str | None
     selection: Selection
+
+    def without(self, source: str) -> "_Picked":
+        """The same without what is gone by now, and with a word about it."""
+        left = [pair for pair in self.items if pair[0].input != source]
+        if len(left) == len(self.items):
+            raise WorldErased(MEMORY, source)  # it was none of these
+        told = f"{source} was selected, and is left out: it is gone by now"
+        return self._replace(items=left, notes=[*self.notes, told])
 
 
 class Recaller(Generic[T]):
@@ -119,24 +128,23 @@ class Recaller(Generic[T]):
         check_query(query)
         check_top_k(top_k)
         check_reach()
-        for _ in range(AGAIN):
-            # 1.
-            at = self._clock.now_ms()
-            accepts = accepting(constraints, at)
-            request = Request(query, top_k, at, by, constraints, accepts)
-            # 2. to 4.
-            picked = await self._picked(request, selector, count)
-            # 5.
-            world = await self._at_world(by, at)
+        # 1.
+        at = self._clock.now_ms()
+        request = Request(query, top_k, at, by, constraints, accepting(constraints, at))
+        # 2. to 4.
+        picked = await self._picked(request, selector, count)
+        # 5.
+        world = await self._at_world(by, at)
+        while True:
             recalled = self._recalled(request, selector, world, picked)
             try:
                 seq = await self._write(recalled, picked.items, by, reasoning_id)
-            except (WorldErased, MarkMoved):
-                continue  # something of it was erased meanwhile: it must not be told of
+            except (WorldErased, MarkMoved) as gone:
+                picked = picked.without(gone.name)  # erased or forgotten meanwhile: not to be told
+                continue
             # 6.
-            reached(one.id for one, _ in picked.items if one.kind == "record")
+            reached(one.input for one, _ in picked.items)
             return replace(recalled, seq=seq)
-        raise WorldErased("memory", "what was selected, again and again")
 
     async def _at_world(self, by: ActorRef, at: int) -> str:
         """The head of the main branch; where nothing was run yet, the genesis of nothing."""
@@ -150,26 +158,21 @@ class Recaller(Generic[T]):
 
     async def _picked(self, request: Request, selector: Selector, count: Count) -> _Picked:
         constraints = request.constraints
-        sources = ScopeSources(self._ledger, self._chronicle, self._meaning, constraints.as_of)
+        sources = ScopeSources(self._ledger, self._chronicle, self._meaning, request)
         # 2.
         try:
-            selection = await selector.select(request, sources)
-            _check(selection)
-        except (InvalidInput, StoreClosed, CapabilityMissing):
+            with observed():  # what it looks at on its way is not what it picks
+                selection = well_formed(await selector.select(request, sources))
+        except CapabilityMissing:
             raise  # wrong use: nothing was selected, and nothing is told
-        except Exception as error:
-            log.warning("a selector failed", exc_info=error)
-            return _Picked((), None, (), described(error), Selection(()))
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is told
+            return _failed(error)
         # 3.
         notes = list(selection.notes)
-        resolved, named = [], set[str]()
-        for chosen in selection.chosen:
-            found = await self._resolving.resolved(chosen, request)
-            if isinstance(found, Unresolved):
-                notes.append(f"{found.name} was selected, and is left out: {found.why}")
-            elif found.ref.world_id not in named:
-                named.add(found.ref.world_id)
-                resolved.append(found)
+        resolved, left_out = await self._looked_up(selection, request, sources)
+        notes += [f"{one.name} was selected, and is left out: {one.why}" for one in left_out[:MANY]]
+        if len(left_out) > MANY:
+            notes.append(f"{len(left_out) - MANY:,} others were selected, and are left out")
         broken = next(iter((await self._conformance.state()).breaks.values()), None)
         if broken is not None:
             notes.append(f"a conformance break stands: {broken}")
@@ -187,9 +190,38 @@ class Recaller(Generic[T]):
             and not (constraints.verified_only and not _is_trusted(one, proved))
         ][: request.top_k]
         if constraints.token_budget is not None:
-            room = fits([one.text for one, _ in items], constraints.token_budget, count)
+            try:
+                room = fits([one.text for one, _ in items], constraints.token_budget, count)
+            except InvalidInput:
+                raise  # what counts is whoever asks to say, and it is no number
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is told
+                return _failed(error)
             items = items[:room]
         return _Picked(items, tree, notes, None, selection)
+
+    async def _looked_up(
+        self, selection: Selection, request: Request, sources: ScopeSources
+    ) -> tuple[list[Resolved], list[Unresolved]]:
+        """What a selector named, each once, and what of it is not handed out."""
+        resolved: dict[str, Resolved] = {}
+        left_out: list[Unresolved] = []
+        for chosen in selection.chosen:
+            is_read = sources.has_read(chosen)
+            found = await self._resolving.resolved(chosen, request, is_read=is_read)
+            if isinstance(found, Resolved) and found.kind == "record":
+                found = self._readable(found)
+            if isinstance(found, Unresolved):
+                left_out.append(found)
+            else:
+                resolved.setdefault(found.ref.world_id, found)
+        return list(resolved.values()), left_out
+
+    def _readable(self, found: Resolved) -> Resolved | Unresolved:
+        """A record with its data as the handle has it: what is no `T` is not for this handle."""
+        try:
+            return found._replace(data=self._codec.decode(found.said))
+        except InvalidInput as refused:
+            return Unresolved(found.id, str(refused))
 
     def _recalled(
         self, request: Request, selector: Selector, world: str, picked: _Picked
@@ -233,10 +265,10 @@ class Recaller(Generic[T]):
         )
 
     def _item(self, memory: SelectedMemory, one: Resolved, proved: Verified) -> Item[T]:
-        data: Any = one.data if one.kind == "world" else self._codec.decode(one.data)
         return Item(
             memory,
-            data,
+            one.data,
+            one.said,
             one.text,
             one.kind,
             one.id,
@@ -246,6 +278,7 @@ class Recaller(Generic[T]):
             one.chosen.score,
             trust_of(one.trust),
             one.origin,
+            one.input,
             proved.why_not,
             proved.shown,
         )
@@ -265,12 +298,22 @@ class Recaller(Generic[T]):
             tuple(dict.fromkeys(one.input for one, _ in items)),
             reasoning_id,
         )
-        committed = await self._chronicle.commit(
-            self._chronicle.drafts([fact]),
-            actor=str(by),
-            at=recalled.journaled.selected_at,
-            expects=[one.rests_on for one, _ in items if one.rests_on is not None],
-            sources=tuple(dict.fromkeys(one.id for one, _ in items if one.kind == "record")),
+        drafts = self._chronicle.drafts([fact])
+        # By its id, whether a record had come to an end when it was verified.
+        ended = {one.id: one.against is not None for one, _ in items if one.kind == "record"}
+
+        def decide(found: Sequence[Current | None]) -> Sequence[Draft]:
+            for current in found:
+                if current is None or current.status == "active":
+                    continue
+                if current.status == "erased" or not ended[current.id]:
+                    raise WorldErased(MEMORY, current.id)
+            return drafts
+
+        expects = tuple(one.rests_on for one, _ in items if one.rests_on is not None)
+        at = recalled.journaled.selected_at
+        committed = await self._chronicle.run(
+            Unit(str(by), at, decide, tuple(ended), None, "", expects=expects)
         )
         return committed.places[0].seq
 
@@ -280,13 +323,9 @@ def _is_trusted(one: Resolved, proved: Verified) -> bool:
     return proved.is_verified and trust_of(one.trust) != "untrusted"
 
 
-def _check(selection: Selection) -> None:
-    """What a selector says must be sayable: a reason, and a confidence from 0 to 1 (CONF-RANGE)."""
-    for one in selection.chosen:
-        if not (isinstance(one.reason, str) and one.reason):
-            raise ValueError(f"it gave no reason for {one.id or one.world}")
-        if not 0 <= one.confidence <= 1:
-            raise ValueError(f"its confidence in {one.id or one.world} is {one.confidence!r}")
+def _failed(error: Exception) -> _Picked:
+    log.warning("a selection failed", exc_info=error)
+    return _Picked((), None, (), described(error), Selection(()))
 
 
 def _details(request: Request, selector: Selector, picked: _Picked) -> dict[str, JsonValue]:

@@ -7,7 +7,6 @@ from recollect.identity import decode
 from recollect.journeys.govern.table import FilteredLedger
 from recollect.journeys.intent import documents, names
 from recollect.journeys.intent.chronicle import Chronicle, Found
-from recollect.journeys.records.contents import is_possible_id
 from recollect.kernel.errors import WorldErased, WorldNotFound
 from recollect.kernel.json import JsonValue
 from recollect.ledger.derive import tags_of
@@ -29,7 +28,9 @@ class Resolved(NamedTuple):
     version: int | None
     seq: int
     created_at: int
-    data: JsonValue
+    data: Any
+    """What it says, as whoever asks has it."""
+    said: JsonValue
     text: str
     trust: str
     origin: str
@@ -55,32 +56,40 @@ class Resolving:
         self._ledger = ledger
         self._chronicle = chronicle
 
-    async def resolved(self, chosen: Chosen, request: Request) -> Resolved | Unresolved:
-        """The memory that was chosen; or why there is none."""
+    async def resolved(
+        self, chosen: Chosen, request: Request, *, is_read: bool
+    ) -> Resolved | Unresolved:
+        """The memory that was chosen; or why there is none.
+
+        `is_read` says that its version was read for this request: it is looked up otherwise.
+        """
         if chosen.world is not None:
-            return await self._world(chosen, chosen.world)
-        if chosen.id is None or not is_possible_id(chosen.id):
-            return Unresolved(str(chosen.id), "it names no memory")
-        size = request.constraints.as_of
-        if chosen.found is not None and chosen.seq is not None and size is None:
+            return await self._world(chosen, chosen.world, request)
+        name, size = str(chosen.id), request.constraints.as_of
+        if is_read and chosen.found is not None and chosen.seq is not None and size is None:
             return _record(chosen, chosen.found, chosen.seq, None)
-        versions = await self._ledger.versions(chosen.id)
+        versions = await self._ledger.versions(name)
         then = [one for one in versions if size is None or one.seq < size]
         if not then or then[-1].body is None or then[-1].version.status != "active":
-            return Unresolved(chosen.id, "it is not there")
+            return Unresolved(name, "it is not there")
         current = Current(*then[-1].version, then[-1].body)
-        if chosen.found is None and not is_allowed(current, request):
-            return Unresolved(chosen.id, "it is not what was asked for")
+        if not is_allowed(current, request):
+            return Unresolved(name, "it is not what was asked for")
         return _record(chosen, current, then[-1].seq, _ended(versions))
 
-    async def _world(self, chosen: Chosen, world_id: str) -> Resolved | Unresolved:
+    async def _world(
+        self, chosen: Chosen, world_id: str, request: Request
+    ) -> Resolved | Unresolved:
         try:
             record = await self._chronicle.world(world_id)
             keeper = await self._chronicle.keeper(world_id)
             kept = await self._chronicle.kept(keeper)
         except (WorldNotFound, WorldErased) as missing:
             return Unresolved(world_id, str(missing))
-        name = _made_from(keeper)
+        asked = request.constraints
+        if asked.tags or (asked.as_of is not None and record.seq >= asked.as_of):
+            return Unresolved(world_id, "it is not what was asked for")
+        name = made_from(keeper)
         newest = await self._chronicle.newest(name)
         return Resolved(
             chosen,
@@ -90,6 +99,7 @@ class Resolving:
             None,
             record.seq,
             record.document["world"]["createdAt"],
+            kept.parts["data"],
             kept.parts["data"],
             "\n".join(texts(kept.parts["data"])),
             "approved",
@@ -111,7 +121,8 @@ def is_allowed(current: Current, request: Request) -> bool:
     )
 
 
-def _made_from(keeper: Found) -> str:
+def made_from(keeper: Found) -> str:
+    """The name of what left the snapshot of a world."""
     if keeper.type == documents.BRANCH:
         return names.branches(keeper.document["name"])
     return names.execution(keeper.document["executionKey"])
@@ -128,6 +139,7 @@ def _record(chosen: Chosen, current: Current, seq: int, against: str | None) -> 
         current.number,
         seq,
         current.created_at,
+        data,
         data,
         data if isinstance(data, str) else "\n".join(texts(data)),
         document["trust"],

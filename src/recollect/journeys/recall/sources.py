@@ -1,18 +1,20 @@
 """What selectors look at: the records and worlds of one scope, now or as they were."""
 
-from collections.abc import Callable, Sequence
-from contextlib import aclosing
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import aclosing, suppress
 from typing import Any, NamedTuple, TypeVar
 
 from recollect.identity import decode
 from recollect.journeys.govern.table import FilteredLedger
 from recollect.journeys.intent import documents, names
 from recollect.journeys.intent.chronicle import Chronicle, Found
-from recollect.kernel.errors import CapabilityMissing
+from recollect.kernel.errors import CapabilityMissing, WorldErased, WorldNotFound
 from recollect.ledger.codec import Unreadable
 from recollect.ledger.derive import row_of, tags_of
 from recollect.ledger.entry import read_entry
 from recollect.ledger.object import status_of
+from recollect.ledger.trust import trust_of
 from recollect.ledger.unit import Current, StoredEntry
 from recollect.ledger.walk import OBJECT_KINDS
 from recollect.recall.asking import Asked, asked
@@ -42,19 +44,35 @@ SPARE = 32
 
 
 class ScopeSources:
-    """The memory of one scope; `size` says as of when, where it is not now."""
+    """The memory of one scope, for one request, as of when its constraints say."""
 
     def __init__(
         self,
         ledger: FilteredLedger,
         chronicle: Chronicle,
         meaning: Meaning | None,
-        size: int | None,
+        request: Request,
     ) -> None:
         self._ledger = ledger
         self._chronicle = chronicle
         self._meaning = meaning
-        self._size = size
+        self._request = request
+        self._size = request.constraints.as_of
+        self._read: dict[int, Chosen] = {}
+
+    def has_read(self, chosen: Chosen) -> bool:
+        """Whether a version was read here just now, from this entry, as the constraints ask.
+
+        A selector may bring along what it kept from another time, or made up.
+        """
+        read = self._read.get(id(chosen.found))
+        return read is not None and (read.id, read.seq) == (chosen.id, chosen.seq)
+
+    def _note_read(self, request: Request, found: Iterable[Chosen]) -> None:
+        own = self._request
+        if request.accepts is own.accepts and request.constraints == own.constraints:
+            # Each is held, so that no other value comes to have its identity.
+            self._read |= {id(one.found): one for one in found if one.found is not None}
 
     async def ranked(self, mode: Mode, request: Request, limit: int, below: int = 0) -> Selection:
         """The records that fit the question, in the order of a mode."""
@@ -71,7 +89,8 @@ class ScopeSources:
 
         found = await self._rank(mode, wanted, make, limit, below, request.constraints.within)
         left_out = [Below(one.id, one.score) for one in found.below]
-        return Selection(found.made, left_out)
+        self._note_read(request, found.made)
+        return Selection(found.made, left_out, wanted.notes)
 
     async def newest(self, request: Request, limit: int) -> Selection:
         """The records that were made last, as the constraints ask."""
@@ -100,16 +119,38 @@ class ScopeSources:
         """The records nearest in meaning, where the handle has an embedder."""
         if self._meaning is None:
             raise CapabilityMissing("embeddings without an embedder (docs/embeddings.md)")
-        return await self._meaning.nearest(request, limit)
+        found = await self._meaning.nearest(request, limit)
+        self._note_read(request, found.chosen)
+        return found
 
     async def worlds(self, limit: int) -> Sequence[PastWorld]:
         """The worlds that the main branch reached last, the newest first."""
+        within = self._request.constraints.within
+        if within.tags:
+            return []  # no world has any
         found = []
-        for fact in await self._chronicle.latest(names.branch(MAIN), limit):
-            before = self._size is None or fact.seq < self._size
-            if before and fact.type == documents.SEALED:
-                found.append(await self._past_world(fact))
+        for fact in await self._moves(limit):
+            if fact.type != documents.SEALED:
+                continue
+            with suppress(WorldErased, WorldNotFound):  # just now
+                world = await self._past_world(fact)
+                if _is_in_time(world.created_at, within):
+                    found.append(world)
         return found
+
+    async def _moves(self, limit: int) -> Sequence[Found]:
+        """What moved the head of the main branch last, the newest first."""
+        name = names.branch(MAIN)
+        if self._size is None:
+            return await self._chronicle.latest(name, limit)
+        then: deque[Found] = deque(maxlen=limit)
+        with suppress(WorldErased):
+            async with aclosing(self._chronicle.each(name)) as facts:
+                async for fact in facts:
+                    if fact.seq >= self._size:
+                        break
+                    then.appendleft(fact)
+        return list(then)
 
     async def _past_world(self, fact: Found) -> PastWorld:
         said = fact.document
@@ -182,11 +223,13 @@ def _is_active(one: _Then) -> bool:
 
 
 def _is_within(one: _Then, within: Within) -> bool:
-    at = one.current.created_at
-    return (
-        set(within.tags) <= set(tags_of(one.document))
-        and (within.created_from is None or within.created_from <= at)
-        and (within.created_to is None or at <= within.created_to)
+    tags = set(tags_of(one.document))
+    return set(within.tags) <= tags and _is_in_time(one.current.created_at, within)
+
+
+def _is_in_time(at: int, within: Within) -> bool:
+    return (within.created_from is None or within.created_from <= at) and (
+        within.created_to is None or at <= within.created_to
     )
 
 
@@ -198,7 +241,8 @@ def _newest(current: Current, request: Request) -> Chosen:
 def accepting(constraints: Constraints, at: int) -> Callable[[Current], bool]:
     """Whether a record may be found: it holds at the time asked for, and is not judged False.
 
-    As `get` has it: without a time, what has expired by now is not found.
+    As `get` has it: without a time, what has expired by now is not found. Where only what is
+    verified is wanted, what nobody trusts takes no place of it.
     """
 
     def accepts(current: Current) -> bool:
@@ -212,6 +256,9 @@ def accepting(constraints: Constraints, at: int) -> Callable[[Current], bool]:
             current.expires_at is not None and at >= current.expires_at
         ):
             return False
-        return bool(decode(current.body)["verdict_type"] != "False")
+        document = decode(current.body)
+        if constraints.verified_only and trust_of(document["trust"]) == "untrusted":
+            return False
+        return bool(document["verdict_type"] != "False")
 
     return accepts

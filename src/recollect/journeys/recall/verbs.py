@@ -1,6 +1,6 @@
 """The verbs of a handle that recall: recall, reasoning, original."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -98,7 +98,7 @@ class Recalling(Acting[T]):
         if isinstance(ref, Item):
             seq = ref.seq if ref.kind == "record" else None
             return await self._originals.load(ref.ref, by=self.actor, seq=seq)
-        given = MemoryRef(world_id=ref) if isinstance(ref, str) else ref
+        given = ref if isinstance(ref, MemoryRef) else MemoryRef(world_id=ref)
         return await self._originals.load(given, by=self.actor)
 
     async def _recall(
@@ -120,8 +120,10 @@ class Recalling(Acting[T]):
         token_budget: int | None = None,
         count_tokens: Count = estimate,
     ) -> Recalled[T]:
-        if isinstance(tags, str):
-            raise InvalidFilter("tags", "it is a list of tags, not one text")
+        if isinstance(tags, str) or not isinstance(tags, Iterable):
+            raise InvalidFilter("tags", "it is a list of tags")
+        if at_size is not None and (type(at_size) is not int or at_size < 0):
+            raise InvalidFilter("at_size", "it is a number of entries, from 0")
         size = at_size
         if as_of is not None:
             known = (await self._ledger.head()).size if at_size is None else at_size

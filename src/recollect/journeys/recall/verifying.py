@@ -11,6 +11,7 @@ of what is recalled is never shown to an authority: so it is checked at once, an
 of the same pieces when somebody asks for it.
 """
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -86,14 +87,22 @@ class Verifying:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._pyramids = Pyramids()
+        self._growing = asyncio.Lock()
 
     async def verified(
         self, candidates: Sequence[Candidate], *, by: ActorRef, at: int, broken: str | None
     ) -> tuple[list[Verified], Tree | None]:
         """Each of them, in the tree as it is now; `broken` names a conformance break that stands.
 
-        Damage is an answer here, not an error: what can't be proved is not verified.
+        Damage is an answer here, not an error: what can't be proved is not verified. One selection
+        is verified at a time: what is remembered of the tree grows while it is read.
         """
+        async with self._growing:
+            return await self._verified(candidates, by, at, broken)
+
+    async def _verified(
+        self, candidates: Sequence[Candidate], by: ActorRef, at: int, broken: str | None
+    ) -> tuple[list[Verified], Tree | None]:
         size = (await self._ledger.head()).size
         seqs = {one.seq for one in candidates if one.seq < size}
         try:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from recollect.identity import freeze
 from recollect.journeys.turn.composing import Summarising, Surroundings, Tools, composed
-from recollect.journeys.turn.facts import completed, cycles
+from recollect.journeys.turn.facts import Cycle, completed, cycles
 from recollect.journeys.turn.limits import within_limit
 from recollect.journeys.turn.scope import Scope
 from recollect.journeys.turn.staged import Staged, digests
@@ -31,7 +31,7 @@ from recollect.plans.hashing import plan_hash
 from recollect.plans.items import MemoryItem, RetrievedItem
 from recollect.plans.models import Prompt, Settings
 from recollect.plans.plan import ExecutionPlan
-from recollect.plans.recording import read_recording
+from recollect.plans.recording import Recording, read_recording
 from recollect.plans.step import StepType
 from recollect.plans.steps.persist_memory import PersistMemory
 from recollect.plans.steps.prompt_assemble import PromptAssemble
@@ -72,7 +72,7 @@ async def replay_cycle(
     """Run a cycle again from its recording, and compare.
 
     1. the cycle is on record: WorldNotFound if not; NotRecorded if its content was not kept
-    2. the recording is of this cycle: its outputs have the digests that the journal has
+    2. the recording is of this cycle: it says what the journal says
     3. the plan can be run, and is the one that was hashed
     4. every step gives what it gave, the first one first
     5. the items have the digests that the journal has
@@ -85,19 +85,19 @@ async def replay_cycle(
         raise WorldNotFound("cycle", cycle_id)
     kept = await read_recording(scope.table.ledger.beside, cycle_id)
     # 2.
-    recorded = [[id, freeze(output).digest] for id, output in kept.outputs.items()]
-    if recorded != landed.document["steps"]:
-        return _differs(cycle_id, RECORDING, "its outputs are not those of the journal")
-    # 3.
+    if (why := _not_of(kept, landed)) is not None:
+        return _differs(cycle_id, RECORDING, why)
+    # 3. The hash first: its steps are those of the recording then.
     try:
         plan = ExecutionPlan.from_wire(kept.plan)
+        if plan_hash(plan, kept.policy_ref) != landed.document["planHash"]:
+            return _differs(cycle_id, PLAN, "it is not the one that the journal has the hash of")
         told = _Told({step.type: kept.outputs[step.id] for step in plan.steps})
-        tools = Tools(_RecordedModel(kept.answers), summariser, told, replaced)
+        model = _RecordedModel(kept.answers)
+        tools = Tools(model, summariser, told, replaced)
         engine = Engine(plan, CONTRACT, tools.forms, within=within_limit)
     except InvalidInput as refused:
         return _differs(cycle_id, PLAN, str(refused))
-    if plan_hash(plan, kept.policy_ref) != landed.document["planHash"]:
-        return _differs(cycle_id, PLAN, "it is not the one that the journal has the hash of")
     # 4.
     staged = Staged()
     types = composed(plan, tools, Surroundings(told, staged, _At(landed.at), told.randomness))
@@ -112,10 +112,24 @@ async def replay_cycle(
     for id, output in outputs.items():
         if output != freeze(kept.outputs[id]):
             return CycleReplay(cycle_id, Difference(id, "it gives something else"), prompt)
+    if model.is_asked_less:
+        return CycleReplay(cycle_id, Difference(RECORDING, "it has more answers"), prompt)
     # 5.
     if digests(staged.items(kept.turn["sessionRef"])) != landed.document["items"]:
         return CycleReplay(cycle_id, Difference(ITEMS, "they are others"), prompt)
     return CycleReplay(cycle_id, None, prompt)
+
+
+def _not_of(kept: Recording, landed: Cycle) -> str | None:
+    """What a recording says otherwise than the journal; None if it is that of the cycle."""
+    said = landed.document
+    if (kept.cycle_id, kept.plan_hash) != (landed.cycle_id, said["planHash"]):
+        return "it is of another cycle, or of another plan"
+    if kept.turn.keys() != set(CONTRACT.turn) or kept.turn["sessionRef"] != said["sessionRef"]:
+        return "it is of another session, or was given something else"
+    if [[step.id, freeze(step.output).digest] for step in kept.steps] != said["steps"]:
+        return "its outputs are not those of the journal"
+    return None
 
 
 def _differs(cycle_id: str, where: str, why: str) -> CycleReplay:
@@ -146,6 +160,11 @@ class _RecordedModel:
 
     def __init__(self, answers: Sequence[str]) -> None:
         self._left = list(answers)
+
+    @property
+    def is_asked_less(self) -> bool:
+        """Whether answers are left that nobody asked for."""
+        return bool(self._left)
 
     async def complete(self, prompt: Prompt, settings: Settings) -> str:
         """The next answer of the recording."""

@@ -20,6 +20,7 @@ from recollect.kernel.errors import (
     FailFast,
     IdempotencyConflict,
     InvalidRecord,
+    MarkMoved,
     NotRecorded,
     RuntimeStopped,
     StoreClosed,
@@ -183,7 +184,13 @@ class Turns:
         ran = await self._run(began, begun, text, listener)
         # 4.
         self._begun = None
-        committed, after = await self._landing.land(ran)
+        try:
+            committed, after = await self._landing.land(ran)
+        except WriteFailed as failed:
+            landed = await self._overtaken(cycle_id, failed)
+            if landed is None:
+                raise
+            return await self._landed(began, landed, begun.planned)
         if not committed.fresh:  # somebody else was first with the same cycle
             landed = await completed(self._scope.table.ledger, cycle_id)
             if landed is None:
@@ -193,6 +200,12 @@ class Turns:
         return Turn(
             cycle_id, _response(begun.planned, ran.outputs), ran.outputs, committed.places[0]
         )
+
+    async def _overtaken(self, cycle_id: str, failed: WriteFailed) -> Cycle | None:
+        """The same cycle, where somebody else began the session with it; None if nobody did."""
+        if not isinstance(failed.__cause__, MarkMoved):
+            return None
+        return await completed(self._scope.table.ledger, cycle_id)
 
     async def _run(self, began: Began, begun: _Begun, text: str, listener: Listener | None) -> Ran:
         """Run the steps. Each cycle has a staging, a time and a table of its own."""
@@ -205,10 +218,10 @@ class Turns:
         planned, session = begun.planned, begun.session
         try:
             outputs = await begun.engine.run(turn, composed(planned.plan, tools, around))
-            raw = raw_texts(_response(planned, outputs), text)
+            response = _response(planned, outputs)
             for step in planned.plan.steps:
                 if step.type == PersistMemory.name:
-                    staged.check_not_raw(raw, step.id)
+                    staged.check_not_raw(raw_texts(response, text), step.id)
         except CycleFailed as failed:
             await self._landing.leave(began.failed(failed, planned.plan))
             raise

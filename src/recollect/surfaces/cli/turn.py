@@ -1,11 +1,10 @@
 """``recollect turn`` and ``recollect chat``: an agent's turns through an execution plan."""
 
-import asyncio
-import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
+from unicodedata import category
 
 import orjson
 import typer
@@ -13,11 +12,12 @@ import typer
 from recollect.app.memory import Memory
 from recollect.journeys.turn.turns import Turn, Turns
 from recollect.journeys.turn.verbs import Plan
-from recollect.kernel.errors import CycleFailed, InvalidPlan
+from recollect.kernel.errors import CycleFailed, InvalidInput, InvalidPlan
 from recollect.outside.profiles import read_document, read_profile
 from recollect.outside.session_files import SessionFile
 from recollect.plans.session import DEFAULT_SESSION
 from recollect.surfaces.cli.handles import Place
+from recollect.surfaces.cli.lines import next_line
 from recollect.surfaces.cli.models import EndpointUrl, KeyVariable, ModelName, Script, model_of
 from recollect.surfaces.cli.options import Actor, AsJson, Database, Scope
 from recollect.surfaces.cli.present import plain, print_json, print_line
@@ -116,7 +116,7 @@ def chat(
             _plan(plan), model=asked, session=session, fresh=fresh_session, record=record, **kept
         )
         status = 0
-        while line := await asyncio.to_thread(sys.stdin.readline):
+        while line := await next_line():
             if line.strip():
                 status = await _one(turns, line.strip(), json=json)
         return status
@@ -129,10 +129,12 @@ async def _one(turns: Turns, text: str, *, json: bool) -> int:
     """One turn of a chat, shown; its exit code."""
     try:
         taken = await turns.take(text, listener=None if json else _show)
-    except CycleFailed as failed:
+    except (CycleFailed, InvalidInput) as failed:
+        if isinstance(failed.__cause__, BrokenPipeError):  # whoever listens has left
+            raise failed.__cause__ from None
         if json:
-            error = {"code": failed.code, "step": failed.step, "message": str(failed)}
-            print_line(_line({"error": error}))
+            step = {"step": failed.step} if isinstance(failed, CycleFailed) else {}
+            print_line(_line({"error": {"code": failed.code, **step, "message": str(failed)}}))
         else:
             typer.echo(f"\nerror: {plain(str(failed))}", err=True)
         return exit_code(failed)
@@ -147,7 +149,12 @@ async def _show(piece: str) -> None:
 
 def _safe(text: str) -> str:
     """A text of several lines, without a character that would steer a terminal."""
-    return "".join(one if one.isprintable() or one in "\n\t" else "\ufffd" for one in text)
+    return "".join(one if one.isprintable() or _is_harmless(one) else "\ufffd" for one in text)
+
+
+def _is_harmless(character: str) -> bool:
+    """Whether it is one of the spaces, or joins the parts of an emoji or of a word."""
+    return character in "\n\t\u200c\u200d" or category(character) == "Zs"
 
 
 def _plan(path: Path) -> Plan:

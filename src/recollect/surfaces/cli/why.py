@@ -33,7 +33,8 @@ _TIMES: Final = {
     "selectedAt",
     "at",
 }
-_HASHES: Final = {"atWorld", "base", "head", "ref", "schemaHash", "snapshotHash", "world"}
+_HASHES: Final = {"atWorld", "base", "head", "plan", "ref", "schemaHash", "snapshotHash", "world"}
+_DIGESTS: Final = {"items", "steps"}
 _WORDS: Final = {
     "createdAt": "created",
     "createdBy": "made by",
@@ -67,7 +68,8 @@ def why(
     id: Annotated[
         str,
         typer.Argument(
-            metavar="ID", help="The id of a world, an execution, a proposal, a recall or a memory."
+            metavar="ID",
+            help="The id of a world, an execution, a proposal, a recall, a cycle or a memory.",
         ),
     ],
     database: Database = None,
@@ -124,6 +126,9 @@ def _value(why: Why, name: str, value: JsonValue) -> Text:
         return Text(plain(str(value["summary"])))
     if name == "input":
         return Text(asked_for(str(why.known.get("action")), value))
+    if name in _DIGESTS:
+        told = [" ".join(map(short, str(one).split(" "))) for one in value]
+        return Text(", ".join(told) or "none")
     if isinstance(value, float):
         return Text(f"{value:.3g}")
     if name == "below":

@@ -1,0 +1,152 @@
+"""No way leads around a reasoning phase: what was read in it is in its proposal, or refused."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from recollect import Memory
+from recollect.kernel.errors import ReasoningClosed, TraceMissing
+from recollect.recall.selector import Chosen, Request, Selection, Sources
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.rule("M-2", "C-1")
+async def test_what_an_inner_phase_recalled_was_used_in_the_outer_one(memory: Memory[Any]) -> None:
+    await memory.remember("count by three")
+    async with memory.reasoning() as outer:
+        async with memory.reasoning() as inner:
+            await inner.recall("count", top_k=1)
+        with pytest.raises(TraceMissing):
+            await outer.propose("nothing")
+        with pytest.raises(TraceMissing):
+            await memory.propose("nothing")
+
+
+@pytest.mark.rule("M-2", "C-1")
+async def test_an_inner_phase_does_not_propose_past_the_outer_one(memory: Memory[Any]) -> None:
+    await memory.remember("count by three")
+    async with memory.reasoning() as outer:
+        await outer.recall("count", top_k=1)
+        async with memory.reasoning() as inner:
+            with pytest.raises(TraceMissing):
+                await inner.propose("nothing")
+            with pytest.raises(TraceMissing):
+                await memory.propose("nothing")
+        assert (await outer.propose("nothing")).status == "approved"
+
+
+async def test_an_inner_phase_proposes_where_the_outer_one_used_nothing(
+    memory: Memory[Any],
+) -> None:
+    await memory.remember("count by three")
+    async with memory.reasoning(), memory.reasoning() as inner:
+        await inner.recall("count", top_k=1)
+        assert (await inner.propose("nothing")).status == "approved"
+
+
+@pytest.mark.rule("M-2", "C-1")
+async def test_one_proposal_closes_a_phase_and_no_other_goes_past_it(memory: Memory[Any]) -> None:
+    await memory.remember("count by three")
+    async with memory.reasoning() as r:
+        await r.recall("count", top_k=1)
+        await r.propose("nothing")
+        for way in (memory.propose, memory.act):
+            with pytest.raises(TraceMissing):
+                await way("nothing")
+    assert (await memory.act("nothing")).is_completed
+
+
+@pytest.mark.rule("M-2", "C-1")
+async def test_worlds_are_memory_too(memory: Memory[Any]) -> None:
+    run = await memory.act("add", {"by": 3})
+    async with memory.reasoning() as r:
+        await memory.recall("add", top_k=1, selector="worlds")
+        for way in (r.propose, memory.propose):
+            with pytest.raises(TraceMissing):
+                await way("nothing")
+    assert run.world is not None
+    async with memory.reasoning() as r:
+        await memory.original(run.world)
+        with pytest.raises(TraceMissing):
+            await r.propose("nothing")
+
+
+async def test_a_world_that_was_recalled_may_be_read_again(memory: Memory[Any]) -> None:
+    await memory.act("add", {"by": 3})
+    async with memory.reasoning() as r:
+        found = await r.recall("add", top_k=1, selector="worlds")
+        assert (await r.original(found.items[0])).verified
+        assert (await r.propose("nothing")).status == "approved"
+
+
+@pytest.mark.rule("M-2", "C-1")
+async def test_why_shows_memory_too(memory: Memory[Any]) -> None:
+    receipt = await memory.remember("count by three")
+    found = await memory.recall("count", top_k=1)
+    for id in (receipt.id, found.trace_id):
+        async with memory.reasoning() as r:
+            await memory.why(id)
+            with pytest.raises(TraceMissing):
+                await r.propose("nothing")
+
+
+async def test_what_a_selector_looks_at_is_its_own_affair(memory: Memory[Any]) -> None:
+    receipt = await memory.remember("count by three")
+    await memory.remember("count by four")
+
+    class Searching:
+        name, actor = "searching", None
+
+        async def select(self, request: Request, _sources: Sources, /) -> Selection:
+            found = await memory.search(request.query)
+            assert len(found) == 2
+            return Selection([Chosen("so", 0.5, receipt.id)])
+
+    async with memory.reasoning() as r:
+        await r.recall("count", top_k=1, selector=Searching())
+        assert (await r.propose("nothing")).status == "approved"
+
+
+# ------------------------------------------------------------------------------------ M-3
+
+
+@pytest.mark.rule("M-3", "C-4")
+async def test_nothing_is_recalled_once_it_may_have_been_submitted(
+    memory: Memory[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def down(*_: object) -> Any:
+        raise OSError("the connection is gone")
+
+    await memory.remember("count by three")
+    async with memory.reasoning() as r:
+        await r.recall("count", top_k=1)
+        with monkeypatch.context() as patch:
+            patch.setattr(memory.app, "standing", down)
+            with pytest.raises(OSError, match="gone"):
+                await r.propose("nothing", idempotency_key="once")
+        with pytest.raises(ReasoningClosed):
+            await r.recall("three", top_k=1)
+
+        again = await r.propose("nothing", idempotency_key="once")
+
+        with pytest.raises(ReasoningClosed):
+            await r.propose("nothing", idempotency_key="once")
+    assert [name for name, _ in await memory._ledger.marks("proposal/")] == [
+        f"proposal/{again.proposal_id}"
+    ]
+
+
+@pytest.mark.rule("M-3", "C-4")
+async def test_nothing_is_recalled_after_a_proposal_that_was_cancelled(
+    memory: Memory[Any],
+) -> None:
+    async with memory.reasoning() as r:
+        proposing = asyncio.ensure_future(r.propose("nothing"))
+        await asyncio.sleep(0)
+        proposing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await proposing
+        with pytest.raises(ReasoningClosed):
+            await r.recall("count", top_k=1)
