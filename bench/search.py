@@ -23,7 +23,7 @@ from rich.progress import Progress
 import recollect
 from bench.aims import Aim, show
 from bench.systems.recollect import SCOPE, recollect_on_sqlite
-from bench.workload import SEED, VOCABULARY, Numbers, _vocabulary, chunks, items
+from bench.workload import SEED, VOCABULARY, Numbers, chunks, items, vocabulary
 from recollect.ledger.unit import Current
 from recollect.recall.asking import Asked, asked
 from recollect.recall.candidates import Scored
@@ -143,7 +143,7 @@ def raw(path: Path, records: int) -> apsw.Connection:
 def questions(kind: str) -> list[Asked]:
     """Questions of three words from some ranks, the same in every run."""
     first, last = RANKS[kind]
-    numbers, words = Numbers(SEED + len(kind)), _vocabulary()
+    numbers, words = Numbers(SEED + len(kind)), vocabulary()
     picked = [words[first + numbers.below(last - first)] for _ in range(WORDS * QUESTIONS)]
     return [
         asked(" ".join(picked[start : start + WORDS])) for start in range(0, len(picked), WORDS)

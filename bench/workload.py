@@ -80,7 +80,7 @@ class Patch:
 def item(number: int) -> Item:
     """The record of this number."""
     numbers = Numbers(SEED + number * 1_000_003)
-    words = _vocabulary()
+    words = vocabulary()
     # The rank is 50,000 to a uniform power: each power of ten is drawn as often as the next.
     text = " ".join(words[int(VOCABULARY ** numbers.fraction()) - 1] for _ in range(WORDS))
     first = numbers.below(len(TAGS))
@@ -140,7 +140,7 @@ def _bodies(
 
 
 @cache
-def _vocabulary() -> tuple[str, ...]:
+def vocabulary() -> tuple[str, ...]:
     numbers = Numbers(SEED)
     return tuple(_word(numbers, rank) for rank in range(VOCABULARY))
 

@@ -21,6 +21,12 @@ MERGED_WHEN_IDLE: Final = 256
 MERGED_ANYWAY: Final = 4_096
 """Entries from which on they are merged without waiting for spare time."""
 
+SEARCHED: Final = 512
+"""Entries beyond the end from which on whoever searches merges a batch of them first.
+
+A steady stream of searches, each of which writes its trace, would else leave no spare time, and
+each would read all that is not merged yet."""
+
 BATCH: Final = 256
 """Entries that are merged in one transaction."""
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing
+from contextlib import AbstractAsyncContextManager, aclosing, suppress
 from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
@@ -10,7 +10,7 @@ import apsw
 import orjson
 
 from recollect.identity.merkle import leaf_hash
-from recollect.kernel.errors import StoreFailed
+from recollect.kernel.errors import StoreFailed, StoreReadOnly, StoreUnavailable
 from recollect.ledger.codec import BodyCodec, Leniently
 from recollect.ledger.tree import BLOCK, Block, Blocks
 from recollect.ledger.unit import (
@@ -54,7 +54,7 @@ from recollect.stores.sqlite.snapshot import (
 from recollect.stores.sqlite.units import JOINED, NEWEST, Job, current
 from recollect.stores.sqlite.vectors import SqliteVectors
 from recollect.stores.sqlite.words import INDEX, clear, index_in
-from recollect.stores.words import BATCH
+from recollect.stores.words import BATCH, SEARCHED
 from recollect.text import Query
 
 A = TypeVar("A")
@@ -230,7 +230,10 @@ class SqliteLedger:
         return await self._searched(lambda c: rank(c, self._journal, words, question))
 
     async def _searched(self, search: Callable[[apsw.Connection], R | None]) -> R:
-        """What a search finds; where too much is not in the index yet, it is merged first."""
+        """What a search finds; where much is not in the index yet, some of it is merged first."""
+        if not (await self.index()).is_stale and await self.tail() > SEARCHED:
+            with suppress(StoreReadOnly, StoreUnavailable):  # then all of it is read, and no more
+                await self._merge()
         while True:
             try:
                 found = await self._database.read(search)
