@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import pytest
 
 from recollect.identity import canonical_bytes
-from recollect.journeys.evaluate.corpus import Corpus, Text
 from recollect.journeys.evaluate.locomo import read_locomo
 from recollect.journeys.evaluate.measure import AT, OVERALL, Evaluation, measure
 from recollect.journeys.evaluate.questions import Collection, Question, Questions
+from recollect.recall.asking import asked
+from recollect.recall.corpus import Corpus, of_text
 from recollect.recall.ranking import Mode
 from tests.evaluate.conversations import CONVERSATION
 
@@ -66,13 +67,17 @@ async def test_questions_about_nothing_are_no_error() -> None:
 @pytest.mark.parametrize("mode", Mode)
 def test_texts_of_another_scope_change_no_bit(mode: Mode) -> None:
     [ours] = QUESTIONS.collections
-    before = Corpus(ours.texts)
-    others = Corpus([Text(f"o{n}", "Boris: cello cello instrument", n) for n in range(50)])
+    texts = [
+        of_text(one.id, number, one.text, one.created_at, one.thread)
+        for number, one in enumerate(ours.texts)
+    ]
+    before = Corpus(texts)
+    others = Corpus(of_text(f"o{n}", n, "Boris: cello cello instrument", n) for n in range(50))
 
-    asked = "Which instrument does Boris play?"
-    found = before.find(mode, asked, limit=5)
+    wanted = asked("Which instrument does Boris play?")
+    found = before.find(mode, wanted, limit=5)
 
-    assert others.find(mode, asked, limit=5)
-    assert Corpus(ours.texts).find(mode, asked, limit=5) == found
-    assert before.find(mode, asked, limit=5) == found
+    assert others.find(mode, wanted, limit=5)
+    assert Corpus(texts).find(mode, wanted, limit=5) == found
+    assert before.find(mode, wanted, limit=5) == found
     assert len(before) == 5

@@ -84,8 +84,8 @@ class RetrievedItem(WireModel):
     timestamp: Timestamp
 
 
-class ItemStore(Protocol):
-    """The items of one session. It knows no other session, and no policy (ING-SESSION)."""
+class ItemSearch(Protocol):
+    """Where the items of one session are found: all that a retrieval needs."""
 
     async def search(self, query: str, top_k: int) -> Sequence[RetrievedItem]:
         """The items whose keywords occur in the query, as `matching.ranked` orders them.
@@ -94,6 +94,10 @@ class ItemStore(Protocol):
         read: never a part of the answer, never nothing instead (ING-NO-FALLBACK).
         """
         ...
+
+
+class ItemStore(ItemSearch, Protocol):
+    """The items of one session. It knows no other session, and no policy (ING-SESSION)."""
 
     async def save(self, item: MemoryItem) -> None:
         """Keep an item, durably when this returns (ING-NO-BEST-EFFORT).

@@ -4,7 +4,7 @@ A store answers from postings and statistics that are the scope's own; the order
 `ranking`, to the last bit, whatever store it is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from recollect.ledger.unit import Current
@@ -21,6 +21,14 @@ class Within(NamedTuple):
     tags: tuple[str, ...] = ()
     created_from: int | None = None
     created_to: int | None = None
+
+    def has(self, created_at: int, tags: Iterable[str] = ()) -> bool:
+        """Whether something that was made then, with these tags, is looked at."""
+        return (
+            set(self.tags).issubset(tags)
+            and (self.created_from is None or self.created_from <= created_at)
+            and (self.created_to is None or created_at <= self.created_to)
+        )
 
 
 EVERYTHING: Final = Within()

@@ -7,7 +7,6 @@ from recollect.kernel.errors import ModelFailed
 from recollect.ledger.derive import tags_of
 from recollect.ledger.unit import Current
 from recollect.recall.embedder import Embedder, embedded, stored_as
-from recollect.recall.index import Within
 from recollect.recall.reasons import ago
 from recollect.recall.selector import Chosen, Nearest, Request
 from recollect.recall.similarity import Near
@@ -48,7 +47,9 @@ class Meaning:
         within = request.constraints.within
 
         def make(current: Current, near: Near) -> Chosen | None:
-            if not _is_within(current, within) or not request.accepts(current):
+            if not within.has(current.created_at, tags_of(decode(current.body))):
+                return None
+            if not request.accepts(current):
                 return None
             reason = f"{near_reason(near.similarity)}; {ago(request.at - current.created_at)}"
             sure = only_near(near.similarity)
@@ -68,14 +69,6 @@ class Meaning:
         await self._index.put(
             self._model, [Embedding(one.id, one.seq, vector) for one, vector in found]
         )
-
-
-def _is_within(current: Current, within: Within) -> bool:
-    return (
-        (within.created_from is None or within.created_from <= current.created_at)
-        and (within.created_to is None or current.created_at <= within.created_to)
-        and (not within.tags or set(within.tags) <= set(tags_of(decode(current.body))))
-    )
 
 
 def near_reason(similarity: float) -> str:

@@ -62,14 +62,12 @@ def place(seq: int, size: int, head_entry: bytes, blocks: Blocks) -> Place:
     )
 
 
-def check_in_hand(ref: MemoryRef, original: Original | None, place: Place) -> None:
+def check_in_hand(ref: MemoryRef, original: Original, place: Place) -> None:
     """Prove all that an inclusion proof shows, of an original in hand, or InvalidProof.
 
     Nothing is made of it: whoever verifies many and shows few pays for the few. The place's last
     entry is taken for what it is: `check_head` proves it, once for all entries of a tree.
     """
-    if original is None:
-        raise InvalidProof("the original is not there")
     check_original(ref, original)
     _check_included(original.entry, place.path, place)
 

@@ -12,8 +12,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from recollect.identity import decode
-from recollect.journeys.evaluate.corpus import Text
-from recollect.journeys.evaluate.questions import Collection, Question, Questions
+from recollect.journeys.evaluate.questions import Collection, Question, Questions, Text
 from recollect.kernel.errors import InvalidJson
 
 CATEGORIES: Final = {4: "single-hop", 1: "multi-hop", 2: "temporal", 3: "open-domain"}

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from recollect.journeys.evaluate.corpus import Corpus
 from recollect.journeys.evaluate.questions import Collection, Question, Questions
+from recollect.recall.asking import asked
 from recollect.recall.candidates import Scored
+from recollect.recall.corpus import Corpus, of_text
 from recollect.recall.ranking import Mode
 
 AT: Final = (5, 10, 20)
@@ -42,7 +43,10 @@ class InMemory:
     selectors: Sequence[str] = tuple(mode.value for mode in Mode)
 
     def __init__(self, collection: Collection) -> None:
-        self._corpus = Corpus(collection.texts)
+        self._corpus = Corpus(
+            of_text(one.id, number, one.text, one.created_at, one.thread)
+            for number, one in enumerate(collection.texts)
+        )
 
     async def find(self, selector: str, question: Question, top_k: int) -> Sequence[str]:
         """The ids of what a ranking finds."""
@@ -50,7 +54,7 @@ class InMemory:
 
     def scored(self, mode: Mode, question: Question, limit: int) -> list[Scored]:
         """What a ranking finds, with scores."""
-        return self._corpus.find(mode, question.text, limit=limit, at=question.asked_at)
+        return self._corpus.find(mode, asked(question.text, at=question.asked_at), limit=limit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ import io
 from collections.abc import Sequence
 from typing import Final
 
-from recollect.journeys.evaluate.corpus import Text
-from recollect.journeys.evaluate.questions import Collection, Question, Questions
+from recollect.journeys.evaluate.questions import Collection, Question, Questions, Text
 from recollect.kernel.errors import InvalidJson
 
 CATEGORY: Final = "pairs"

@@ -3,7 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recollect.journeys.evaluate.corpus import Text
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text, when it was said, and which conversation it is a part of, if of any."""
+
+    id: str
+    text: str
+    created_at: int = 0
+    thread: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,13 @@ class Found(NamedTuple):
         return str(self.document["type"])
 
 
+def made_from(keeper: Found) -> str:
+    """The name of what left a snapshot: an execution, or the beginning of a branch."""
+    if keeper.type == documents.BRANCH:
+        return names.branches(keeper.document["name"])
+    return names.execution(keeper.document["executionKey"])
+
+
 class Head(NamedTuple):
     """The head of a branch: the world, and the entry that moved the head there."""
 
@@ -63,10 +70,7 @@ class Head(NamedTuple):
     @property
     def made_from(self) -> str:
         """The name of what left the snapshot: with it goes whatever is made from it."""
-        document = self.fact.document
-        if self.fact.type == documents.BRANCH:
-            return names.branches(document["name"])
-        return names.execution(document["executionKey"])
+        return made_from(self.fact)
 
 
 class Standing(NamedTuple):

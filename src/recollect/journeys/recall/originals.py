@@ -11,8 +11,7 @@ from recollect.identity import decode
 from recollect.journeys.govern.conformance import Conformance
 from recollect.journeys.govern.remembered import Remembered, remembered
 from recollect.journeys.intent import names
-from recollect.journeys.intent.chronicle import Chronicle
-from recollect.journeys.recall.resolving import made_from
+from recollect.journeys.intent.chronicle import Chronicle, made_from
 from recollect.journeys.recall.verifying import Candidate, Verifying
 from recollect.journeys.records.codec import DataCodec
 from recollect.kernel.actors import ActorRef

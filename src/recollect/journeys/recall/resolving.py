@@ -5,8 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 from recollect.identity import decode
 from recollect.journeys.govern.table import FilteredLedger
-from recollect.journeys.intent import documents, names
-from recollect.journeys.intent.chronicle import Chronicle, Found
+from recollect.journeys.intent.chronicle import Chronicle, made_from
 from recollect.kernel.errors import WorldErased, WorldNotFound
 from recollect.kernel.json import JsonValue
 from recollect.ledger.derive import tags_of
@@ -112,20 +111,8 @@ class Resolving:
 
 def is_allowed(current: Current, request: Request) -> bool:
     """Whether a record is what was asked for, where its selector could not know."""
-    within = request.constraints.within
-    return (
-        request.accepts(current)
-        and set(within.tags) <= set(tags_of(decode(current.body)))
-        and (within.created_from is None or within.created_from <= current.created_at)
-        and (within.created_to is None or current.created_at <= within.created_to)
-    )
-
-
-def made_from(keeper: Found) -> str:
-    """The name of what left the snapshot of a world."""
-    if keeper.type == documents.BRANCH:
-        return names.branches(keeper.document["name"])
-    return names.execution(keeper.document["executionKey"])
+    tags = tags_of(decode(current.body))
+    return request.accepts(current) and request.constraints.within.has(current.created_at, tags)
 
 
 def _record(chosen: Chosen, current: Current, seq: int, against: str | None) -> Resolved:

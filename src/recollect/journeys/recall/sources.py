@@ -126,15 +126,13 @@ class ScopeSources:
     async def worlds(self, limit: int) -> Sequence[PastWorld]:
         """The worlds that the main branch reached last, the newest first."""
         within = self._request.constraints.within
-        if within.tags:
-            return []  # no world has any
         found = []
         for fact in await self._moves(limit):
             if fact.type != documents.SEALED:
                 continue
             with suppress(WorldErased, WorldNotFound):  # just now
                 world = await self._past_world(fact)
-                if _is_in_time(world.created_at, within):
+                if within.has(world.created_at):  # no world has tags
                     found.append(world)
         return found
 
@@ -181,7 +179,8 @@ class ScopeSources:
         made: list[R] = []
         rest: list[Scored] = []
         for scored in corpus.find(mode, wanted, limit=None, among=seeds_for(limit)):
-            if not _is_within(by_id[scored.id], within):
+            was = by_id[scored.id]
+            if not within.has(was.current.created_at, tags_of(was.document)):
                 continue
             if len(made) == limit:
                 if len(rest) == below:
@@ -220,17 +219,6 @@ def _note(newest: dict[str, _Then], stored: StoredEntry) -> None:
 
 def _is_active(one: _Then) -> bool:
     return status_of(one.document) == "active"
-
-
-def _is_within(one: _Then, within: Within) -> bool:
-    tags = set(tags_of(one.document))
-    return set(within.tags) <= tags and _is_in_time(one.current.created_at, within)
-
-
-def _is_in_time(at: int, within: Within) -> bool:
-    return (within.created_from is None or within.created_from <= at) and (
-        within.created_to is None or at <= within.created_to
-    )
 
 
 def _newest(current: Current, request: Request) -> Chosen:

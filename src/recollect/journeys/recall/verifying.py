@@ -114,15 +114,14 @@ class Verifying:
         for one in candidates:
             covers = covering is not None and one.seq < covering[0].size
             checkpoint = covering[1] if covering is not None and covers else None
-            original = _original(stored, one)
             try:
+                original = _original(stored, one)
                 path = self._pyramids.inclusion(one.seq, size)
                 place = Place(size, head.root, path, head.head_entry, head.head_path)
                 check_in_hand(one.ref, original, place)
             except (InvalidProof, InvalidWorld, InvalidJson) as refused:
                 found.append(Verified(None, one.against or broken or refused.why))
                 continue
-            assert original is not None  # noqa: S101 - it was checked
             shown = Shown(one.ref, original, place, by, at, checkpoint)
             found.append(Verified(shown, one.against or broken))
         self._pyramids.settle()
@@ -167,8 +166,8 @@ class Verifying:
         return None
 
 
-def _original(stored: Mapping[int, StoredEntry], one: Candidate) -> Original | None:
+def _original(stored: Mapping[int, StoredEntry], one: Candidate) -> Original:
     found = stored.get(one.seq)
     if found is None or found.salt is None or found.body is None:
-        return None
+        raise InvalidProof("the original is not there")
     return Original(found.entry, found.salt, found.body, one.snapshot)

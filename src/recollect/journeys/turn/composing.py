@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from recollect.kernel.clock import Clock
 from recollect.kernel.randomness import Randomness
 from recollect.kernel.wire import WireModel
-from recollect.plans.items import ItemStore
+from recollect.plans.items import ItemSearch
 from recollect.plans.models import Model
 from recollect.plans.plan import ExecutionPlan
 from recollect.plans.step import StepType
@@ -48,7 +48,7 @@ class Tools:
 class Surroundings:
     """What belongs to one cycle alone."""
 
-    items: ItemStore
+    items: ItemSearch
     staging: Staging
     clock: Clock
     randomness: Randomness

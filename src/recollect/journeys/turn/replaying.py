@@ -28,7 +28,7 @@ from recollect.kernel.reach import out_of_reach
 from recollect.plans.engine import Engine, Outputs
 from recollect.plans.first_contract import CONTRACT
 from recollect.plans.hashing import plan_hash
-from recollect.plans.items import MemoryItem, RetrievedItem
+from recollect.plans.items import RetrievedItem
 from recollect.plans.models import Prompt, Settings
 from recollect.plans.plan import ExecutionPlan
 from recollect.plans.recording import Recording, read_recording
@@ -189,10 +189,6 @@ class _Told:
         del query, top_k
         found = self._outputs[RetrieveMemory.name]["items"]
         return [RetrievedItem.model_validate(item) for item in found]
-
-    async def save(self, item: MemoryItem) -> None:
-        """Nothing: a replay writes nothing."""
-        raise NotImplementedError(item.id)
 
     async def scan(self, path: str) -> Scan:
         """The version that the folder had."""

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from recollect.kernel.errors import InvalidPlan, ItemDamaged
 from recollect.kernel.json import JsonValue
 from recollect.kernel.wire import WireModel, tuple_of
-from recollect.plans.items import ItemStore, RetrievedItem
+from recollect.plans.items import ItemSearch, RetrievedItem
 from recollect.plans.step import TURN, Fails, Limit
 from recollect.plans.steps.inputs import text_input
 from recollect.plans.steps.retrieval import whole_retrieval
@@ -40,7 +40,7 @@ class RetrieveMemory:
     fails: Final[Fails] = "cycle"
     limit: Final[Limit] = "ioMs"
 
-    def __init__(self, items: ItemStore, top_k: int) -> None:
+    def __init__(self, items: ItemSearch, top_k: int) -> None:
         """The store, and the plan's topK, which has no default (ING-TOPK)."""
         if type(top_k) is not int or top_k < 0:
             raise InvalidPlan(("$.metadata.topK: it is not a whole number from 0",))
