@@ -100,6 +100,23 @@ class DyingLedger:
         return getattr(self._ledger, name)
 
 
+class SlowLedger:
+    """A ledger whose commits land, and take a while longer to say so."""
+
+    def __init__(self, ledger: Ledger, seconds: float) -> None:
+        self._ledger = ledger
+        self._seconds = seconds
+
+    async def commit(self, unit: Unit) -> Committed:
+        """Commit, and be slow about it."""
+        committed = await self._ledger.commit(unit)
+        await asyncio.sleep(self._seconds)
+        return committed
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ledger, name)
+
+
 def dies_at(memory: Memory[Any], at: int, *, landed: bool) -> None:
     """Let a handle die at its commit of this number from now on, counted from 0."""
     memory._table.ledger = DyingLedger(memory._table.ledger, at, landed=landed)

@@ -15,7 +15,7 @@ from tests.intent.changing import changed, other_arguments
 from tests.intent.conftest import Opens
 from tests.intent.counter import OUTSIDE, counter
 from tests.intent.reading import counts, head, said
-from tests.intent.simulators import Died, Provider, dies_at
+from tests.intent.simulators import Died, Provider, SlowLedger, dies_at
 
 STEPS = 3
 COMMITS = 1 + 2 * STEPS + 1
@@ -238,8 +238,12 @@ async def impatient(ctx: ActionContext[None]) -> Patch:
     return Set("gave_up", value=False)
 
 
-async def test_an_effect_that_an_action_gives_up_is_one_of_unknown_outcome(opens: Opens) -> None:
+@pytest.mark.parametrize("seconds", [0, 0.05], ids=["running", "while it is written"])
+async def test_an_effect_that_an_action_gives_up_is_one_of_unknown_outcome(
+    opens: Opens, seconds: float
+) -> None:
     async with opens(domain=hasty) as memory:
+        memory._table.ledger = SlowLedger(memory._table.ledger, seconds)
         run = await memory.act("impatient")
 
         assert run.status == "failed"

@@ -243,7 +243,7 @@ class Runner:
                 schema_hash=self._runtime.schema_hash,
             )
         finally:
-            live.close()
+            await live.close()
         if live.broken is not None:
             raise live.broken
         if live.unasked is not None:

@@ -65,14 +65,14 @@ class Live:
         self._recorded = Recorded(now=now, random_seed=random_seed, effects=recorded)
         self._count = len(recorded)
         self._lock = asyncio.Lock()
+        self._landing: asyncio.Future[None] | None = None
         self._is_closed = False
 
     async def effect(
         self, name: str, arguments: JsonValue, call: Callable[[], Awaitable[JsonValue]]
     ) -> JsonValue:
         """Perform an effect, once and for all; what it raises is written and raised again."""
-        if self._is_closed:
-            raise Stopped("run.ended", f"the run has ended: the effect {name!r} comes too late")
+        self._check_open(name)
         digest = arguments_digest(name, arguments)
         known = self._recorded.take(name, digest)
         if known is not None:
@@ -110,26 +110,46 @@ class Live:
         """How the execution began, if no effect has made that be written."""
         return [] if self._begun is None else [self._begun]
 
-    def close(self) -> None:
-        """The run is over: what is still under way does no more effects."""
+    async def close(self) -> None:
+        """The run is over: what is still under way does no more effects.
+
+        What is being written is written when this returns, also for an effect that was given up:
+        only then it is known what the seal comes after.
+        """
         self._is_closed = True
+        await self._landed()
 
     async def _write(self, fact: Fact) -> None:
+        """Commit a fact; whoever gives up waiting for it does not undo it."""
         async with self._lock:
-            drafts = [*self.unwritten(), *self._chronicle.drafts([fact])]
-            try:
-                committed = await self._chronicle.commit(
-                    drafts,
-                    actor=self._actor,
-                    at=self._clock.now_ms(),
-                    expects=self.expects,
-                    sources=() if self.has_begun else self._sources,
-                )
-            except Exception as error:
-                self.broken = self.broken or error
-                self._is_closed = True
-                raise
-            self._begun, self._last = None, committed.places[-1].seq
+            await self._landed()
+            self._check_open(fact.says["name"])
+            self._landing = asyncio.ensure_future(self._land(fact))
+            await asyncio.shield(self._landing)
+
+    def _check_open(self, effect: str) -> None:
+        if self._is_closed:
+            raise Stopped("run.ended", f"the run has ended: the effect {effect!r} comes too late")
+
+    async def _landed(self) -> None:
+        if self._landing is not None:
+            await asyncio.wait([self._landing])
+
+    async def _land(self, fact: Fact) -> None:
+        drafts = [*self.unwritten(), *self._chronicle.drafts([fact])]
+        try:
+            committed = await self._chronicle.commit(
+                drafts,
+                actor=self._actor,
+                at=self._clock.now_ms(),
+                expects=self.expects,
+                sources=() if self.has_begun else self._sources,
+            )
+        except Exception as error:
+            self.broken = self.broken or error
+            self._is_closed = True
+            raise
+        self._begun, self._last = None, committed.places[-1].seq
 
 
 def recorded_effects(execution: Iterable[Found]) -> list[EffectRecord]:
