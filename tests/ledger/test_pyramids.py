@@ -1,9 +1,12 @@
 """Proofs from what is remembered of a tree are those of the tree."""
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.identity.merkle import leaf_hash
+from recollect.identity.proofs import verify_inclusion
+from recollect.kernel.errors import InvalidProof
 from recollect.ledger import tree
 from recollect.ledger.pyramids import Pyramids
 from recollect.ledger.tree import BLOCK, Block, completed, node_of
@@ -43,10 +46,35 @@ def test_a_tree_that_grows_gives_the_proofs_of_each_size(
         new = pyramids.new_leaves(size)
         pyramids.grow([leaf_hash(b"%d" % seq) for seq in new], new)
         pyramids.add(stored.hashes(pyramids.missing(seqs, size)))
+        held = pyramids.held(seqs, size)
         for seq in seqs:
             blocks = stored.hashes(tree.blocks_for_inclusion(seq, size))
-            assert pyramids.inclusion(seq, size) == tree.inclusion(seq, size, blocks)
-            assert pyramids.root(size) == tree.root(size, blocks)
+            assert held.inclusion(seq) == tree.inclusion(seq, size, blocks)
+            assert held.root() == tree.root(size, blocks)
+            held.check(seq, leaf_hash(b"%d" % seq))
+            with pytest.raises(InvalidProof):
+                held.check(seq, leaf_hash(b"another"))
+
+
+@pytest.mark.rule("M-1")
+@given(st.integers(1, 70_000), st.data())
+@settings(max_examples=25, deadline=None)
+def test_in_a_damaged_tree_no_entry_is_found_that_could_not_be_proved(
+    size: int, data: st.DataObject
+) -> None:
+    stored, pyramids = Stored(size), Pyramids()
+    seq = data.draw(st.integers(0, size - 1))
+    blocks = stored.hashes(pyramids.missing([seq], size))
+    damaged = data.draw(st.sampled_from(sorted(block for block in blocks if blocks[block])))
+    place = data.draw(st.integers(0, len(blocks[damaged]) - 1))
+    blocks[damaged][place] = leaf_hash(b"damage")
+    pyramids.add(blocks)
+    held, leaf = pyramids.held([seq], size), leaf_hash(b"%d" % seq)
+    try:
+        held.check(seq, leaf)
+    except InvalidProof:
+        return  # it may be stricter: a proof does not have the entry's own nodes in it
+    verify_inclusion(leaf=leaf, index=seq, size=size, proof=held.inclusion(seq), root=held.root())
 
 
 def test_what_is_remembered_is_not_read_again() -> None:
@@ -79,4 +107,6 @@ def test_a_few_new_leaves_are_added_without_reading_their_block() -> None:
 
     assert list(new) == [LARGEST, LARGEST + 1, LARGEST + 2]
     assert pyramids.missing([7], size) == set()
-    assert pyramids.root(size) == tree.root(size, grown.hashes(tree.blocks_for_root(size)))
+    assert pyramids.held([7], size).root() == tree.root(
+        size, grown.hashes(tree.blocks_for_root(size))
+    )

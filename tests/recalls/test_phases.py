@@ -6,8 +6,11 @@ from typing import Any
 import pytest
 
 from recollect import Memory
+from recollect.journeys.intent.proposing import Wish
 from recollect.kernel.errors import ReasoningClosed, TraceMissing
 from recollect.recall.selector import Chosen, Request, Selection, Sources
+from tests.intent.conftest import Opens
+from tests.recalls.simulators import Waiting
 
 pytestmark = pytest.mark.anyio
 
@@ -73,6 +76,53 @@ async def test_worlds_are_memory_too(memory: Memory[Any]) -> None:
             await r.propose("nothing")
 
 
+@pytest.mark.rule("M-2", "C-1")
+@pytest.mark.parametrize("way", ["restore", "replay", "replay_branch", "why", "standing", "run"])
+@pytest.mark.parametrize("what", ["world", "execution"])
+async def test_whoever_looks_at_a_past_world_uses_memory(
+    memory: Memory[Any], way: str, what: str
+) -> None:
+    await memory.act("add", {"by": 1})
+    run = await memory.act("add", {"by": 3})
+    id = run.world if what == "world" else run.execution_key
+    if way in ("standing", "run"):
+        id = run.proposal_id
+    async with memory.reasoning() as r:
+        if way == "replay_branch":
+            assert [one.is_same async for one in memory.replay_branch()] == [True, True]
+        else:
+            assert await getattr(memory, way)(id) is not None
+        for refused in (r.propose, memory.propose):
+            with pytest.raises(TraceMissing):
+                await refused("nothing")
+        await r.recall("add", top_k=2, selector="worlds")
+        assert (await r.propose("nothing")).status == "approved"
+
+
+@pytest.mark.rule("M-2", "C-1")
+async def test_whoever_restores_an_execution_uses_what_was_frozen_in_it(opens: Opens) -> None:
+    class Reading:
+        def __init__(self, memory: Memory[Any]) -> None:
+            self.memory = memory
+
+        async def recall(self, _query: Any) -> Any:
+            return [one.data for one in await self.memory.search("count")]
+
+        async def remember(self, _experience: Any) -> None: ...
+
+    async with opens(provider=Reading) as memory:
+        await memory.remember("count by three")
+        run = await memory.act("learn")
+        assert run.execution_key is not None
+        async with memory.reasoning() as r:
+            await r.recall("learn", top_k=1, selector="worlds")
+            await memory.restore(run.execution_key)
+            with pytest.raises(TraceMissing):
+                await r.propose("nothing")
+            await r.recall("count", top_k=1)
+            assert (await r.propose("nothing")).status == "approved"
+
+
 async def test_a_world_that_was_recalled_may_be_read_again(memory: Memory[Any]) -> None:
     await memory.act("add", {"by": 3})
     async with memory.reasoning() as r:
@@ -107,6 +157,72 @@ async def test_what_a_selector_looks_at_is_its_own_affair(memory: Memory[Any]) -
     async with memory.reasoning() as r:
         await r.recall("count", top_k=1, selector=Searching())
         assert (await r.propose("nothing")).status == "approved"
+
+
+@pytest.mark.rule("M-2", "C-1")
+async def test_the_app_itself_is_no_way_around(memory: Memory[Any]) -> None:
+    await memory.remember("count by three")
+    wish = Wish("nothing", None, has_input=False, actor=memory.actor)
+    async with memory.reasoning() as r:
+        await r.recall("count", top_k=1)
+        for way in (memory.app.propose, memory.app.act):
+            with pytest.raises(TraceMissing):
+                await way(wish)
+    assert not await memory._ledger.marks("proposal/")
+
+
+# --------------------------------------------------------------- tasks that outlive it
+
+
+@pytest.mark.rule("M-2", "C-1")
+@pytest.mark.parametrize("is_used", [True, False])
+async def test_a_task_that_outlives_its_phase_proposes_nothing(
+    memory: Memory[Any], *, is_used: bool
+) -> None:
+    await memory.remember("count by three")
+    over = asyncio.Event()
+
+    async def late(way: Any) -> Any:
+        await over.wait()
+        return await way()
+
+    async def in_a_phase_of_its_own() -> Any:
+        async with memory.reasoning() as own:
+            await own.recall("count", top_k=1)
+            return await own.propose("nothing")
+
+    async with memory.reasoning() as r:
+        if is_used:
+            await r.recall("count", top_k=1)
+        past = [
+            asyncio.ensure_future(late(lambda: memory.propose("nothing"))),
+            asyncio.ensure_future(late(lambda: memory.act("nothing"))),
+            asyncio.ensure_future(late(in_a_phase_of_its_own)),
+        ]
+        through = asyncio.ensure_future(late(lambda: r.propose("nothing")))
+    over.set()
+    for task in past:
+        with pytest.raises(TraceMissing) as caught:
+            await task
+        assert caught.value.code == "world.trace_missing"
+    with pytest.raises(ReasoningClosed):
+        await through
+    assert not await memory._ledger.marks("proposal/")
+    assert (await memory.propose("nothing")).status == "approved"  # here the phase is no more
+
+
+@pytest.mark.rule("M-3", "C-4")
+async def test_a_recall_that_ends_after_its_phase_hands_out_nothing(memory: Memory[Any]) -> None:
+    selector = Waiting()
+    async with memory.reasoning() as r:
+        recall = asyncio.ensure_future(r.recall("count", top_k=1, selector=selector))
+        await selector.waits.wait()
+        with pytest.raises(TraceMissing):
+            await memory.propose("nothing")
+    selector.may.set()
+    with pytest.raises(ReasoningClosed):
+        await recall
+    assert r.recalled == ()
 
 
 # ------------------------------------------------------------------------------------ M-3

@@ -12,8 +12,10 @@ import pytest
 import recollect
 from recollect.app.audit import verify_database
 from recollect.app.memory import Memory
+from recollect.kernel.errors import StoreReadOnly
 from recollect.ledger.unit import Index
 from recollect.stores.postgres.ledger import PostgresLedger
+from recollect.stores.postgres.words import WordIndex
 from recollect.stores.sqlite import finding, merging
 from recollect.stores.sqlite.ledger import SqliteLedger
 from recollect.stores.words import MERGED_ANYWAY, MERGED_WHEN_IDLE
@@ -149,6 +151,51 @@ async def test_a_database_in_memory_is_searched_too() -> None:
 
         assert len(await memory.search("note", limit=None)) == MERGED_WHEN_IDLE + 9
         assert (await memory.verify()).report.damages.found == []
+
+
+async def test_entries_without_words_leave_no_tail_behind_an_index_that_has_all(
+    tmp_path: Path,
+) -> None:
+    async with recollect.open(f"sqlite:///{tmp_path}/facts.db", actor="agent:a") as memory:
+        await memory.remember_many([f"note {n}" for n in range(10)])
+        await memory.recall("note", top_k=3)
+        await merge(memory)
+        for _ in range(3):
+            await memory.recall("note", top_k=3)
+        head, index = await memory._ledger.head(), await memory._ledger.index()
+        assert index.indexed == head.size
+        assert (await memory.verify()).report.damages.found == []
+
+        await memory.remember("another note")
+        await memory.recall("note", top_k=3)
+        assert (await memory._ledger.index()).indexed == head.size
+        assert len(await memory.search("note", limit=None)) == 11
+        await merge(memory)
+        assert (await memory.verify()).report.damages.found == []
+
+
+@pytest.mark.parametrize("writes", [True, False])
+async def test_whoever_searches_brings_a_long_tail_forward(
+    memory: Memory[Any], monkeypatch: pytest.MonkeyPatch, *, writes: bool
+) -> None:
+    """Who can't write reads all of it instead, and finds the same."""
+    for module in ("recollect.stores.sqlite.ledger", "recollect.stores.postgres.words"):
+        monkeypatch.setattr(f"{module}.SEARCHED", 20)
+    await memory.remember_many([f"note {n}" for n in range(30)])
+    if not writes:
+
+        async def refused(*_: Any, **__: Any) -> int:
+            raise StoreReadOnly("here", "nobody may write")
+
+        whose = SqliteLedger if isinstance(memory._ledger, SqliteLedger) else WordIndex
+        name = "_merge" if whose is SqliteLedger else "merge"
+        monkeypatch.setattr(whose, name, refused)
+
+    found = await memory.recall("note", top_k=30, selector="full-text")
+
+    assert len(found) == 30
+    assert bool((await memory._ledger.index()).indexed) == writes
+    monkeypatch.undo()
 
 
 async def test_who_only_reads_writes_nothing(tmp_path: Path) -> None:

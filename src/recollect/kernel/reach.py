@@ -6,7 +6,7 @@ which objects the recall rests on: observed, not declared. Whoever writes calls 
 an effect may write, for it is not repeated; an action itself would write again when it is replayed.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
@@ -19,6 +19,7 @@ class Observed:
 
     def __init__(self, around: "Observed | None" = None) -> None:
         self._ids: dict[str, None] = {}
+        self._told_of: dict[str, None] = {}
         self._around = around
 
     @property
@@ -26,12 +27,18 @@ class Observed:
         """What was read so far."""
         return tuple(self._ids)
 
-    def note(self, ids: Iterable[str]) -> None:
-        """These were read."""
-        read = dict.fromkeys(ids)
+    @property
+    def told_of(self) -> tuple[str, ...]:
+        """What was not read, but told of: some of its words stand in what was."""
+        return tuple(self._told_of)
+
+    def note(self, ids: Iterable[str], told_of: Iterable[str] = ()) -> None:
+        """These were read, and those told of."""
+        read, told = dict.fromkeys(ids), dict.fromkeys(told_of)
         self._ids.update(read)
+        self._told_of.update(told)
         if self._around is not None:
-            self._around.note(read)
+            self._around.note(read, told)
 
 
 EFFECT: Final = "an effect"
@@ -83,47 +90,11 @@ def check_writable() -> None:
         raise MemoryOutOfReach(reach)
 
 
-def reached(ids: Iterable[str]) -> None:
-    """These objects are being handed out."""
+def reached(ids: Iterable[str], told_of: Iterable[str] = ()) -> None:
+    """These objects are being handed out, and words of those others with them."""
     reach = _reach.get()
     if reach is None:
         return
     if isinstance(reach, str):
         raise MemoryOutOfReach(reach)
-    reach.note(ids)
-
-
-Check = Callable[[Collection[str]], None]
-"""Refuses a proposal past a phase that used any memory but this, which the proposal tells of."""
-
-_phase: Final[ContextVar[Check | None]] = ContextVar("recollect_phase", default=None)
-
-
-@contextmanager
-def proposing_through(check: Check) -> Iterator[Check]:
-    """In this block, whoever proposes past a reasoning phase is refused as `check` says (M-2).
-
-    So it is by the phases around it, which have a check of their own: the block gets that one.
-    """
-    around = _phase.get() or no_phase
-
-    def all_of_them(told: Collection[str]) -> None:
-        around(told)
-        check(told)
-
-    token = _phase.set(all_of_them)
-    try:
-        yield around
-    finally:
-        _phase.reset(token)
-
-
-def no_phase(_: Collection[str]) -> None:
-    """Where there is no phase, nobody goes past one."""
-
-
-def check_proposable() -> None:
-    """Refuse a proposal that goes past the reasoning phase that it is made in."""
-    check = _phase.get()
-    if check is not None:
-        check(())
+    reach.note(ids, told_of)

@@ -3,11 +3,12 @@
 A journal only grows, so a hash that was true once stays true. A proof of one entry hashes two
 blocks of 256 anew; whoever proves ten entries for every question remembers them here. What is
 proved is compared with the entry as it is stored now: a changed entry fails, whatever is
-remembered of its neighbours.
+remembered of its neighbours. The way up to the root is hashed once for a block, not once for each
+of its entries; the proof itself is made for whoever asks for it.
 """
 
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -31,7 +32,56 @@ FEW: Final = 32
 """New leaves that are read one by one rather than with all their block."""
 
 Pyramid = Sequence[list[bytes]]
-"""The hashes of a block, then the nodes over each two of them, and so on."""
+"""The hashes of a block, then the nodes over each two of them, and so on up to the one over all."""
+
+
+class Held:
+    """The tree of a size, as far as the pyramids over some of its entries tell."""
+
+    def __init__(self, known: Mapping[Block, Pyramid], size: int) -> None:
+        self._known = known
+        self.size = size
+
+    def root(self) -> bytes:
+        """The root."""
+        return frontier_at(self.size, self._node).root()
+
+    def inclusion(self, seq: int) -> list[bytes]:
+        """The proof that an entry is in the tree."""
+        return inclusion_proof(seq, self.size, self._node)
+
+    def check(self, seq: int, leaf: bytes) -> None:
+        """Prove that an entry with this leaf hash is in the tree, or InvalidProof.
+
+        1. its hash stands at its place in its block
+        2. where the block is complete, the node over it stands in the block above, and so on
+        3. where it is not, the root is made of its own nodes
+        """
+        found, index, level = leaf, seq, 0
+        while True:
+            pyramid = self._known.get(Block(level, index >> STRIDE))
+            place = index & BLOCK - 1
+            # 1.
+            if pyramid is None or place >= len(pyramid[0]) or pyramid[0][place] != found:
+                raise InvalidProof("it leads to another root")
+            index >>= STRIDE
+            level += STRIDE
+            # 3.
+            if index + 1 << level > self.size:
+                return
+            # 2.
+            if not pyramid[STRIDE]:
+                raise InvalidProof("its block is not complete")
+            (found,) = pyramid[STRIDE]
+
+    def _node(self, level: int, index: int, /) -> bytes:
+        height = level % STRIDE
+        block = block_over(level, index)
+        place = index - (block.number << (STRIDE - height))
+        nodes = self._known[block][height]
+        if place >= len(nodes):
+            raise InvalidProof(f"the node {index} of level {level} is not complete")
+        return nodes[place]
 
 
 class Pyramids:
@@ -47,10 +97,7 @@ class Pyramids:
         Beside an entry stand those of its own blocks, level by level; all else is at the right
         end of the tree, from which its root follows.
         """
-        needed = blocks_for_root(size)
-        for level in range(0, size.bit_length(), STRIDE):
-            needed |= {Block(level, seq >> level + STRIDE) for seq in seqs}
-        return {block for block in needed if not self._has(block, size)}
+        return {block for block in _needed(seqs, size) if not self._has(block, size)}
 
     def new_leaves(self, size: int) -> range:
         """The entries that the last block of leaves lacks, if it is known and they are few."""
@@ -82,13 +129,9 @@ class Pyramids:
         while len(self._known) > self._remembered:
             self._known.popitem(last=False)
 
-    def root(self, size: int) -> bytes:
-        """The root of the tree that had this size."""
-        return frontier_at(size, self._node).root()
-
-    def inclusion(self, seq: int, size: int) -> list[bytes]:
-        """The proof that an entry is in the tree of a size."""
-        return inclusion_proof(seq, size, self._node)
+    def held(self, seqs: Collection[int], size: int) -> Held:
+        """The tree of a size, to prove these entries in: nothing is `missing` for that."""
+        return Held({block: self._known[block] for block in _needed(seqs, size)}, size)
 
     def _has(self, block: Block, size: int) -> bool:
         known = self._known.get(block)
@@ -97,19 +140,17 @@ class Pyramids:
         self._known.move_to_end(block)
         return len(known[0]) >= min(BLOCK, (size >> block.level) - block.number * BLOCK)
 
-    def _node(self, level: int, index: int, /) -> bytes:
-        height = level % STRIDE
-        block = block_over(level, index)
-        place = index - (block.number << (STRIDE - height))
-        nodes = self._known[block][height]
-        if place >= len(nodes):
-            raise InvalidProof(f"the node {index} of level {level} is not complete")
-        return nodes[place]
+
+def _needed(seqs: Collection[int], size: int) -> set[Block]:
+    needed = blocks_for_root(size)
+    for level in range(0, size.bit_length(), STRIDE):
+        needed |= {Block(level, seq >> level + STRIDE) for seq in seqs}
+    return needed
 
 
 def _pyramid(hashes: Sequence[bytes]) -> Pyramid:
     levels = [list(hashes)]
-    for _ in range(STRIDE - 1):
+    for _ in range(STRIDE):
         below = levels[-1]
         levels.append([node_of(below[at : at + 2]) for at in range(0, len(below) - 1, 2)])
     return levels

@@ -236,8 +236,11 @@ def _check_included(raw: str, entry: Entry, path: Sequence[str], tree: Inclusion
     )
 
 
-def check_original(given: MemoryRef | HashProof, original: Original) -> None:
-    """Prove that an original is what a reference, or a proof, says (7.), or InvalidProof."""
+def check_original(given: MemoryRef | HashProof, original: Original) -> Entry:
+    """Prove that an original is what a reference, or a proof, says (7.), or InvalidProof.
+
+    Its entry is given back as it was read; where that stands is another question.
+    """
     if isinstance(given, InclusionProof):
         shown = given.entry.encode(), bytes.fromhex(given.opening.salt)
         if (original.entry, original.salt) != shown:
@@ -249,13 +252,14 @@ def check_original(given: MemoryRef | HashProof, original: Original) -> None:
     if world_id(schema, content) != given.world_id:
         raise InvalidProof("the original is another memory")
     if original.snapshot is None:
-        return
+        return entry
     try:
         found = snapshot_hash(original.snapshot)
     except (InvalidWorld, InvalidJson) as refused:
         raise InvalidProof(f"its snapshot is none: {refused.why}") from None
     if found != content:
         raise InvalidProof("its snapshot is not the one of its world")
+    return entry
 
 
 def _is_tree(given: MemoryRef | HashProof, pinned: Checkpoint) -> bool:

@@ -17,6 +17,7 @@ from recollect.kernel.errors import ModelFailed, RecollectError
 
 _STEPS: Final = float(1 << 20)
 _LONGEST_IDENTITY: Final = 200
+_COMPONENT_BYTES: Final = 4
 
 
 class Embedder(Protocol):
@@ -101,6 +102,30 @@ def unpacked(vector: bytes) -> "array[float]":
     if sys.byteorder == "big":
         found.byteswap()
     return found
+
+
+def broken_vector(model: str, vector: bytes) -> str | None:
+    """What is wrong with a vector that was kept, as far as can be told without its model.
+
+    1. it has the dimensions that the name of its model says
+    2. each component is a whole multiple of 2^-20
+    3. its length is one, as near as such components come to it
+    """
+    # 1
+    dimensions = model.rpartition("/")[2]
+    if not dimensions.isascii() or not dimensions.isdecimal():
+        return "its model has no dimensions in its name"
+    if len(vector) != _COMPONENT_BYTES * int(dimensions):
+        return f"it has not the {dimensions} dimensions of its model"
+    # 2
+    components = unpacked(vector)
+    if not all(math.isfinite(x) and (x * _STEPS).is_integer() for x in components):
+        return "it has components that no vector is kept with"
+    # 3. Each was rounded by half a step at most.
+    length = math.sqrt(math.fsum(x * x for x in components))
+    if abs(length - 1) > math.sqrt(len(components)) / _STEPS:
+        return "its length is not one"
+    return None
 
 
 def _bytes(components: "array[float]") -> bytes:

@@ -26,6 +26,7 @@ GAP: Final = 3_600_000
 SEEDS: Final = 64
 """Records whose words count for their neighbours."""
 
+_NOTHING: Final[Mapping[int, Candidate]] = {}
 _AROUND: Final = tuple(offset for offset in range(-REACH, REACH + 1) if offset)
 
 
@@ -52,20 +53,20 @@ class Surroundings:
 
         From the seeds outward: there are fewer of them, and this is most of the work of a ranking.
         """
-        by_place: dict[tuple[str | None, int], list[Candidate]] = {}
+        by_place: dict[str | None, dict[int, Candidate]] = {}
         for one in candidates:
             if one.thread is not None:
-                by_place.setdefault((one.thread, one.place), []).append(one)
+                by_place.setdefault(one.thread, {})[one.place] = one
         number = {token: place for place, token in enumerate(self._tokens)}
         found: dict[str, tuple[Candidate, list[float]]] = {}
         for seed, own in self._seeds:
             weights = [(number[token], weight) for token, weight in own.items()]
             _raise(found, seed, weights, 1.0, len(number))
-            thread, place, at = seed.thread, seed.place, seed.created_at
-            for offset in _AROUND if thread is not None else ():
-                for one in by_place.get((thread, place + offset), ()):
-                    if -GAP <= one.created_at - at <= GAP:
-                        _raise(found, one, weights, DAMPING[abs(offset)], len(number))
+            beside, place, at = by_place.get(seed.thread, _NOTHING), seed.place, seed.created_at
+            for offset in _AROUND if beside else ():
+                near = beside.get(place + offset)
+                if near is not None and -GAP <= near.created_at - at <= GAP:
+                    _raise(found, near, weights, DAMPING[abs(offset)], len(number))
         yield from found.values()
 
     def distances(self, one: Candidate) -> dict[str, int]:
@@ -81,6 +82,10 @@ class Surroundings:
                 if token not in best or share > best[token]:
                     best[token] = share
         return {token: -offset for token, (_, _, offset) in best.items()}
+
+    def at(self, one: Candidate, distance: int) -> tuple[str, ...]:
+        """The seed that stands so many places after a candidate; each place is there once."""
+        return tuple(seed.id for seed, _ in self._around(one) if seed.place - one.place == distance)
 
     def _around(self, one: Candidate) -> Iterator[Seed]:
         """The seeds whose words reach a candidate."""

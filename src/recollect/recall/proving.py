@@ -7,12 +7,11 @@ made here is checked as a reader would check it before it is given.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recollect.identity import leaf_hash, verify_inclusion
 from recollect.kernel.errors import InvalidJson, InvalidProof, InvalidWorld
 from recollect.ledger.entry import read_entry
 from recollect.ledger.tree import Block, Blocks, blocks_for_inclusion, inclusion, root
 from recollect.ledger.walk import OBJECT_KINDS
-from recollect.recall.checking import check_form, check_original, content_of
+from recollect.recall.checking import check_form, content_of
 from recollect.recall.proof import (
     HashProof,
     InclusionProof,
@@ -60,28 +59,6 @@ def place(seq: int, size: int, head_entry: bytes, blocks: Blocks) -> Place:
         head_entry,
         inclusion(size - 1, size, blocks),
     )
-
-
-def check_in_hand(ref: MemoryRef, original: Original, place: Place) -> None:
-    """Prove all that an inclusion proof shows, of an original in hand, or InvalidProof.
-
-    Nothing is made of it: whoever verifies many and shows few pays for the few. The place's last
-    entry is taken for what it is: `check_head` proves it, once for all entries of a tree.
-    """
-    check_original(ref, original)
-    _check_included(original.entry, place.path, place)
-
-
-def check_head(place: Place) -> None:
-    """Prove that a tree has its size: its last entry stands at its end, or InvalidProof."""
-    if read_entry(place.head_entry).seq != place.size - 1:
-        raise InvalidProof("its tree has another size")
-    _check_included(place.head_entry, place.head_path, place)
-
-
-def _check_included(entry: bytes, path: Sequence[bytes], place: Place) -> None:
-    seq = read_entry(entry).seq
-    verify_inclusion(leaf=leaf_hash(entry), index=seq, size=place.size, proof=path, root=place.root)
 
 
 def prove(

@@ -19,22 +19,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from heapq import nsmallest
-from typing import Final, NamedTuple
+from typing import Final
 
 from recollect.recall.asking import Asked
 from recollect.recall.bm25 import Weights, added
 from recollect.recall.candidates import Candidate, Scored
 from recollect.recall.confidence import Calibration
+from recollect.recall.emphasis import Emphasis
 from recollect.recall.neighbours import SEEDS, Seed, Surroundings
 from recollect.recall.reasons import Nearby, Reason
 from recollect.recall.statistics import Statistics
 from recollect.text import QueryWord
-
-SAID_BY: Final = 1.5
-"""What a score is multiplied with when the question names who says the record."""
-
-IN_TIME: Final = 2.0
-"""What a score is multiplied with when the record was made at the time the question names."""
 
 
 class Mode(StrEnum):
@@ -106,11 +101,11 @@ def one_by_one(
     calibration = CALIBRATIONS[mode]
 
     def made(draft: _Draft) -> Scored:
-        score, one, reason_of = draft
+        score, one, reason_of = -draft[0], draft[2], draft[3]
         sure = calibration.confidence(score, bound, statistics.documents)
-        return Scored(one.id, one.seq, one.created_at, score, sure, reason_of(asked))
+        return Scored(one.id, one.seq, one.created_at, score, sure, reason_of(one, asked))
 
-    return map(made, _best(found, limit))
+    return map(made, sorted(found) if limit is None else nsmallest(limit, found))
 
 
 def seeds_for(limit: int | None) -> int:
@@ -132,32 +127,24 @@ def seeds(
 # ----------------------------------------------------------------------------- the modes
 
 
-class _Draft(NamedTuple):
-    """A candidate with its score, and how its reason is made if anybody will read it."""
+_Draft = tuple[float, int, Candidate, Callable[[Candidate, Asked], Reason]]
+"""A candidate by its place in the order, and how its reason is made if anybody will read it.
 
-    score: float
-    one: Candidate
-    reason: Callable[[Asked], Reason]
-
-
-def _best(found: Iterable[_Draft], limit: int | None) -> list[_Draft]:
-    def place(draft: _Draft) -> tuple[float, int]:
-        return -draft.score, -draft.one.seq
-
-    return sorted(found, key=place) if limit is None else nsmallest(limit, found, key=place)
+Score and number of the entry are negative: so drafts stand in their order as they are, and no two
+have the same."""
 
 
 def _by_count(asked: Asked, candidates: Iterable[Candidate]) -> Iterable[_Draft]:
     """The number of words that a record has: the seeds' rule, with our tokens."""
     for one in candidates:
         if has := tuple(word.text for word in asked.words if word.is_in(one.counts)):
-            yield _Draft(float(len(has)), one, partial(_matched, has))
+            yield -float(len(has)), -one.seq, one, partial(_matched, has)
 
 
 def _by_weight(weights: Weights, candidates: Iterable[Candidate]) -> Iterable[_Draft]:
     for one in candidates:
         if own := weights.of(one.counts, one.length):
-            yield _Draft(added(own.values()), one, partial(_weighed, own))
+            yield -added(own.values()), -one.seq, one, partial(_weighed, own)
 
 
 def _in_context(
@@ -169,17 +156,13 @@ def _in_context(
     2. each word counts once for a record: where it weighs most, here or nearby
     3. who says it, and when, multiply the sum
     """
-    tokens = frozenset(weights.tokens)
+    emphasis = Emphasis(asked, weights.tokens)
     # 1. and 2.
     around = Surroundings(_seeds(weights, candidates, number), weights.tokens)
+    reason_of = partial(_placed, around)
     for one, highest in around.reached(candidates):
-        score = added(highest)
-        # 3.
-        if one.speaker and not tokens.isdisjoint(one.speaker):
-            score *= SAID_BY
-        if asked.period is not None and asked.period.has(one.created_at):
-            score *= IN_TIME
-        yield _Draft(score, one, partial(_placed, one, around))
+        score = emphasis.of(added(highest), one)  # 3.
+        yield -score, -one.seq, one, reason_of
 
 
 def _seeds(weights: Weights, candidates: Iterable[Candidate], number: int) -> list[Seed]:
@@ -194,21 +177,23 @@ def _seeds(weights: Weights, candidates: Iterable[Candidate], number: int) -> li
 # ---------------------------------------------------------------------------- the reasons
 
 
-def _matched(has: tuple[str, ...], _: Asked) -> Reason:
+def _matched(has: tuple[str, ...], _one: Candidate, _: Asked) -> Reason:
     return Reason(matched=has)
 
 
-def _weighed(own: Collection[str], asked: Asked) -> Reason:
+def _weighed(own: Collection[str], _one: Candidate, asked: Asked) -> Reason:
     return Reason(matched=tuple(word.text for word in asked.words if _has(word, own)))
 
 
-def _placed(one: Candidate, around: Surroundings, asked: Asked) -> Reason:
+def _placed(around: Surroundings, one: Candidate, asked: Asked) -> Reason:
     distances = around.distances(one)
     away = [(word.text, _distance(word, distances)) for word in asked.words]
     in_time = asked.period is not None and asked.period.has(one.created_at)
     return Reason(
         matched=tuple(word for word, distance in away if distance == 0),
-        nearby=tuple(Nearby(word, distance) for word, distance in away if distance),
+        nearby=tuple(
+            Nearby(word, distance, around.at(one, distance)) for word, distance in away if distance
+        ),
         said_by=tuple(word.text for word in asked.words if _has(word, one.speaker)),
         period=asked.period.text if asked.period is not None and in_time else None,
     )

@@ -18,6 +18,8 @@ class Nearby(NamedTuple):
 
     word: str
     distance: int
+    ids: tuple[str, ...] = ()
+    """The record that has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,11 @@ class Reason:
     nearby: tuple[Nearby, ...] = ()
     said_by: tuple[str, ...] = ()
     period: str | None = None
+
+    @property
+    def tells_of(self) -> tuple[str, ...]:
+        """The other records whose words it repeats."""
+        return tuple(dict.fromkeys(id for one in self.nearby for id in one.ids))
 
     def readable(self, *, created_at: int, at: int | None = None) -> str:
         """One line; with the time of the question, also how long before it the record was made."""

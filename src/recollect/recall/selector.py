@@ -101,6 +101,8 @@ class Chosen(NamedTuple):
     """The record's version, where it was read already; else its current one is meant."""
     seq: int | None = None
     """The entry that holds it, where it is known."""
+    tells_of: Sequence[str] = ()
+    """The ids of other records whose words its reason repeats: the trace goes with these, too."""
 
 
 class Below(NamedTuple):
@@ -128,6 +130,8 @@ class PastWorld(NamedTuple):
     """The action, its input, and why it was proposed."""
     created_at: int
     seq: int
+    made_by: str
+    """The name of what was done: with it go the words of it."""
 
 
 class Nearest(NamedTuple):

@@ -97,6 +97,7 @@ class PastWorlds:
                 world=by_key[one.id].world,
                 score=one.score,
                 seq=by_key[one.id].seq,
+                tells_of=(by_key[one.id].made_by,),
             )
             for one in sure[: request.top_k]
         ]

@@ -73,7 +73,10 @@ def _chosen(one: Any) -> Chosen:
         raise NoSelection(f"its confidence in {name} is {one.confidence!r}")
     if one.score is not None and not _is_number(one.score):
         raise NoSelection(f"its score of {name} is {one.score!r}")
-    return one
+    told = _few(one.tells_of, f"what its reason for {name} tells of")
+    if not all(_is_text(other, LONGEST_NAME) for other in told):
+        raise NoSelection(f"what its reason for {name} tells of has no name")
+    return one._replace(tells_of=tuple(dict.fromkeys(told)))
 
 
 def _below(one: Any) -> Below:

@@ -7,18 +7,16 @@
    `recall.ranking`, from what their postings say
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
-from recollect.ledger.unit import StoredThread
 from recollect.recall.asking import Asked
 from recollect.recall.bm25 import Weights
 from recollect.recall.candidates import Candidate, Scored
 from recollect.recall.postings import Hits, Located, Run, counted, weighed
-from recollect.recall.ranking import Mode, one_by_one, ranked, seeds_for
+from recollect.recall.ranking import Mode, one_by_one, ranked
 from recollect.stores.postings import Chunk, packed, run_of, size_of
 from recollect.stores.tail import Tail
-from recollect.stores.threads import placed
 from recollect.text.lengths import LENGTHS
 
 
@@ -36,7 +34,7 @@ class Scoring:
         length: int,
     ) -> None:
         """`chunks` are those of every token that is asked for, of each by its first entry."""
-        self._mode, self._asked, self._tail = mode, asked, tail
+        self._mode, self.asked, self._tail = mode, asked, tail
         self._runs: dict[str, list[Run]] = {token: [] for token in asked.tokens}
         frequencies = dict.fromkeys(asked.tokens, 0)
         for token, chunk in chunks:
@@ -50,12 +48,17 @@ class Scoring:
     def _located(self) -> Located:
         return Located(self._runs)
 
+    @cached_property
+    def weights(self) -> Weights:
+        """What the tokens that are asked for weigh."""
+        return Weights(self.asked.tokens, self.statistics)
+
     def hits(self, only: Collection[int] | None = None) -> Hits:
         """Every record that has anything of what is asked for; of these entries only, if given."""
         if self._mode is Mode.KEYWORD:  # 2.
-            found = counted(self._asked.words, self._runs)
+            found = counted(self.asked.words, self._runs)
         else:
-            found = weighed(Weights(self._asked.tokens, self.statistics), self._runs)
+            found = weighed(self.weights, self._runs)
         found.drop(self._tail.gone)  # 3.
         if only is not None:
             found.keep(only)
@@ -71,30 +74,11 @@ class Scoring:
 
     def scored(self, candidates: Iterable[Candidate]) -> list[Scored]:
         """Some of the hits, the best first: 4. Not for `CONTEXT`, which is more than its hits."""
-        return ranked(self._mode, self._asked, candidates, self.statistics)
+        return ranked(self._mode, self.asked, candidates, self.statistics)
 
-    def in_context(
-        self,
-        seeds: Iterable[Candidate],
-        windows: Iterable[Sequence[StoredThread]],
-        *,
-        limit: int,
-        only: Collection[int] | None = None,
-    ) -> Iterator[Scored]:
-        """The seeds and what stands around them, the best first, as they are asked for: 4.
+    def one_by_one(self, candidates: Iterable[Candidate], *, among: int) -> Iterator[Scored]:
+        """Hits and what stands around them, the best first, as they are asked for: 4.
 
-        `seeds` are the best hits, `seeds_for(limit)` of them; `windows` those of all that have a
-        thread.
+        The words of the best `among` of them count.
         """
-        found = {one.seq: one for one in seeds}
-        for seq, (row, place) in placed(windows).items():
-            own = found.get(seq)
-            if own is None and only is not None and seq not in only:
-                continue
-            counts, length = ({}, 0) if own is None else (own.counts, own.length)
-            speaker = frozenset(row.speaker.split())
-            found[seq] = Candidate(
-                row.id, seq, row.created_at, counts, length, place, row.thread, speaker
-            )
-        among = seeds_for(limit)
-        return one_by_one(self._mode, self._asked, found.values(), self.statistics, among=among)
+        return one_by_one(self._mode, self.asked, candidates, self.statistics, among=among)

@@ -8,11 +8,16 @@ no window has side by side is further apart than any word reaches.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from recollect.ledger.unit import StoredThread
 from recollect.recall.neighbours import GAP, REACH
 from recollect.stores.tail import Tail
+
+Row = tuple[str, int, str, int, str]
+"""A `StoredThread` as a database gives it: there are many, and few of them are looked at."""
+
+_SEQ: Final = StoredThread._fields.index("seq")
 
 
 class Threads:
@@ -33,20 +38,43 @@ class Threads:
 
     def window(self, seed: StoredThread, stored: Iterable[StoredThread]) -> Sequence[StoredThread]:
         """The seed and up to `REACH` records before and after it, in order, of what is active."""
-        return next(self.windows([seed], stored))
+        ordered = self._exact([seed], stored)
+        at = ordered.index(seed)
+        return ordered[max(at - REACH, 0) : at + REACH + 1]
 
-    def windows(
+    def active(self, seeds: Sequence[StoredThread], stored: Sequence[Row]) -> Sequence[Row]:
+        """All that is active in the stretches of these seeds of one thread, in order.
+
+        `stored` is all that the index has there (`stretches_of`), in order.
+        """
+        thread = seeds[0].thread
+        if self._gone_from[thread] or thread in self._added:
+            return self._exact(seeds, map(StoredThread._make, stored))
+        return stored
+
+    def _exact(
         self, seeds: Sequence[StoredThread], stored: Iterable[StoredThread]
-    ) -> Iterator[Sequence[StoredThread]]:
-        """The same for several seeds of one thread, from all rows that were read of it."""
+    ) -> list[StoredThread]:
+        """Rows of one thread in order, without what is gone, and with what is added."""
         rows = {row.seq: row for row in stored if row.seq not in self._gone}
         rows |= {row.seq: row for row in self._added.get(seeds[0].thread, ())}
         rows |= {seed.seq: seed for seed in seeds}
-        ordered = sorted(rows.values(), key=_order)
-        places = {row.seq: at for at, row in enumerate(ordered)}
-        for seed in seeds:
-            at = places[seed.seq]
-            yield ordered[max(at - REACH, 0) : at + REACH + 1]
+        return sorted(rows.values(), key=_order)
+
+
+def around(seeds: Iterable[StoredThread], active: Sequence[Row]) -> Iterator[tuple[Row, int]]:
+    """What stands around seeds of one thread in their stretches, each with its place.
+
+    Two rows of two stretches may be further apart than their places tell; but then one is more
+    than `GAP` away from every seed in the other's.
+    """
+    wanted = {seed.seq for seed in seeds}
+    end = 0
+    for place in [place for place, row in enumerate(active) if row[_SEQ] in wanted]:
+        last = min(place + REACH + 1, len(active))
+        for near in range(max(place - REACH, end), last):
+            yield active[near], near
+        end = last
 
 
 class Stretch(NamedTuple):
@@ -69,22 +97,20 @@ def stretches_of(seeds: Iterable[StoredThread]) -> list[Stretch]:
     return found
 
 
-def placed(windows: Iterable[Sequence[StoredThread]]) -> dict[int, tuple[StoredThread, int]]:
-    """Every row of some windows with its place in its thread, by the number of its entry."""
+def placed(windows: Iterable[Sequence[StoredThread]]) -> Iterator[tuple[StoredThread, int]]:
+    """Every row of some windows with its place in its thread."""
     rows: dict[int, StoredThread] = {}
     beside: set[tuple[int, int]] = set()
     for one in windows:
         rows |= {row.seq: row for row in one}
         beside |= {(row.seq, after.seq) for row, after in pairwise(one)}
-    found: dict[int, tuple[StoredThread, int]] = {}
     before: StoredThread | None = None
     place = 0
     for row in sorted(rows.values(), key=_order):
         if before is not None:
             place += 1 if (before.seq, row.seq) in beside else REACH + 1
-        found[row.seq] = (row, place)
+        yield row, place
         before = row
-    return found
 
 
 def _order(row: StoredThread) -> tuple[str, int, str]:

@@ -118,6 +118,7 @@ class Explainer:
             "at": said["now"],
             "recall": said["recall"]["outcome"],
         }
+        reached((names.execution(key),))
         app = said["input"]["$app"]
         known["memoryContext"] = app["memoryContext"]
         known["memoryRecallFailed"] = app["memoryRecallFailed"]

@@ -21,6 +21,7 @@ from recollect.journeys.intent import documents, names
 from recollect.journeys.intent.branching import SYSTEM, Branches
 from recollect.journeys.intent.chronicle import Chronicle, Head, Standing
 from recollect.journeys.intent.executing import failed
+from recollect.journeys.intent.phases import with_traces
 from recollect.journeys.intent.proposing import Proposer, Wish
 from recollect.journeys.intent.recalling import NOTHING, Recalled
 from recollect.journeys.intent.runtime import Genesis
@@ -32,6 +33,9 @@ from recollect.kernel.errors import (
     DecisionRefused,
     MarkMoved,
     RecordError,
+    TraceMissing,
+    WorldErased,
+    WorldError,
 )
 from recollect.kernel.ids import IdSource
 from recollect.kernel.json import JsonValue
@@ -109,11 +113,14 @@ class MemoryAuthority:
     ) -> Written:
         """Propose changes; they are done if they are approved at once.
 
+        It has the traces of the reasoning phases that it is made in, and goes with them (M-2).
         ApprovalPending while somebody has to decide, DecisionRefused if it was rejected.
         """
         operation = asked[0].type
         changes = [operations.to_wire(draft) for draft in drafts]
-        wish = Wish(ACTION + operation, {"changes": changes}, has_input=True, actor=self._actor)
+        wish = with_traces(
+            Wish(ACTION + operation, {"changes": changes}, has_input=True, actor=self._actor)
+        )
         head = await self._branches.opened(BRANCH, GENESIS, actor=note.actor, at=note.at)
         proposal = self._proposer.proposal(wish, head, SCHEMA_HASH, note.at)
         judged, verdict = self._proposer.judged(proposal, note.at)
@@ -125,20 +132,27 @@ class MemoryAuthority:
             verdict,
             decided_by=self._actor,
             risk=risk,
-            about=tuple(dict.fromkeys(about)),
+            about=tuple(dict.fromkeys([*about, *(one.name for one in wish.rests_on)])),
             is_to_run=False,
         )
         proposal_id = proposal.proposal_id
         if record is None or isinstance(verdict, Pending | Rejected):
-            committed = await self._chronicle.commit(
-                facts, actor=note.actor, at=note.at, key=key, about=proposal_id
-            )
+            try:
+                committed = await self._chronicle.commit(
+                    facts, actor=note.actor, at=note.at,
+                    expects=wish.rests_on, key=key, about=proposal_id,
+                )  # fmt: skip
+            except MarkMoved as moved:
+                raise await self._without(moved.name) from None
             return await self.told(committed, operation)
         while True:
             landing = await self._landing(proposal, record, changes, head, facts)
+            landing.expects.extend(wish.rests_on)
             try:
                 committed = await self._land(landing, note.actor, note.at, key, proposal_id)
-            except MarkMoved:
+            except MarkMoved as moved:
+                if moved.name in {one.name for one in wish.rests_on}:
+                    raise await self._without(moved.name) from None
                 continue
             if not committed.fresh:
                 return await self.told(committed, operation)
@@ -242,6 +256,13 @@ class MemoryAuthority:
             sources=(),
             made_from=names.branches(BRANCH),
         )
+
+    async def _without(self, trace: str) -> WorldError:
+        """Why nothing can be proposed that rests on a trace which is not there."""
+        if await self._chronicle.is_there(trace):
+            what, _, which = trace.partition("/")
+            return WorldErased(what, which)
+        return TraceMissing("it used the memory of another scope, whose traces it can't go with")
 
     async def told(self, committed: Committed, operation: str) -> Written:
         """What became of a proposal that is not done, or of a retry of one."""

@@ -5,15 +5,17 @@ from typing import Final, NamedTuple, TypeVar
 
 from recollect.journeys.audit.why import Why
 from recollect.journeys.govern.handle import Handle
+from recollect.journeys.intent import names
 from recollect.journeys.intent.app import Run
 from recollect.journeys.intent.branching import BranchHead
 from recollect.journeys.intent.deciding import Answer, Waiting
+from recollect.journeys.intent.phases import check_proposable
 from recollect.journeys.intent.proposing import Wish, trace_of
 from recollect.journeys.intent.replaying import Replay
 from recollect.journeys.records.contents import check_text, retry_key
 from recollect.kernel.actors import ActorRef
 from recollect.kernel.json import JsonValue
-from recollect.kernel.reach import check_proposable
+from recollect.kernel.reach import reached
 from recollect.recall.trace import traces_in
 from recollect.worlds.intent import IntentScope
 from recollect.worlds.projection import Projection, ProjectionEvent, project
@@ -54,7 +56,6 @@ class Acting(Handle[T]):
         `trace` says why: a summary, or all of it. `scope` are the paths of the state that may
         change. InvalidIntent for what the domain does not know.
         """
-        check_proposable()
         wish = wish_of(action, input, trace, scope, self.actor)
         return await self._submit(wish, branch, idempotency_key)
 
@@ -74,7 +75,6 @@ class Acting(Handle[T]):
         Where somebody has to decide, it waits for up to `wait` seconds, and then says that it is
         pending: `run` runs it later. BranchMoved if another run moved the head first.
         """
-        check_proposable()
         wish = wish_of(action, input, trace, scope, self.actor)
         key = retry_key(idempotency_key, "propose", *_request(wish, branch))
         return await self.app.act(wish, branch=branch, wait=wait, key=key)
@@ -109,8 +109,11 @@ class Acting(Handle[T]):
         return await self.app.resume()
 
     async def standing(self, proposal_id: str) -> Run:
-        """How a proposal stands."""
-        return await self.app.standing(proposal_id)
+        """How a proposal stands, and what was reached if it was run: a world is memory (M-2)."""
+        run = await self.app.standing(proposal_id)
+        if run.execution_key is not None:
+            reached((names.execution(run.execution_key),))
+        return run
 
     # ------------------------------------------------------------------------- decisions
 

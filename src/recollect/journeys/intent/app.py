@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 
 from recollect.journeys.intent import documents, names
 from recollect.journeys.intent.branching import Branches, BranchHead, check_free
-from recollect.journeys.intent.chronicle import Chronicle, Standing, the
+from recollect.journeys.intent.chronicle import Chronicle, Standing, made_from, the
 from recollect.journeys.intent.deciding import (
     Answer,
     CarriesOut,
@@ -24,6 +24,7 @@ from recollect.journeys.intent.deciding import (
 )
 from recollect.journeys.intent.history import History
 from recollect.journeys.intent.limits import within
+from recollect.journeys.intent.phases import check_proposable, unobserved
 from recollect.journeys.intent.proposing import Proposed, Proposer, Wish
 from recollect.journeys.intent.recalling import RECALL_LIMIT_S
 from recollect.journeys.intent.replaying import Replay
@@ -40,7 +41,7 @@ from recollect.kernel.errors import (
 )
 from recollect.kernel.ids import IdSource
 from recollect.kernel.json import JsonValue
-from recollect.kernel.reach import check_reach
+from recollect.kernel.reach import check_reach, reached
 from recollect.kernel.retry import RetryKey
 from recollect.recall.provider import MemoryExperience, MemoryProvider
 from recollect.records.store import MemoryStore
@@ -135,7 +136,11 @@ class App:
     async def propose(
         self, wish: Wish, *, branch: str = MAIN, key: RetryKey | None = None
     ) -> Proposed:
-        """Propose an intent on the head of a branch; InvalidIntent if the domain knows it not."""
+        """Propose an intent on the head of a branch; InvalidIntent if the domain knows it not.
+
+        TraceMissing where that goes past a reasoning phase (M-2).
+        """
+        check_proposable()
         runtime = self._needed()
         check_free(branch)
         runtime.check_intent(wish.action, wish.input)
@@ -167,6 +172,8 @@ class App:
     async def run(self, proposal_id: str) -> Run:
         """Run a proposal that was approved, or go on with one whose run died."""
         standing = await self._chronicle.standing(proposal_id)
+        if standing.sealed is not None:
+            reached((made_from(standing.sealed),))  # it was run before: this is a look at it
         if standing.sealed is not None or standing.proposal.status == "rejected":
             return await self._as_it_stands(standing)
         return await self._run(standing)
@@ -284,7 +291,8 @@ class App:
                 # The run is sealed: this is told, and changes nothing.
                 log.warning("what a run led to was not remembered", exc_info=error)
 
-        task = asyncio.get_running_loop().create_task(remember())
+        with unobserved():  # it may live longer than the phase that the run was proposed in
+            task = asyncio.get_running_loop().create_task(remember())
         self._remembering.add(task)
         task.add_done_callback(self._remembering.discard)
 
@@ -324,12 +332,15 @@ class App:
         check_reach()
         facts = await self._chronicle.execution(id)
         if not facts:
-            kept = await self._chronicle.kept(await self._chronicle.keeper(id))
+            keeper = await self._chronicle.keeper(id)
+            kept = await self._chronicle.kept(keeper)
+            reached((made_from(keeper),))
             return Snapshot.known(kept.parts)
         begun = the(facts, documents.BEGUN, id)
         sealed = the(facts, documents.SEALED, id)
         kept = await self._chronicle.kept(sealed)
         left = sealed.document.get("input", begun.document["input"])
+        reached((made_from(sealed), *begun.document["sources"]))  # what was frozen in it, too
         return Snapshot.known({**kept.parts, "input": left})
 
     async def replay(self, id: str) -> Replay:

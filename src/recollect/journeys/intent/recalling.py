@@ -12,7 +12,7 @@ from recollect.identity import Frozen, freeze
 from recollect.journeys.intent.limits import TookTooLong, within
 from recollect.kernel.errors import InvalidJson, MemoryOutOfReach
 from recollect.kernel.json import JsonValue
-from recollect.kernel.reach import check_reach, observed
+from recollect.kernel.reach import Observed, check_reach, observed
 from recollect.recall.provider import MemoryProvider, MemoryQuery
 from recollect.worlds.effects import text_of
 
@@ -31,7 +31,7 @@ class Recalled(NamedTuple):
     context: Frozen
     why: str | None = None
     sources: Sequence[str] = ()
-    """The ids of the objects that were read meanwhile, through any handle."""
+    """What was read meanwhile, through any handle, and what the answers to that told of."""
     size: int | None = None
     """How many entries the journal had when they had been read."""
 
@@ -71,14 +71,18 @@ async def recalled(
         try:
             answer = await within(limit, _frozen(provider, query), "recall")
         except _NotJson as refused:
-            return Recalled("not JSON", NOTHING, str(refused), seen.ids)
+            return Recalled("not JSON", NOTHING, str(refused), _noted(seen))
         except TookTooLong as late:
             log.warning("recall took too long; the run goes on without memory")
-            return Recalled("timed out", NOTHING, str(late), seen.ids)
+            return Recalled("timed out", NOTHING, str(late), _noted(seen))
         except Exception as error:
             log.warning("recall failed; the run goes on without memory", exc_info=error)
-            return Recalled("failed", NOTHING, described(error), seen.ids)
-        return Recalled("answered", answer, sources=seen.ids)
+            return Recalled("failed", NOTHING, described(error), _noted(seen))
+        return Recalled("answered", answer, sources=_noted(seen))
+
+
+def _noted(seen: Observed) -> Sequence[str]:
+    return tuple(dict.fromkeys((*seen.ids, *seen.told_of)))
 
 
 def described(error: BaseException) -> str:

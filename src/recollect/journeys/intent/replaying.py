@@ -17,6 +17,7 @@ from recollect.journeys.intent.recalling import described
 from recollect.journeys.intent.snapshots import Kept
 from recollect.journeys.intent.surroundings import recorded_effects
 from recollect.kernel.errors import WorldErased, WorldNotFound
+from recollect.kernel.reach import reached
 from recollect.worlds.domain import SYSTEM
 from recollect.worlds.host import HostExecutionOptions, Surrounded
 from recollect.worlds.intent import IntentInstance, IntentScope, to_host_intent
@@ -96,6 +97,7 @@ class Replayer:
             recording, kept = await self._recording(facts, begun, sealed, before)
         except WorldErased as erased:
             return Replay(key, "erased", why=str(erased)), None
+        reached((names.execution(key),))  # where it differs, it shows the world that was reached
         world, action = sealed.document["world"], recording.intent.type
         error = kept.parts["system"]["lastError"]
         if error is not None and error["code"] in NOT_BY_THE_HOST:

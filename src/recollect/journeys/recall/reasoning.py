@@ -2,7 +2,9 @@
 
 What it used is observed, not declared: it knows what was recalled in it, and what was read beside
 that, through any verb of any handle. A proposal has all traces of its phase; one that used memory
-that no trace tells of is refused, and so is one that goes past the phase.
+that no trace tells of is refused, and so is one that goes past the phase (`journeys.intent.phases`
+says what does). A task that was started in a phase may live longer than it: then it proposes
+nothing any more.
 """
 
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
@@ -10,25 +12,26 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Final, Generic, TypeVar
 
 from recollect.journeys.intent import names
+from recollect.journeys.intent.phases import (
+    Around,
+    Traced,
+    beyond_phases,
+    reasoning_in,
+    resting_on,
+)
 from recollect.journeys.intent.proposing import Wish
 from recollect.journeys.recall.recalled import Recalled
 from recollect.kernel.errors import (
     InvalidInput,
-    InvalidWorld,
     ReasoningClosed,
     RecordError,
     TraceMissing,
     WorldError,
 )
-from recollect.kernel.reach import Check, Observed, no_phase, observed, proposing_through
+from recollect.kernel.reach import Observed, observed
 from recollect.ledger.unit import Expected
-from recollect.recall.trace import MEMORY, MEMORY_TRACES, trace_context
-from recollect.worlds.proposal import ProposalTrace
 
 T = TypeVar("T")
-
-SUMMARY: Final = "it rests on memory"
-"""The summary of a proposal that says nothing of itself, and used memory."""
 
 
 class Phase(Generic[T]):
@@ -36,9 +39,9 @@ class Phase(Generic[T]):
 
     def __init__(self, reasoning_id: str) -> None:
         self.id: Final = reasoning_id
-        self.recalled: list[Recalled[T]] = []
+        self._recalled: list[Recalled[T]] = []
         self._seen = Observed()
-        self._check_around: Check = no_phase
+        self._around: Sequence[Around] = ()
         self._is_open = True
         self._is_submitted = False
         self._is_over = False
@@ -47,37 +50,61 @@ class Phase(Generic[T]):
     @contextmanager
     def observing(self) -> Iterator[None]:
         """What is read in this block is noted, and nobody proposes past the phase."""
-        with (
-            observed(outward=True) as self._seen,
-            proposing_through(self._check_nothing_used) as self._check_around,
-        ):
+        with observed(outward=True) as self._seen, reasoning_in(self) as self._around:
             try:
                 yield
             finally:
                 self._is_over = True
 
-    def check_open(self) -> None:
+    @property
+    def recalled(self) -> Sequence[Recalled[T]]:
+        """What was recalled in it so far."""
+        return tuple(self._recalled)
+
+    @property
+    def selected(self) -> Collection[str]:
+        """What was selected in it: ids of records, and names."""
+        return {item.source for one in self._recalled for item in one.selected_items}
+
+    @property
+    def traced(self) -> Sequence[Traced]:
+        """Its selections so far, the first one first."""
+        return [
+            Traced(one.trace, Expected(names.trace(one.trace_id), one.seq))
+            for one in self._recalled
+        ]
+
+    # ------------------------------------------------------------------------- selecting
+
+    @asynccontextmanager
+    async def selecting(self) -> AsyncIterator[None]:
+        """A recall is under way: no proposal may be submitted until it is complete (M-3)."""
+        self._check_open()
+        self._under_way += 1
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+
+    def add(self, found: Recalled[T]) -> None:
+        """Take a recall that is complete; what comes too late is not handed out (M-3)."""
+        self._check_open()
+        self._recalled.append(found)
+
+    def _check_open(self) -> None:
         """Refuse with ReasoningClosed once a proposal was submitted, or the phase is over (M-3)."""
         if self._is_over or not self._is_open:
             raise ReasoningClosed(self.id)
 
-    @asynccontextmanager
-    async def selecting(self) -> AsyncIterator[list[Recalled[T]]]:
-        """A recall is under way: no proposal may be submitted until it is complete (M-3)."""
-        self.check_open()
-        self._under_way += 1
-        try:
-            yield self.recalled
-        finally:
-            self._under_way -= 1
+    # ------------------------------------------------------------------------- proposing
 
     @asynccontextmanager
     async def submitting(self, wish: Wish) -> AsyncIterator[Wish]:
         """The wish with all that the phase rests on; when it was submitted, the phase is closed.
 
-        1. nothing was submitted yet, and no recall is under way           (M-3)
-        2. what was read was selected: there is a trace of it, and it is
-           no other phase's, around this one                               (M-2)
+        1. nothing was submitted yet                                       (M-3)
+        2. no recall is under way, and what was read was selected: there
+           is a trace of it, and it is no other phase's, around this one   (M-2, M-3)
         3. all traces are attached, and the proposal goes with them
         4. what was refused was not submitted, and the phase is open again. Where nobody knows,
            it may be proposed again, but no more is selected               (M-3)
@@ -85,17 +112,15 @@ class Phase(Generic[T]):
         # 1.
         if self._is_over or self._is_submitted:
             raise ReasoningClosed(self.id)
-        if self._under_way:
-            raise TraceMissing("a recall of its reasoning phase is still under way")
         # 2.
-        selected = {item.source for one in self.recalled for item in one.selected_items}
-        self._check_around(selected)
-        if unseen := [id for id in self._seen.ids if id not in selected]:
-            raise TraceMissing(f"it read {', '.join(unseen[:3])} past any recall")
+        for phase in self._around:
+            phase.check_past(self.selected)
+        self.check_complete(self.selected)
         # 3.
         was_open, self._is_open, self._is_submitted = self._is_open, False, True
         try:
-            yield wish._replace(trace=self._trace(wish.trace), rests_on=self._rests_on())
+            with beyond_phases():
+                yield resting_on(wish, self.traced)
         # 4.
         except (InvalidInput, RecordError, WorldError):
             self._is_open, self._is_submitted = was_open, False
@@ -104,24 +129,24 @@ class Phase(Generic[T]):
             self._is_submitted = False
             raise
 
-    def _trace(self, given: ProposalTrace | None) -> ProposalTrace | None:
-        context = {} if given is None or given.context is None else dict(given.context)
-        if MEMORY in context or MEMORY_TRACES in context:
-            where = f"$.trace.context.{MEMORY}"
-            raise InvalidWorld(where, "its reasoning phase attaches the traces itself")
-        context |= trace_context([one.trace for one in self.recalled])
-        if not context:
-            return given
-        if given is None:
-            return ProposalTrace(summary=SUMMARY, context=context)
-        return ProposalTrace(summary=given.summary, reasoning=given.reasoning, context=context)
+    def check_complete(self, told: Collection[str]) -> None:
+        """Refuse a proposal while it selects, or if it used any memory but this."""
+        if self._under_way:
+            raise TraceMissing("a recall of its reasoning phase is still under way")
+        if unseen := self._unseen(told):
+            raise TraceMissing(f"it read {', '.join(unseen[:3])} past any recall")
 
-    def _rests_on(self) -> Sequence[Expected]:
-        return [Expected(names.trace(one.trace_id), one.seq) for one in self.recalled]
-
-    def _check_nothing_used(self, told: Collection[str]) -> None:
-        is_used = self.recalled or any(id not in told for id in self._seen.ids)
-        if is_used and not self._is_over:
+    def check_past(self, told: Collection[str]) -> None:
+        """Refuse a proposal past it that tells of this memory only."""
+        if self._is_over:
+            raise TraceMissing(
+                f"it is made in a task that outlived its reasoning phase {self.id};"
+                " propose before the phase ends, or start the task outside of it"
+            )
+        if self._recalled or self._under_way or self._unseen(told):
             raise TraceMissing(
                 "memory was used in a reasoning phase that it goes past; propose through the phase"
             )
+
+    def _unseen(self, told: Collection[str]) -> list[str]:
+        return [name for name in self._seen.ids if name not in told]

@@ -112,6 +112,8 @@ class Recalled(Generic[T]):
     """What was selected; none where it failed. `items` is for whoever uses them."""
     seq: int = -1
     """The entry of the journal that holds the trace."""
+    goes_with: Sequence[str] = ()
+    """The memory that takes the trace along when it is erased: ids of records, and names."""
 
     @cached_property
     def trace(self) -> MemoryTrace:

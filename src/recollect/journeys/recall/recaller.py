@@ -22,7 +22,7 @@ from recollect.journeys.intent.branching import GENESIS, Branches
 from recollect.journeys.intent.chronicle import MEMORY, Chronicle
 from recollect.journeys.intent.recalling import described
 from recollect.journeys.intent.runtime import Genesis
-from recollect.journeys.recall.documents import traced
+from recollect.journeys.recall.documents import GoesWith, traced
 from recollect.journeys.recall.recalled import Item, Recalled
 from recollect.journeys.recall.resolving import Resolved, Resolving, Unresolved
 from recollect.journeys.recall.sources import ScopeSources, accepting
@@ -65,6 +65,9 @@ EMPTY: Final = Genesis(sha256_hex(b"recollect/empty-domain/1"), {}, {})
 INCLUSION: Final[Method] = "inclusion"
 """How memory is verified."""
 
+GONE: Final = "the selector failed; what it was shown is gone by now"
+"""Stands for an error that may repeat what was erased meanwhile."""
+
 MANY: Final = 20
 """How many are named of what is left out."""
 
@@ -79,14 +82,28 @@ class _Picked(NamedTuple):
     notes: Sequence[str]
     error: str | None
     selection: Selection
+    shown: GoesWith = GoesWith()
+    """Where it failed, what the error may repeat words of."""
+
+    @property
+    def goes_with(self) -> GoesWith:
+        """What takes the trace along when it is erased."""
+        return GoesWith.all_of([self.shown, *(one.goes_with for one, _ in self.items)])
 
     def without(self, source: str) -> "_Picked":
-        """The same without what is gone by now, and with a word about it."""
-        left = [pair for pair in self.items if pair[0].input != source]
+        """The same without what is gone by now or tells of it, and with a word about it."""
+        if source in self.shown.sources:
+            return self._replace(error=GONE, shown=GoesWith())
+        left, notes = [], list(self.notes)
+        for one, proved in self.items:
+            if source in one.goes_with.sources:
+                why = "it" if source == one.input else "what its reason tells of"
+                notes.append(f"{one.input} was selected, and is left out: {why} is gone by now")
+            else:
+                left.append((one, proved))
         if len(left) == len(self.items):
             raise WorldErased(MEMORY, source)  # it was none of these
-        told = f"{source} was selected, and is left out: it is gone by now"
-        return self._replace(items=left, notes=[*self.notes, told])
+        return self._replace(items=left, notes=notes)
 
 
 class Recaller(Generic[T]):
@@ -138,12 +155,12 @@ class Recaller(Generic[T]):
         while True:
             recalled = self._recalled(request, selector, world, picked)
             try:
-                seq = await self._write(recalled, picked.items, by, reasoning_id)
+                seq = await self._write(recalled, picked, by, reasoning_id)
             except (WorldErased, MarkMoved) as gone:
                 picked = picked.without(gone.name)  # erased or forgotten meanwhile: not to be told
                 continue
             # 6.
-            reached(one.input for one, _ in picked.items)
+            reached((one.input for one, _ in picked.items), recalled.goes_with)
             return replace(recalled, seq=seq)
 
     async def _at_world(self, by: ActorRef, at: int) -> str:
@@ -160,13 +177,13 @@ class Recaller(Generic[T]):
         constraints = request.constraints
         sources = ScopeSources(self._ledger, self._chronicle, self._meaning, request)
         # 2.
-        try:
-            with observed():  # what it looks at on its way is not what it picks
+        with observed() as seen:  # what it looks at on its way is not what it picks
+            try:
                 selection = well_formed(await selector.select(request, sources))
-        except CapabilityMissing:
-            raise  # wrong use: nothing was selected, and nothing is told
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is told
-            return _failed(error)
+            except CapabilityMissing:
+                raise  # wrong use: nothing was selected, and nothing is told
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is told
+                return _failed(error, [sources.shown, GoesWith((*seen.ids, *seen.told_of))])
         # 3.
         notes = list(selection.notes)
         resolved, left_out = await self._looked_up(selection, request, sources)
@@ -195,7 +212,7 @@ class Recaller(Generic[T]):
             except InvalidInput:
                 raise  # what counts is whoever asks to say, and it is no number
             except Exception as error:  # noqa: BLE001 - whatever it is, it is told
-                return _failed(error)
+                return _failed(error, [one.goes_with for one, _ in items])
             items = items[:room]
         return _Picked(items, tree, notes, None, selection)
 
@@ -220,8 +237,8 @@ class Recaller(Generic[T]):
         """A record with its data as the handle has it: what is no `T` is not for this handle."""
         try:
             return found._replace(data=self._codec.decode(found.said))
-        except InvalidInput as refused:
-            return Unresolved(found.id, str(refused))
+        except InvalidInput:  # which may repeat words of it, and it is not in the trace
+            return Unresolved(found.id, "its data are not what this handle reads")
 
     def _recalled(
         self, request: Request, selector: Selector, world: str, picked: _Picked
@@ -262,6 +279,7 @@ class Recaller(Generic[T]):
             picked.error,
             _details(request, selector, picked),
             items,
+            goes_with=picked.goes_with.sources,
         )
 
     def _item(self, memory: SelectedMemory, one: Resolved, proved: Verified) -> Item[T]:
@@ -286,7 +304,7 @@ class Recaller(Generic[T]):
     async def _write(
         self,
         recalled: Recalled[T],
-        items: Sequence[tuple[Resolved, Verified]],
+        picked: _Picked,
         by: ActorRef,
         reasoning_id: str | None,
     ) -> int:
@@ -295,25 +313,25 @@ class Recaller(Generic[T]):
             recalled.outcome,
             recalled.journaled,
             recalled.details,
-            tuple(dict.fromkeys(one.input for one, _ in items)),
+            recalled.goes_with,
             reasoning_id,
         )
         drafts = self._chronicle.drafts([fact])
-        # By its id, whether a record had come to an end when it was verified.
-        ended = {one.id: one.against is not None for one, _ in items if one.kind == "record"}
+        goes_with = picked.goes_with
+        # Those of what was selected that had not come to an end when they were verified.
+        active = {one.id for one, _ in picked.items if one.kind == "record" and not one.against}
 
         def decide(found: Sequence[Current | None]) -> Sequence[Draft]:
             for current in found:
                 if current is None or current.status == "active":
                     continue
-                if current.status == "erased" or not ended[current.id]:
+                if current.status == "erased" or current.id in active:
                     raise WorldErased(MEMORY, current.id)
             return drafts
 
-        expects = tuple(one.rests_on for one, _ in items if one.rests_on is not None)
         at = recalled.journaled.selected_at
         committed = await self._chronicle.run(
-            Unit(str(by), at, decide, tuple(ended), None, "", expects=expects)
+            Unit(str(by), at, decide, goes_with.ids, None, "", expects=goes_with.names)
         )
         return committed.places[0].seq
 
@@ -323,9 +341,9 @@ def _is_trusted(one: Resolved, proved: Verified) -> bool:
     return proved.is_verified and trust_of(one.trust) != "untrusted"
 
 
-def _failed(error: Exception) -> _Picked:
+def _failed(error: Exception, shown: Sequence[GoesWith]) -> _Picked:
     log.warning("a selection failed", exc_info=error)
-    return _Picked((), None, (), described(error), Selection(()))
+    return _Picked((), None, (), described(error), Selection(()), GoesWith.all_of(shown))
 
 
 def _details(request: Request, selector: Selector, picked: _Picked) -> dict[str, JsonValue]:

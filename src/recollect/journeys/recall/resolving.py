@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 from recollect.identity import decode
 from recollect.journeys.govern.table import FilteredLedger
 from recollect.journeys.intent.chronicle import Chronicle, made_from
+from recollect.journeys.recall.documents import GoesWith
 from recollect.kernel.errors import WorldErased, WorldNotFound
 from recollect.kernel.json import JsonValue
 from recollect.ledger.derive import tags_of
@@ -34,10 +35,10 @@ class Resolved(NamedTuple):
     trust: str
     origin: str
     input: str
-    """What its trace goes with, when that is erased: an object's id, or a name."""
+    """What is noted where it is read: an object's id, or a name."""
+    goes_with: GoesWith
     against: str | None = None
     """Why it can't be verified, if that is known already."""
-    rests_on: Expected | None = None
     snapshot: Mapping[str, JsonValue] | None = None
 
 
@@ -89,7 +90,10 @@ class Resolving:
         if asked.tags or (asked.as_of is not None and record.seq >= asked.as_of):
             return Unresolved(world_id, "it is not what was asked for")
         name = made_from(keeper)
-        newest = await self._chronicle.newest(name)
+        try:
+            goes_with = await self._named([name, *chosen.tells_of])
+        except WorldErased as missing:
+            return Unresolved(world_id, str(missing))
         return Resolved(
             chosen,
             MemoryRef(world_id=world_id),
@@ -104,9 +108,20 @@ class Resolving:
             "approved",
             name,
             name,
-            rests_on=None if newest is None else Expected(name, newest.seq),
+            goes_with,
             snapshot=kept.parts,
         )
+
+    async def _named(self, given: Sequence[str]) -> GoesWith:
+        """What has one of these names now; what is none is an object's id."""
+        ids, found = [], []
+        for name in given:
+            newest = await self._chronicle.newest(name)
+            if newest is None:
+                ids.append(name)
+            else:
+                found.append(Expected(name, newest.seq))
+        return GoesWith.all_of([GoesWith(tuple(ids), tuple(found))])
 
 
 def is_allowed(current: Current, request: Request) -> bool:
@@ -132,6 +147,7 @@ def _record(chosen: Chosen, current: Current, seq: int, against: str | None) -> 
         document["trust"],
         _origin(document),
         current.id,
+        GoesWith((current.id, *chosen.tells_of)),
         against,
     )
 

@@ -9,13 +9,14 @@ from recollect.identity import decode
 from recollect.journeys.govern.table import FilteredLedger
 from recollect.journeys.intent import documents, names
 from recollect.journeys.intent.chronicle import Chronicle, Found
+from recollect.journeys.recall.documents import GoesWith
 from recollect.kernel.errors import CapabilityMissing, WorldErased, WorldNotFound
 from recollect.ledger.codec import Unreadable
 from recollect.ledger.derive import row_of, tags_of
 from recollect.ledger.entry import read_entry
 from recollect.ledger.object import status_of
 from recollect.ledger.trust import trust_of
-from recollect.ledger.unit import Current, StoredEntry
+from recollect.ledger.unit import Current, Expected, StoredEntry
 from recollect.ledger.walk import OBJECT_KINDS
 from recollect.recall.asking import Asked, asked
 from recollect.recall.candidates import Scored
@@ -59,6 +60,12 @@ class ScopeSources:
         self._request = request
         self._size = request.constraints.as_of
         self._read: dict[int, Chosen] = {}
+        self._shown: list[GoesWith] = []
+
+    @property
+    def shown(self) -> GoesWith:
+        """All that a selector was shown here: what it says when it fails may repeat any of it."""
+        return GoesWith.all_of(self._shown)
 
     def has_read(self, chosen: Chosen) -> bool:
         """Whether a version was read here just now, from this entry, as the constraints ask.
@@ -68,7 +75,8 @@ class ScopeSources:
         read = self._read.get(id(chosen.found))
         return read is not None and (read.id, read.seq) == (chosen.id, chosen.seq)
 
-    def _note_read(self, request: Request, found: Iterable[Chosen]) -> None:
+    def _note_read(self, request: Request, found: Sequence[Chosen]) -> None:
+        self._shown += [GoesWith((str(one.id), *one.tells_of)) for one in found]
         own = self._request
         if request.accepts is own.accepts and request.constraints == own.constraints:
             # Each is held, so that no other value comes to have its identity.
@@ -84,7 +92,14 @@ class ScopeSources:
                 return None
             reason = scored.reason.readable(created_at=scored.created_at, at=request.at)
             return Chosen(
-                reason, scored.confidence, current.id, None, scored.score, current, scored.seq
+                reason,
+                scored.confidence,
+                current.id,
+                None,
+                scored.score,
+                current,
+                scored.seq,
+                scored.reason.tells_of,
             )
 
         found = await self._rank(mode, wanted, make, limit, below, request.constraints.within)
@@ -99,7 +114,7 @@ class ScopeSources:
         if self._size is not None:
             then = [one for one in await self._then() if request.accepts(one.current)]
             order = sorted(then, key=lambda one: (-one.current.created_at, one.current.id))
-            return Selection([_newest(one.current, request) for one in order[:limit]])
+            return self._newest([one.current for one in order[:limit]], request)
         within = request.constraints.within
         asked_for = limit + SPARE
         while True:
@@ -112,8 +127,16 @@ class ScopeSources:
             read = await self._ledger.select(page, lambda current: current)
             found = [one for one in read if request.accepts(one)]
             if len(found) >= limit or len(read) < asked_for:
-                return Selection([_newest(one, request) for one in found[:limit]])
+                return self._newest(found[:limit], request)
             asked_for *= 4
+
+    def _newest(self, found: Iterable[Current], request: Request) -> Selection:
+        chosen = []
+        for one in found:
+            reason = newest_reason(one.created_at, request.at)
+            chosen.append(Chosen(reason, UNASKED, one.id, None, None, one))
+        self._shown += [GoesWith((one.id,)) for one in chosen if one.id is not None]
+        return Selection(chosen)
 
     async def nearest(self, request: Request, limit: int) -> Nearest:
         """The records nearest in meaning, where the handle has an embedder."""
@@ -132,6 +155,7 @@ class ScopeSources:
                 continue
             with suppress(WorldErased, WorldNotFound):  # just now
                 world = await self._past_world(fact)
+                self._shown.append(GoesWith(names=(Expected(world.made_by, fact.seq),)))
                 if within.has(world.created_at):  # no world has tags
                     found.append(world)
         return found
@@ -156,7 +180,14 @@ class ScopeSources:
         asked_for = (await self._chronicle.asked(said["proposalId"])).proposal
         body, trace = asked_for["intent"]["body"], asked_for.get("trace", {})
         text = "\n".join(texts([body["type"], body.get("input"), trace.get("summary")]))
-        return PastWorld(said["world"], said["executionKey"], text, said["completedAt"], record.seq)
+        return PastWorld(
+            said["world"],
+            said["executionKey"],
+            text,
+            said["completedAt"],
+            record.seq,
+            names.execution(said["executionKey"]),
+        )
 
     # ------------------------------------------------------------------------ as it was
 
@@ -219,11 +250,6 @@ def _note(newest: dict[str, _Then], stored: StoredEntry) -> None:
 
 def _is_active(one: _Then) -> bool:
     return status_of(one.document) == "active"
-
-
-def _newest(current: Current, request: Request) -> Chosen:
-    reason = newest_reason(current.created_at, request.at)
-    return Chosen(reason, UNASKED, current.id, None, None, current)
 
 
 def accepting(constraints: Constraints, at: int) -> Callable[[Current], bool]:

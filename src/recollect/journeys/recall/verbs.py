@@ -177,13 +177,13 @@ class Reasoning(Generic[T]):
     @property
     def recalled(self) -> Sequence[Recalled[T]]:
         """What was recalled in it so far."""
-        return tuple(self._phase.recalled)
+        return self._phase.recalled
 
     async def recall(self, query: str, *, top_k: int, **asked: Any) -> Recalled[T]:
         """The same as the handle's `recall`; ReasoningClosed once a proposal was submitted."""
-        async with self._phase.selecting() as so_far:
+        async with self._phase.selecting():
             found = await self._recall(query, top_k=top_k, **asked)
-            so_far.append(found)
+            self._phase.add(found)
             return found
 
     async def propose(
@@ -198,7 +198,7 @@ class Reasoning(Generic[T]):
     ) -> Submitted:
         """Propose an action with all that was recalled, and close the phase (M-2, M-3).
 
-        TraceMissing if memory was read that no recall tells of.
+        TraceMissing if memory was read that no recall tells of, or while one is under way.
         """
         wish = wish_of(action, input, trace, scope, self.actor)
         async with self._phase.submitting(wish) as complete:

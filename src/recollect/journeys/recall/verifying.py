@@ -14,18 +14,22 @@ of the same pieces when somebody asks for it.
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
 
-from recollect.identity import leaf_hash
+from recollect.identity import leaf_hash, verify_consistency
 from recollect.kernel.actors import ActorRef
 from recollect.kernel.errors import InvalidCheckpoint, InvalidJson, InvalidProof, InvalidWorld
 from recollect.kernel.json import JsonValue
 from recollect.ledger.checkpoint import Checkpoint, parse_checkpoint
-from recollect.ledger.pyramids import Pyramids
+from recollect.ledger.entry import Entry, read_entry
+from recollect.ledger.pyramids import Held, Pyramids
+from recollect.ledger.signed_note import SignedNote
 from recollect.ledger.tree import blocks_for_consistency, consistency
 from recollect.ledger.unit import Ledger, StoredEntry
+from recollect.recall.checking import check_original
 from recollect.recall.proof import Original, evidence
-from recollect.recall.proving import Place, check_head, check_in_hand, prove
+from recollect.recall.proving import Place, prove
 from recollect.recall.trace import CoveringCheckpoint, MemoryRef, VerificationEvidence
 
 NEWEST_NOTES: Final = 8
@@ -48,14 +52,19 @@ class Shown:
 
     ref: MemoryRef
     original: Original
-    place: Place
+    seq: int
+    tree: Held
+    head_entry: bytes
     by: ActorRef
     at: int
     checkpoint: CoveringCheckpoint | None
 
     def evidence(self) -> VerificationEvidence:
         """The proof, with who and when."""
-        result = prove(self.ref, self.original, place=self.place)
+        head_path = self.tree.inclusion(self.tree.size - 1)
+        path = self.tree.inclusion(self.seq)
+        place = Place(self.tree.size, self.tree.root(), path, self.head_entry, head_path)
+        result = prove(self.ref, self.original, place=place)
         if result.proof is None:
             raise InvalidProof(result.error or "it can't be proved")
         return evidence(result.proof, at=self.at, by=self.by, checkpoint=self.checkpoint)
@@ -106,32 +115,35 @@ class Verifying:
         size = (await self._ledger.head()).size
         seqs = {one.seq for one in candidates if one.seq < size}
         try:
-            stored, head = await self._tree(seqs, size)
+            stored, tree = await self._tree(seqs, size)
+            root = tree.root()
         except InvalidProof as damaged:
+            self._pyramids = Pyramids()  # what is damaged is not remembered
             return [Verified(None, damaged.why) for _ in candidates], None
-        covering = await self._covering(size)
+        covering = await self._covering(size, root)
         found = []
         for one in candidates:
             covers = covering is not None and one.seq < covering[0].size
             checkpoint = covering[1] if covering is not None and covers else None
             try:
                 original = _original(stored, one)
-                path = self._pyramids.inclusion(one.seq, size)
-                place = Place(size, head.root, path, head.head_entry, head.head_path)
-                check_in_hand(one.ref, original, place)
+                entry = check_original(one.ref, original)
+                _check_place(entry, one.seq)
+                tree.check(one.seq, leaf_hash(original.entry))
             except (InvalidProof, InvalidWorld, InvalidJson) as refused:
                 found.append(Verified(None, one.against or broken or refused.why))
                 continue
-            shown = Shown(one.ref, original, place, by, at, checkpoint)
+            head = stored[size - 1].entry
+            shown = Shown(one.ref, original, one.seq, tree, head, by, at, checkpoint)
             found.append(Verified(shown, one.against or broken))
         self._pyramids.settle()
         signed = None if covering is None else covering[0].size
-        return found, Tree(size, head.root.hex(), signed)
+        return found, Tree(size, root.hex(), signed)
 
     async def _tree(
         self, seqs: Collection[int], size: int
-    ) -> tuple[Mapping[int, StoredEntry], Place]:
-        """These entries, and the tree of a size with its last entry; InvalidProof if it has none.
+    ) -> tuple[Mapping[int, StoredEntry], Held]:
+        """These entries, and the tree of a size; InvalidProof if it does not end with its last.
 
         What came since the last time is read entry by entry, where that is little: the block at
         the right end grows with every recall.
@@ -146,24 +158,50 @@ class Verifying:
         self._pyramids.grow([leaf_hash(stored[seq].entry) for seq in new if seq in stored], new)
         missing = self._pyramids.missing({*seqs, size - 1}, size)
         self._pyramids.add(await self._ledger.hashes(missing))
-        path = self._pyramids.inclusion(size - 1, size)
-        head = Place(size, self._pyramids.root(size), (), stored[size - 1].entry, path)
-        check_head(head)
-        return stored, head
+        tree = self._pyramids.held({*seqs, size - 1}, size)
+        _check_place(read_entry(stored[size - 1].entry), size - 1)
+        tree.check(size - 1, leaf_hash(stored[size - 1].entry))
+        return stored, tree
 
-    async def _covering(self, size: int) -> tuple[Checkpoint, CoveringCheckpoint] | None:
-        """The newest signed checkpoint of this tree, and how it grew since."""
+    async def _covering(
+        self, size: int, root: bytes
+    ) -> tuple[Checkpoint, CoveringCheckpoint] | None:
+        """The newest signed checkpoint of this tree, and how it grew since.
+
+        One that the tree does not begin with covers nothing of it.
+        """
         for note in await self._ledger.notes(NEWEST_NOTES):
             try:
-                checkpoint, signed = parse_checkpoint(note)
+                checkpoint, signed = _read_note(note)
             except InvalidCheckpoint:
                 continue  # for `verify` to say
             if not signed.signatures or checkpoint.size > size:
                 continue
             blocks = await self._ledger.hashes(blocks_for_consistency(checkpoint.size, size))
-            path = consistency(checkpoint.size, size, blocks)
+            try:
+                path = consistency(checkpoint.size, size, blocks)
+                verify_consistency(
+                    old_size=checkpoint.size,
+                    new_size=size,
+                    proof=path,
+                    old_root=checkpoint.root,
+                    new_root=root,
+                )
+            except InvalidProof:
+                continue  # for `verify` to say
             return checkpoint, CoveringCheckpoint(note=note, path=[one.hex() for one in path])
         return None
+
+
+@lru_cache(maxsize=8 * NEWEST_NOTES)
+def _read_note(note: str) -> tuple[Checkpoint, SignedNote]:
+    """A note is read with every recall, and says the same each time."""
+    return parse_checkpoint(note)
+
+
+def _check_place(entry: Entry, seq: int) -> None:
+    if entry.seq != seq:
+        raise InvalidProof("its entry stands at another place than it says")
 
 
 def _original(stored: Mapping[int, StoredEntry], one: Candidate) -> Original:

@@ -62,6 +62,11 @@ class State(NamedTuple):
     revision: int
     """It is another one whenever the index was changed."""
 
+    @property
+    def tail(self) -> int:
+        """How many entries are not in the index."""
+        return self.size - self.indexed
+
     def check(self) -> None:
         """IndexStale if its tokens are another tokenizer's."""
         if Index(self.indexed, self.tokenizer).is_stale:

@@ -24,6 +24,7 @@ from recollect.recall.candidates import Candidate, Scored
 from recollect.recall.index import EVERYTHING, Ranking, Within
 from recollect.recall.postings import Hits
 from recollect.recall.ranking import NEEDS, Mode, seeds_for
+from recollect.stores.context import InContext, Placed
 from recollect.stores.postgres.arrays import Integers, Texts
 from recollect.stores.postgres.beside import beside_the_loop
 from recollect.stores.postgres.connection import Connection
@@ -32,7 +33,7 @@ from recollect.stores.postgres.units import current
 from recollect.stores.scoring import Scoring
 from recollect.stores.selection import COLUMNS
 from recollect.stores.tail import Tail
-from recollect.stores.threads import Threads
+from recollect.stores.threads import Threads, placed
 
 R = TypeVar("R")
 
@@ -112,8 +113,7 @@ class Ranker:
         scoring, hits = await beside_the_loop(size, summed)
         taking = _Taking(make, question)
         if NEEDS[question.mode].neighbours:
-            found = await self._in_context(connection, question, scoring, hits, tail, only)
-            await self._take(connection, taking, found)  # 4.
+            await self._take_in_context(connection, taking, scoring, hits, tail, only)  # 4.
         else:
             await self._take_hits(connection, taking, scoring, hits)  # 3.
         return Ranking(taking.made, taking.below, len(hits), state.size)
@@ -139,28 +139,38 @@ class Ranker:
 
     # ---------------------------------------------------------------------- in context
 
-    async def _in_context(
+    async def _take_in_context(
         self,
         connection: Connection,
-        question: Question,
+        taking: "_Taking[Any]",
         scoring: Scoring,
         hits: Hits,
         tail: Tail,
         only: Collection[int] | None,
-    ) -> Iterator[Scored]:
-        best = [seq for seq, _ in hits.best(seeds_for(question.limit))]
+    ) -> None:
+        """What may come first is read first (`stores.context`)."""
+        limit, below = taking.question.limit, taking.question.below
+        best = [seq for seq, _ in hits.best(seeds_for(limit))]
         rows = await self._threads(connection, best, tail)
         alone = await self._records(connection, [seq for seq in best if seq not in rows])
-        windows = await self._windows(connection, list(rows.values()), Threads(tail))
+        threads = Threads(tail)
 
-        def ranked() -> Iterator[Scored]:
-            seeds = [
-                *(scoring.candidate(seq, one.id, one.created_at) for seq, one in rows.items()),
-                *(_alone(scoring, seq, one) for seq, one in alone.items()),
+        def first() -> InContext:
+            seeds: list[tuple[Candidate, StoredThread | None]] = [
+                (_in_thread(scoring, row), row) for row in rows.values()
             ]
-            return scoring.in_context(seeds, windows, limit=question.limit, only=only)
+            seeds += [(_alone(scoring, seq, one), None) for seq, one in alone.items()]
+            return InContext(scoring, seeds, limit=limit, below=below, only=only)
 
-        return await asyncio.to_thread(ranked)
+        context = await asyncio.to_thread(first)
+        around = await self._around(connection, context.first, threads)
+        ranked = await asyncio.to_thread(lambda: list(context.found_first(around)))
+        await self._take(connection, taking, iter(ranked))
+        if taking.wanted and context.has_more:
+            around = await self._around(connection, context.all, threads)
+            before = {one.seq for one in ranked}
+            rest = await asyncio.to_thread(context.found_then, around, before)
+            await self._take(connection, taking, rest)
 
     async def _threads(
         self, connection: Connection, seqs: Sequence[int], tail: Tail
@@ -175,9 +185,9 @@ class Ranker:
                 found[thread.seq] = thread
         return found
 
-    async def _windows(
+    async def _around(
         self, connection: Connection, seeds: Sequence[StoredThread], threads: Threads
-    ) -> list[Sequence[StoredThread]]:
+    ) -> Placed:
         """What stands around each of these in its thread, of what is active."""
         asked = (
             Integers(one.seq for one in seeds),
@@ -190,7 +200,8 @@ class Ranker:
         values = (*asked, self._numbered, self._numbered)
         for seq, *row in await rows_of(connection, _AROUND, values) if seeds else ():
             found.setdefault(seq, []).append(StoredThread._make(row))
-        return [threads.window(one, found.get(one.seq, ())) for one in seeds]
+        windows = [threads.window(one, found.get(one.seq, ())) for one in seeds]
+        return list(placed(windows))
 
     # ---------------------------------------------------------------------- statements
 
@@ -221,12 +232,12 @@ class _Taking(Generic[R]):
         self.made: list[R] = []
         self.below: list[Scored] = []
         self._make = make
-        self._question = question
+        self.question = question
 
     @property
     def wanted(self) -> int:
         """How many are still wanted."""
-        limit, below = self._question.limit, self._question.below
+        limit, below = self.question.limit, self.question.below
         return limit - len(self.made) + below - len(self.below)
 
     def take(self, scored: Scored, record: Current) -> None:
@@ -234,10 +245,14 @@ class _Taking(Generic[R]):
         value = self._make(record, scored) if self.wanted else None
         if value is None:
             return
-        if len(self.made) < self._question.limit:
+        if len(self.made) < self.question.limit:
             self.made.append(value)
         else:
             self.below.append(scored)
+
+
+def _in_thread(scoring: Scoring, row: StoredThread) -> Candidate:
+    return scoring.candidate(row.seq, row.id, row.created_at, row.speaker)
 
 
 def _alone(scoring: Scoring, seq: int, record: Current) -> Candidate:

@@ -17,7 +17,12 @@ from typing import Final, TypeVar
 from psycopg import sql
 from psycopg.types.numeric import Int8
 
-from recollect.kernel.errors import RecollectError, StoreFailed
+from recollect.kernel.errors import (
+    RecollectError,
+    StoreFailed,
+    StoreReadOnly,
+    StoreUnavailable,
+)
 from recollect.ledger.codec import BodyCodec
 from recollect.ledger.unit import REBUILDING, Current, Index
 from recollect.recall.asking import Asked
@@ -32,7 +37,14 @@ from recollect.stores.postgres.pool import Pool
 from recollect.stores.postgres.ranking import Question, Ranker
 from recollect.stores.postgres.segments import SegmentMerger
 from recollect.stores.postings import ChunkDamaged
-from recollect.stores.words import BATCH, CLOSING_S, MERGED_ANYWAY, MERGED_WHEN_IDLE, WordCache
+from recollect.stores.words import (
+    BATCH,
+    CLOSING_S,
+    MERGED_ANYWAY,
+    MERGED_WHEN_IDLE,
+    SEARCHED,
+    WordCache,
+)
 from recollect.text import Query
 
 R = TypeVar("R")
@@ -74,17 +86,17 @@ class WordIndex:
         self, query: Query, make: Callable[[Current], R | None], *, every: bool, limit: int | None
     ) -> list[R]:
         """What has the words of a query, newest first, ties by id; the tail is read as well."""
+        most = SEARCHED
         while True:
             async with self._reading() as connection:
                 state = await self._reader.state(connection)
                 state.check()
                 if not query.words or limit == 0:
                     return []
-                if _is_short(state):
+                if state.tail <= most:
                     wanted = Wanted(query, every, limit)
                     return await self._finder.find(connection, state, wanted, make)
-            await self.merge()
-            await self.step()
+            most = await self._brought_forward(state)
 
     async def rank(
         self,
@@ -98,14 +110,27 @@ class WordIndex:
     ) -> Ranking[R]:
         """What has anything of what is asked for, the best first; the tail is read as well."""
         question = Question(mode, asked, limit, below, within)
+        most = SEARCHED
         while True:
             async with self._reading() as connection:
                 state = await self._reader.state(connection)
                 state.check()
-                if _is_short(state):
+                if state.tail <= most:
                     return await self._ranker.rank(connection, state, question, make)
+            most = await self._brought_forward(state)
+
+    async def _brought_forward(self, state: State) -> int:
+        """Merge a batch for a search that finds much beyond the end; how much it then reads.
+
+        Who may not write, or can't just now, reads all of it, as long as that can be read at all.
+        """
+        try:
             await self.merge()
             await self.step()
+        except (StoreReadOnly, StoreUnavailable):
+            if state.tail > MERGED_ANYWAY:
+                raise
+        return MERGED_ANYWAY
 
     # ------------------------------------------------------------------------ merging
 
@@ -200,8 +225,3 @@ class WordIndex:
         except ChunkDamaged as damaged:
             why = f"its index of words is damaged ({damaged}); run `recollect reindex`"
             raise StoreFailed(self._database, why) from None
-
-
-def _is_short(state: State) -> bool:
-    """Whether so little is not in the index that a search can read it."""
-    return state.size - state.indexed <= MERGED_ANYWAY

@@ -25,14 +25,22 @@ from recollect.ledger.fact import derivations_of, marks_of, unmarks_of
 from recollect.ledger.rows import tags_of_newest
 from recollect.ledger.tree import BLOCK, STRIDE, StoredNode, completed, leaves, node_of
 from recollect.ledger.unit import Draft, Place, StoredEntry, StoredRow, Unit
+from recollect.ledger.walk import OBJECT_KINDS
 from recollect.stores.shorthand import ENTRY, packed, packed_fields, unpacked
 from recollect.stores.sqlite.erasing import erase_content
 from recollect.stores.sqlite.inserts import Inserts
 from recollect.stores.sqlite.marks import MARK_ROWS, erase_entries, unmark
 from recollect.stores.sqlite.places import place
+from recollect.text import TOKENIZER
 
 _HEAD: Final = "SELECT size, head, head_at FROM journals WHERE number = ?"
 MOVE_HEAD: Final = "UPDATE journals SET size = ?, head = ?, head_at = ? WHERE number = ?"
+# Entries without words need no merging: an index that has all before them has them too, in the
+# segments that end with it.
+_MOVE_INDEX: Final = (
+    "UPDATE journals SET indexed = ? WHERE number = ? AND indexed = ? AND tokenizer = ?"
+)
+_MOVE_SEGMENTS: Final = "UPDATE segments SET until = ? WHERE journal = ? AND until = ?"
 ENTRY_ROWS: Final = Inserts("entries", "place", "entry")
 BODY_ROWS: Final = Inserts("bodies", "place", "salt", "body")
 _NODES: Final = Inserts("nodes", "journal", "level", "number", "hash")
@@ -74,6 +82,7 @@ class Appender:
         self._derivations: list[tuple[object, ...]] = []
         self._notices: list[tuple[object, ...]] = []
         self._marks: list[tuple[object, ...]] = []
+        self._has_words = False
 
     def add(self, unit: Unit, drafts: Sequence[Draft]) -> list[Place]:
         """Append the drafts of a unit. Time in a journal never goes back."""
@@ -105,6 +114,7 @@ class Appender:
             if kind in NOTICES:
                 self._notices.append((where,))
             if version is not None:
+                self._has_words = True
                 self._versions.append((journal, seq, 1, *version))
                 self._pending.add(version.id)
                 self._derivations += [(journal, source, version.id) for source in inputs]
@@ -137,6 +147,7 @@ class Appender:
                 raise InvalidProof(f"entry {seq} does not follow the entry before it")
             if entry.kind in FACT_KINDS and body is not None:
                 self._adopt_fact(self.size, decode(body))
+            self._has_words = self._has_words or entry.kind in OBJECT_KINDS
             where = place(self.journal, self.size)
             self._entries.append((where, packed(raw, ENTRY)))
             if salt is not None and body is not None:
@@ -190,13 +201,21 @@ class Appender:
             row = (self.journal, node.level, node.number, node_of(self._block(node)))
             _NODES.run(connection, [row])
         connection.execute(MOVE_HEAD, (self.size, self._hash, self._at, self.journal))
-        self._stored = self.size
+        if not self._has_words:
+            self._move_index()
+        self._stored, self._has_words = self.size, False
         for gathered in (
             self._entries, self._bodies, self._versions, self._tags, self._derivations,
             self._notices, self._raw, self._marks,
         ):  # fmt: skip
             gathered.clear()
         self._pending.clear()
+
+    def _move_index(self) -> None:
+        moved = (self.size, self.journal, self._stored)
+        self._connection.execute(_MOVE_INDEX, (*moved, TOKENIZER))
+        if self._connection.changes():
+            self._connection.execute(_MOVE_SEGMENTS, moved)
 
     def _replace(self, id: str, number: int, created_at: int, tags: Sequence[str]) -> None:
         self._connection.execute(REPLACE, (self.journal, id, number))

@@ -7,8 +7,9 @@
 5. each is made into a value, until there are enough
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import groupby, islice
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 import apsw
@@ -25,17 +26,19 @@ from recollect.recall.candidates import Candidate, Scored
 from recollect.recall.index import EVERYTHING, Ranking, Within
 from recollect.recall.postings import Hits
 from recollect.recall.ranking import NEEDS, Mode, seeds_for
+from recollect.stores.context import InContext, Placed
 from recollect.stores.scoring import Scoring
 from recollect.stores.sqlite.finding import Records, head_of
 from recollect.stores.sqlite.merging import STATE
 from recollect.stores.sqlite.tails import changes
 from recollect.stores.sqlite.words import chunks_of
 from recollect.stores.tail import Tail
-from recollect.stores.threads import Threads, stretches_of
+from recollect.stores.threads import Row, Threads, around, placed, stretches_of
 from recollect.stores.words import MERGED_ANYWAY, WordCache
 from recollect.text import TOKENIZER
 
 # What is no more than an hour away, of all seeds at once: nothing further away is a neighbour.
+# Stretch by stretch as they are given, and in each by the key of the table: so it is in order.
 _NEAR: Final = """
 SELECT t.thread, t.created_at, t.id, t.seq, t.speaker
 FROM json_each(?2) n CROSS JOIN threads t
@@ -102,10 +105,7 @@ def rank(
     hits = scoring.hits(only)
     records, wanted = _Read(connection, journal, question.bodies), question.limit + question.below
     if NEEDS[question.mode].neighbours:  # 4.
-        best = records.seeds(hits, scoring, question.limit)
-        windows = records.windows(best, tail)
-        candidates = [one for one, _ in best]
-        around = scoring.in_context(candidates, windows, limit=question.limit, only=only)
+        around = records.in_context(hits, scoring, tail, question, only)
         found = records.of(around, wanted)
     else:
         found = records.scored(hits, scoring, wanted)
@@ -158,7 +158,27 @@ class _Read(Records):
                 if one.seq in records:
                     yield one, records[one.seq]
 
-    def seeds(
+    def in_context(
+        self,
+        hits: Hits,
+        scoring: Scoring,
+        tail: Tail,
+        question: Question,
+        only: Collection[int] | None,
+    ) -> Iterator[Scored]:
+        """The hits and what stands around them in order; what may come first is read first."""
+        limit, below = question.limit, question.below
+        seeds = self._seeds(hits, scoring, limit)
+        context = InContext(scoring, seeds, limit=limit, below=below, only=only)
+        threads = Threads(tail)
+        first: set[int] = set()
+        for one in context.found_first(self._around(context.first, threads, context.may)):
+            first.add(one.seq)
+            yield one
+        if context.has_more:
+            yield from context.found_then(self._around(context.all, threads), first)
+
+    def _seeds(
         self, hits: Hits, scoring: Scoring, limit: int
     ) -> list[tuple[Candidate, StoredThread | None]]:
         """The best hits, each with its row in its thread."""
@@ -166,33 +186,37 @@ class _Read(Records):
         found = []
         for seq, body in self.bodies(best):
             document = head_of(body)
-            created_at, _ = record_times(document)
             row = thread_row(document, seq)
-            speaker = speaker_in(document) if row is None else row.speaker
-            one = scoring.candidate(seq, document["id"], created_at, speaker)
-            found.append((one, row))
+            if row is None:
+                created_at, speaker = record_times(document)[0], speaker_in(document)
+            else:
+                created_at, speaker = row.created_at, row.speaker
+            found.append((scoring.candidate(seq, document["id"], created_at, speaker), row))
         return found
 
-    def windows(
-        self, seeds: Iterable[tuple[Candidate, StoredThread | None]], tail: Tail
-    ) -> Iterator[Sequence[StoredThread]]:
-        """What stands around each of the seeds that has a thread."""
-        threads = Threads(tail)
-        placed = [row for _, row in seeds if row is not None]
-        near = self._near(placed)
-        if near is not None:
-            by_thread: dict[str, list[StoredThread]] = {}
-            for row in placed:
-                by_thread.setdefault(row.thread, []).append(row)
-            for thread, own in by_thread.items():
-                yield from threads.windows(own, near[thread])
-            return
-        for row in placed:
-            around = (self._journal, *row[:3], threads.reach(row.thread))
-            rows: Any = self._connection.execute(_AROUND, around)
-            yield threads.window(row, [StoredThread._make(one) for one in rows])
+    def _around(
+        self,
+        seeds: Sequence[StoredThread],
+        threads: Threads,
+        may: Callable[[str, Collection[str]], bool] | None = None,
+    ) -> Placed:
+        """What stands around each of these in its thread, of what is active.
 
-    def _near(self, seeds: Sequence[StoredThread]) -> dict[str, list[StoredThread]] | None:
+        Where `may` is given, only in the threads of which it says so.
+        """
+        near = self._near(seeds)
+        if near is None:
+            yield from placed(self._windows(seeds, threads))
+            return
+        by_thread: dict[str, list[StoredThread]] = {}
+        for row in seeds:
+            by_thread.setdefault(row.thread, []).append(row)
+        for thread, own in by_thread.items():
+            active = threads.active(own, near[thread])
+            if may is None or may(thread, {speaker for *_, speaker in active}):
+                yield from around(own, active)
+
+    def _near(self, seeds: Sequence[StoredThread]) -> dict[str, list[Row]] | None:
         """What is near any of them, by thread; None if that is too much to read at once."""
         stretches = [[*one] for one in stretches_of(seeds)]
         asked = orjson.dumps(stretches).decode()  # noqa: TID251 - a parameter
@@ -200,10 +224,19 @@ class _Read(Records):
         found: Any = self._connection.execute(_NEAR, most).fetchall()
         if len(found) > _MOST_NEAR:
             return None
-        near: dict[str, list[StoredThread]] = {one.thread: [] for one in seeds}
-        for one in found:
-            near[one[0]].append(StoredThread._make(one))
+        near: dict[str, list[Row]] = {one.thread: [] for one in seeds}
+        for thread, rows in groupby(found, itemgetter(0)):
+            near[thread] += rows
         return near
+
+    def _windows(
+        self, seeds: Iterable[StoredThread], threads: Threads
+    ) -> Iterator[Sequence[StoredThread]]:
+        """The same for each by itself, of a thread that has too much."""
+        for row in seeds:
+            asked = (self._journal, *row[:3], threads.reach(row.thread))
+            rows: Any = self._connection.execute(_AROUND, asked)
+            yield threads.window(row, [StoredThread._make(one) for one in rows])
 
 
 def _looked_at(connection: apsw.Connection, journal: int, within: Within) -> set[int] | None:
