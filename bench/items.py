@@ -3,7 +3,9 @@
 1. A session of 1,000 items among 100,000, against raw FTS5, asked the same queries in turns, in one
    process, on files. Once doing the same: how each keyword begins, in a full-text table with the
    session; all beginnings in the query joined by OR; what is found, matched and ranked in Python.
-   Once doing less: whole words only, so that no particle and no part of a word matches.
+   Once doing less: whole words only, so that no particle and no part of a word matches. Then ours
+   alone, one search after another; and once more right after somebody else committed something,
+   when nothing is noted from searches before.
 2. Sessions of one size, alone and among 1,000: what other sessions have must cost nothing.
 3. One session that grows tenfold while what matches stays the same.
 
@@ -30,9 +32,10 @@ from typing import Any, Final
 from bench.aims import Aim, show
 from bench.workload import SEED, Numbers
 from recollect.ledger.time import format_time
+from recollect.plans.item_terms import GRAM
 from recollect.plans.items import MemoryItem
 from recollect.plans.matching import match as count
-from recollect.stores.keywords import GRAM, asked
+from recollect.stores.keywords import asked
 from recollect.stores.sqlite.connection import connect
 from recollect.stores.sqlite.database import SqliteDatabase
 from recollect.stores.sqlite.items import insert_item
@@ -53,10 +56,14 @@ AIMS = (
         lambda _: True, ""),
     Aim("words_even", "the same, all keywords alike", "", lambda _: True, ""),
     Aim("zipf_us", "search, µs at the median, frequent keywords", "≤ 100", lambda f: f <= 100,
-        "counting the postings that match"),
+        "statements of SQLite, 2 µs each; the postings that match"),
+    Aim("zipf_anew_us", "the same, right after a commit of somebody else", "", lambda _: True,
+        ""),
     Aim("zipf_postings", "postings that match, at the median", "", lambda _: True, ""),
     Aim("even_us", "search, µs at the median, all keywords alike", "≤ 100", lambda f: f <= 100,
-        "a look-up for each gram, and Python"),
+        "statements of SQLite, 2 µs each; Python"),
+    Aim("even_anew_us", "the same, right after a commit of somebody else", "", lambda _: True,
+        ""),
     Aim("even_postings", "postings that match, at the median", "", lambda _: True, ""),
     Aim("among", "a session of 100, among 1,000 sessions, times alone", "≤ 1.2",
         lambda f: f <= 1.2, "a tree that is two levels deeper"),
@@ -215,6 +222,22 @@ async def _in_turns(queries: Sequence[str], searches: Sequence[Search]) -> list[
     return [median(each) * 1e6 for each in times]
 
 
+async def _anew(database: SqliteDatabase, queries: Sequence[str], search: Search) -> float:
+    """The median of a search, in µs, when the database was changed right before."""
+    other = connect(database.path)
+    other.execute("PRAGMA synchronous = OFF; CREATE TABLE changed (times)").fetchall()
+    times = []
+    gc.disable()
+    for query in queries:
+        other.execute("INSERT INTO changed VALUES (1)")
+        start = perf_counter()
+        await search(query)
+        times.append(perf_counter() - start)
+    gc.enable()
+    other.close()
+    return median(times) * 1e6
+
+
 async def against_fts5(folder: Path, name: str, count: int) -> dict[str, float]:
     """A session of 1,000 items among many."""
     numbers = Numbers(SEED)
@@ -228,6 +251,8 @@ async def against_fts5(folder: Path, name: str, count: int) -> dict[str, float]:
     queries = [words.query() for _ in range(QUERIES)]
     searches = [await _searching(database, "s0"), same.by_beginnings, less.by_words]
     ours, by_same, by_less = await _in_turns(queries, searches)
+    (alone,) = await _in_turns(queries, searches[:1])
+    anew = await _anew(database, queries, searches[0])
     postings = [
         sum(word in query for item in items[::sessions] for word in item.keywords)
         for query in (asked(query).folded for query in queries)
@@ -236,7 +261,8 @@ async def against_fts5(folder: Path, name: str, count: int) -> dict[str, float]:
     return figures | {
         name: ours / by_same,
         f"words_{name}": ours / by_less,
-        f"{name}_us": ours,
+        f"{name}_us": alone,
+        f"{name}_anew_us": anew,
         f"{name}_postings": median(postings),
     }
 

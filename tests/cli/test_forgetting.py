@@ -7,8 +7,9 @@ from tests.cli.command import Command
 CERTIFICATE = [
     *("type", "origin", "actor", "at", "reason", "cause", "dry_run"),
     *("objects", "derived", "versions", "tags", "postings", "retries", "derivations"),
+    "vectors",
     *("traces", "proposals", "contexts", "effects", "snapshots"),
-    *("cycles", "recordings", "sessions", "items"),
+    *("cycles", "recordings", "items", "keywords", "sessions"),
     "tombstones",
 ]
 CANARY = "zanzibar-canary"

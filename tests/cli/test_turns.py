@@ -187,3 +187,18 @@ def test_a_recorded_turn_can_be_replayed(recollect: Command, plan: str) -> None:
     recollect.refused("replay", "c-2", status=3)
     recollect.refused("replay", "c-3", status=3)
     recollect.refused("replay", "--report", status=2)
+
+
+def test_before_more_than_one_cycle_is_erased_it_asks(recollect: Command, plan: str) -> None:
+    _ = plan
+    recollect(*turn("Was the invoice paid?", "--cycle", "c-1"))
+    recollect(*turn("And the invoice?", "--cycle", "c-2"))
+    erasing = ("erase", "c-1", "--reason", "asked for")
+
+    asked = recollect(*erasing, said="n\n")
+    assert "2 cycles, 2 items" in asked.stderr
+    assert asked.exit_code == 1
+    certificate = recollect.json(*erasing, "--yes")
+
+    assert (certificate["cycles"], certificate["items"]) == (2, 2)
+    assert recollect("verify").exit_code == 0

@@ -5,15 +5,24 @@ import pytest
 import recollect
 from recollect.app.maintain import copy_scopes
 from recollect.kernel.errors import ItemDamaged
+from recollect.ledger.beside import NewItem
+from recollect.plans.items import MemoryItem
 from recollect.testkit.items.giving import at, found, item, save_all
 from tests.items.conftest import SESSION, Place
+from tests.sessions.cycles import end
+
+
+async def land(place: Place, cycle_id: str, *items: MemoryItem) -> None:
+    """Store items as a cycle does."""
+    ledger = await place.database.ledger(place.scope, "", 0)
+    await end(ledger, cycle_id, [NewItem(**one.model_dump(by_alias=False)) for one in items])
 
 
 async def test_a_copy_of_a_scope_has_its_items(place: Place, other_place: Place) -> None:
-    items, others = await place.items(), await place.items("s2")
+    items = await place.items()
     kept = [item(SESSION, "메모리", "C++", timestamp=at(n)) for n in range(3)]
-    await save_all(items, *kept)
-    await others.save(item("s2", "메모리"))
+    await land(place, "c1", *kept)
+    await land(place, "c2", item("s2", "메모리"))
 
     await copy_scopes(place.url, other_place.url, scopes=[place.scope])
 

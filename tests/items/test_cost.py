@@ -9,9 +9,17 @@ import apsw
 import pytest
 
 from recollect.ledger.codec import PLAIN
-from recollect.stores.keywords import asked
 from recollect.stores.sqlite.connection import connect
-from recollect.stores.sqlite.items import _MATCHING, insert_item
+from recollect.stores.sqlite.item_search import (
+    BODIES,
+    NEWEST,
+    OCCURRING,
+    POSTED,
+    THERE,
+    ItemSearch,
+)
+from recollect.stores.sqlite.items import insert_item
+from recollect.stores.sqlite.reader import Notes
 from recollect.stores.sqlite.schema import migrate
 from recollect.testkit.items.giving import at, item
 
@@ -27,18 +35,27 @@ def connection(tmp_path: Path) -> apsw.Connection:
     return connection
 
 
-def fill(connection: apsw.Connection, session: str, count: int, *, journal: int = 1) -> None:
+def fill(
+    connection: apsw.Connection,
+    session: str,
+    count: int,
+    *,
+    journal: int = 1,
+    matching: int = MATCHING,
+) -> None:
     """A session in which ten items match, and the rest begins like it or does not."""
     with connection:
         for n in range(count):
-            words = ("parrot", f"n{n}") if n < MATCHING else (f"parole{n}", f"zebra{n % 7}")
+            words = ("parrot", f"n{n}") if n < matching else (f"parole{n}", f"zebra{n % 7}")
             id = f"{n:08x}-0000-4000-8000-000000000000"  # random ones take a step more or less
             given = item(session, *words, id=id, timestamp=at(n))
             insert_item(connection, journal, given, PLAIN)
 
 
-def steps(connection: apsw.Connection, session: str) -> int:
-    """The steps that a search takes."""
+def steps(
+    connection: apsw.Connection, session: str, notes: Notes | None = None, *, query: str = QUERY
+) -> int:
+    """The steps that a search for the best ten takes."""
     taken = 0
 
     def count() -> bool:
@@ -46,10 +63,9 @@ def steps(connection: apsw.Connection, session: str) -> int:
         taken += 1
         return False
 
-    grams, folded, marked = asked(QUERY)
-    listed = "[" + ",".join(f'"{gram}"' for gram in sorted(grams)) + "]"
+    search = ItemSearch(1, session, query, MATCHING)
     connection.set_progress_handler(count, 1)
-    found = connection.execute(_MATCHING, (1, session, listed, folded, marked)).fetchall()
+    found = search(connection.cursor(), {} if notes is None else notes)
     connection.set_progress_handler(None)
     assert len(found) == MATCHING
     return taken
@@ -78,10 +94,45 @@ def test_items_that_do_not_match_cost_nothing_unless_their_keywords_begin_like_t
     assert steps(connection, "large") == steps(connection, "small")
 
 
-def test_a_search_walks_along_keys_only(connection: apsw.Connection) -> None:
-    plan = connection.execute(
-        "EXPLAIN QUERY PLAN " + _MATCHING, (1, "mine", "[]", "", "")
-    ).fetchall()
-    scans = {str(row[3]).split()[1] for row in plan if str(row[3]).startswith("SCAN")}
+def test_of_a_single_keyword_that_occurs_only_the_newest_items_are_read(
+    connection: apsw.Connection,
+) -> None:
+    fill(connection, "few", 20, matching=20)
+    fill(connection, "many", 500, matching=500)
 
-    assert scans == {"n"}, "the grams of the query"
+    assert steps(connection, "many") < steps(connection, "few") + 20
+
+
+def test_with_several_keywords_each_posting_costs_a_few_steps(connection: apsw.Connection) -> None:
+    query = f"{QUERY} n3?"
+    fill(connection, "few", 20, matching=20)
+    fill(connection, "many", 500, matching=500)
+
+    more = steps(connection, "many", query=query) - steps(connection, "few", query=query)
+    assert 0 < more < (500 - 20) * 10
+
+
+def test_a_beginning_that_was_asked_for_once_is_not_asked_for_again(
+    connection: apsw.Connection,
+) -> None:
+    fill(connection, "mine", 50)
+    notes: Notes = {}
+    first = steps(connection, "mine", notes)
+    again = steps(connection, "mine", notes)
+
+    assert again * 2 < first
+    assert steps(connection, "mine", notes, query=f"{QUERY} Zz") > again
+
+
+@pytest.mark.parametrize(
+    ("select", "parameters"), [(THERE, 3), (OCCURRING, 4), (NEWEST, 2), (POSTED, 1), (BODIES, 3)]
+)
+def test_a_search_walks_along_keys_only(
+    connection: apsw.Connection, select: str, parameters: int
+) -> None:
+    plan = connection.execute(f"EXPLAIN QUERY PLAN {select}", (None,) * parameters).fetchall()
+    taken = [str(row[3]) for row in plan]
+
+    assert any(step.startswith("SEARCH") for step in taken)
+    scans = {step.split()[1] for step in taken if step.startswith("SCAN")}
+    assert scans <= {"n"}, "the beginnings in the query"

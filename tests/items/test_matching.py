@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.plans.item_terms import GRAM, terms
 from recollect.plans.items import MemoryItem
 from recollect.plans.matching import Match, match, ranked
-from recollect.stores.keywords import GRAM, asked, terms
+from recollect.stores.keywords import asked
 from recollect.testkit.items.giving import asked_sessions, at, item, keywords, queries
 from recollect.text import fold
 

@@ -9,8 +9,10 @@ SOURCE = Path(__file__).parents[2] / "src" / "recollect"
 OF_ITEMS = (
     "plans/items.py",
     "plans/matching.py",
+    "plans/item_terms.py",
     "stores/keywords.py",
     "stores/item_dictionary.py",
+    "stores/sqlite/item_search.py",
     "stores/sqlite/items.py",
     "stores/postgres/items.py",
 )

@@ -18,6 +18,7 @@ from recollect.plans.items import (
     item_bytes,
     item_digest,
     read_item,
+    read_retrieved,
     retrieved,
 )
 from recollect.testkit.items.giving import item, sessions_items
@@ -144,8 +145,89 @@ def test_bytes_that_are_no_item_are_damage(value: Any) -> None:
     ],
 )
 def test_a_damaged_item_is_told(raw: bytes) -> None:
-    with pytest.raises(ItemDamaged):
-        read_item(raw, id=ID, session_ref="s1")
+    for read in (read_item, read_retrieved):
+        with pytest.raises(ItemDamaged):
+            read(raw, id=ID, session_ref="s1")
+
+
+def as_the_model_says(raw: bytes, session_ref: str = "s1") -> bool:
+    """Whether bytes are an item; either way, the short way says the same."""
+    try:
+        expected = retrieved(read_item(raw, id=ID, session_ref=session_ref))
+    except ItemDamaged:
+        with pytest.raises(ItemDamaged):
+            read_retrieved(raw, id=ID, session_ref=session_ref)
+        return False
+    found = read_retrieved(raw, id=ID, session_ref=session_ref)
+    assert found == expected
+    assert vars(found) == vars(expected)
+    assert type(found) is RetrievedItem
+    return True
+
+
+TEXTS = (
+    "", " ", "\n", "\u3164", "\u3164a", "\u115f", "\u00ad", "\u200b", "a\nb", "a\u0000", '"', "\\",
+    "a", "\u2028", "메모리", "c++", " c", "🦜", "x" * 256, "x" * 257, "가" * 256, "가" * 257,
+    "\ufffd", "\x7f",
+)  # fmt: skip
+TIMES = (
+    "2026-11-30T08:00:00.000Z", "2026-11-31T08:00:00.000Z", "2026-02-29T08:00:00.000Z",
+    "2026-02-30T08:00:00.000Z", "2024-02-29T08:00:00.000Z", "2026-12-31T23:59:59.999Z",
+    "2026-12-32T00:00:00.000Z", "2026-13-01T00:00:00.000Z", "2026-00-01T00:00:00.000Z",
+    "2026-01-00T00:00:00.000Z", "0000-01-01T00:00:00.000Z", "0001-01-01T00:00:00.000Z",
+    "2026-11-16T24:00:00.000Z", "2026-11-16T08:60:00.000Z", "2026-11-16T08:00:60.000Z",
+    "2026-11-16T08:00:00Z", "2026-11-16T08:00:00.0000Z", "2026-11-16t08:00:00.000Z",
+    "٢026-11-16T08:00:00.000Z",
+)  # fmt: skip
+
+
+def written(members: dict[str, Any]) -> bytes:
+    """An item with these members as JSON, also where it is none."""
+    document = {**MEMBERS, **members}
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), sort_keys=True)  # noqa: TID251 - U+0000, too
+    return text.encode()
+
+
+def test_what_leaves_a_store_is_what_the_model_says() -> None:
+    outcomes = {
+        name: [as_the_model_says(written({name: value})) for value in values]
+        for name, values in (
+            ("summary", TEXTS),
+            ("keywords", [[], *([text, "c"] for text in TEXTS), *(["c", text] for text in TEXTS)]),
+            ("keywords", ["a", None, [1], ["a", ["b"]]]),
+            ("timestamp", TIMES),
+            ("id", [ID.upper(), ID.replace("-4", "-1"), 1]),
+        )
+    }
+
+    assert {True, False} <= set(outcomes["summary"]) & set(outcomes["timestamp"])
+
+
+@given(st.text(max_size=5), st.lists(st.text(max_size=5), max_size=3), st.text(max_size=3))
+def test_so_it_is_for_any_texts(summary: str, keywords: list[str], session: str) -> None:
+    as_the_model_says(written({"summary": summary}))
+    as_the_model_says(written({"keywords": keywords}))
+    as_the_model_says(written({"sessionRef": session}), session)
+
+
+@given(st.data())
+def test_so_it_is_for_bytes_of_which_some_were_changed(data: st.DataObject) -> None:
+    raw = bytearray(WRITTEN.encode())
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(raw) - 1))
+        raw[place] = data.draw(
+            st.sampled_from(b'"\\,:[]{}0129\xff\x80\xed\x00\n-TZ ') | st.integers(0, 255)
+        )
+
+    as_the_model_says(bytes(raw))
+
+
+def test_plain_items_and_others_are_read() -> None:
+    some: list[dict[str, Any]] = [
+        {}, {"keywords": []}, {"summary": 'She said "no".'}, {"keywords": ["🦜"]}
+    ]  # fmt: skip
+    for members in some:
+        assert as_the_model_says(canonical_bytes({**MEMBERS, **members}))
 
 
 @pytest.mark.rule("ING-OUTPUT")

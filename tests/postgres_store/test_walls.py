@@ -55,7 +55,7 @@ BY_JOURNAL = [
 TABLES = ["journals", *BY_JOURNAL]
 BESIDE = [
     "items", "item_keywords", "item_postings", "sessions", "sessions_aside", "session_files",
-    "recordings", "vectors",
+    "recordings", "vectors", "item_origins", "cycle_salts",
 ]  # fmt: skip
 FUNCTIONS = (
     "SELECT pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = to_regnamespace('recollect')"

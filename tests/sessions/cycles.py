@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
+from recollect.journeys.turn.facts import salted_digest
 from recollect.kernel.randomness import Randomness
 from recollect.kernel.retry import RetryKey
-from recollect.ledger.beside import CYCLE, Beside, NewItem
+from recollect.ledger.beside import CYCLE, Beside, CycleSalt, ItemOrigin, NewItem
 from recollect.ledger.fact import Fact
 from recollect.ledger.unit import Committed, Ledger, Unit
+from recollect.plans.items import MemoryItem, item_digest
 from recollect.plans.recording import RecordedStep, Recording
 from recollect.plans.session import Session, SessionState, begin
 
@@ -50,9 +52,19 @@ def recording(cycle_id: str, said: str = "what was said") -> Recording:
 
 def ending(cycle_id: str, beside: Sequence[Beside], *, key: RetryKey | None = None) -> Unit:
     """The unit that ends a cycle."""
-    fact = Fact("cycle", {"type": "Cycle", "cycleId": cycle_id}, (CYCLE + cycle_id,))
-    draft = fact.draft(SALT)
-    return Unit(ACTOR, AT, lambda _: [draft], key=key, about=cycle_id, beside=beside)
+    items = [one for one in beside if isinstance(one, NewItem)]
+    digests = [item_digest(MemoryItem(**one._asdict())) for one in items]
+    says = {
+        "type": "Cycle",
+        "cycleId": cycle_id,
+        "sessionRef": items[0].session_ref if items else "none",
+        "outcome": "completed",
+        "items": [salted_digest(SALT, digest) for digest in digests],
+    }
+    draft = Fact("cycle", says, (CYCLE + cycle_id,)).draft(SALT)
+    origins = [ItemOrigin(one.session_ref, one.id, cycle_id) for one in items]
+    landing = (*beside, CycleSalt(cycle_id, SALT), *origins)
+    return Unit(ACTOR, AT, lambda _: [draft], key=key, about=cycle_id, beside=landing)
 
 
 async def end(

@@ -23,7 +23,10 @@ from recollect.plans.session import Session
 from tests.sessions.cycles import ACTOR, AT, cold, end, ending, item, recording
 from tests.sessions.sabotage import refusing, rows
 
-TABLES = ("items", "item_keywords", "item_postings", "sessions", "session_files", "recordings")
+TABLES = (
+    "items", "item_keywords", "item_postings", "item_origins", "cycle_salts",
+    "sessions", "session_files", "recordings",
+)  # fmt: skip
 PENDING = SessionFilePending("file", "0123456789abcdef")
 
 

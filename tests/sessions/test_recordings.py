@@ -21,7 +21,10 @@ from tests.sessions.cycles import ACTOR, AT, cold, end, item, recording
 from tests.sessions.sabotage import rows
 
 CANARY = "canary-8d1f-조용한-새"
-BESIDE = ("items", "item_keywords", "item_postings", "sessions", "sessions_aside", "recordings")
+BESIDE = (
+    "items", "item_keywords", "item_postings", "item_origins", "cycle_salts",
+    "sessions", "sessions_aside", "recordings",
+)  # fmt: skip
 SOURCE = Path(recollect.__file__).parent
 
 
@@ -134,7 +137,7 @@ async def test_erasing_a_cycle_takes_its_recording_and_no_other(memory: Memory[A
     done = await memory.erase("c1", reason="asked")
 
     assert done.counts == dry.counts
-    assert (done.counts.cycles, done.counts.recordings) == (1, 1)
+    assert (done.counts.cycles, done.counts.recordings, done.counts.items) == (1, 1, 1)
     beside = memory._table.ledger.beside
     assert await beside.recording("c1") is None
     assert await read_recording(beside, "c2") == recording("c2", CANARY)

@@ -1,12 +1,13 @@
 """Whether a text holds another whole is told whatever the case, the form, spaces and marks."""
 
-from unicodedata import normalize
+from unicodedata import category, normalize
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from recollect.plans.raw import holds_whole
+from recollect.plans.raw import READ, Whole, amount, holds_whole
+from recollect.text import fold, words
 
 texts = st.text(
     st.sampled_from("abcXYZ é각한글이메日本🙂 .,-\n\t1\uff12ﬁß"), min_size=1, max_size=30
@@ -68,3 +69,52 @@ def test_a_text_holds_itself_in_every_form(text: str, case: object, form: str) -
 def test_no_text_holds_more_than_itself(text: str, more: str) -> None:
     assert not holds_whole(text, text + more)
     assert not holds_whole(text, more + text)
+
+
+# ------------------------------------------------------------------------------ long ones
+
+
+def defined(text: str, whole: str) -> bool:
+    """The definition, on all of both."""
+    sought, there = words(whole), words(text)
+    runs = (there[at : at + len(sought)] for at in range(len(there)))
+    if sought and sought in runs:
+        return True
+    letters, outside = (
+        "".join(one for one in fold(given) if one.isalnum() or category(one)[0] == "M")
+        for given in (whole, text)
+    )
+    if sum(1 if one.isascii() else 2 for one in letters) >= 5:
+        return letters in outside
+    marks = "".join(fold(whole).split())
+    return not sought and bool(marks) and marks in "".join(fold(text).split())
+
+
+@given(
+    parts=st.lists(texts, min_size=1, max_size=4),
+    times=st.sampled_from([1, 9, 30]),
+    around=st.tuples(texts, texts),
+    gap=st.sampled_from([" ", "", "\n", " \u0301"]),
+    cut=st.integers(-3, 3),
+)
+@settings(max_examples=30, deadline=None)  # both read all of long texts
+@example(["…"], 600, ("", ""), " ", 0)
+@example([". a"], 600, ("", ""), "", 1)
+@example(["a"] * 3, 600, ("", ""), "", -1)
+def test_a_text_of_any_length_is_found_as_the_definition_says(
+    parts: list[str], times: int, around: tuple[str, str], gap: str, cut: int
+) -> None:
+    whole = gap.join(parts * times)
+    before, after = around
+    for text in (whole, whole[: len(whole) - cut], whole[max(cut, 0) :], whole.replace(" ", "")):
+        surrounded = f"{before} {text}{after}"
+        assert holds_whole(surrounded, whole) == defined(surrounded, whole)
+        assert Whole(whole).is_a_remark == (amount(whole) <= 4)
+
+
+@pytest.mark.rule("ING-RAW")
+@pytest.mark.parametrize("long", [f"{'word ' * 50_000}end", f"Yes{' ' * 300_000}.", "한" * 200_000])
+def test_what_holds_all_of_a_very_long_text_holds_what_is_read_of_it(long: str) -> None:
+    assert holds_whole(long, long)
+    assert holds_whole(f"so: {long.upper()}", long)
+    assert not holds_whole(long[: READ // 2].strip("Yes"), long)

@@ -13,7 +13,8 @@ import recollect
 from recollect import Memory
 from recollect.testkit.simulators import FrozenClock
 from tests.postgres.server import PostgresServer
-from tests.postgres_store.roles import make_roles
+from tests.postgres_store.roles import Roles, make_roles
+from tests.turn.tables import Tables
 
 Opens = Callable[..., AbstractAsyncContextManager[Memory[Any]]]
 
@@ -21,10 +22,9 @@ _SCOPES = count()
 
 
 @pytest.fixture(scope="session")
-def postgres_of_turns(postgres_server: PostgresServer) -> str:
-    """One database for all of them, as the role that programs should use."""
-    roles = asyncio.run(make_roles(postgres_server, postgres_server.create_database()))
-    return roles.app
+def postgres_of_turns(postgres_server: PostgresServer) -> Roles:
+    """One database for all of them."""
+    return asyncio.run(make_roles(postgres_server, postgres_server.create_database()))
 
 
 @pytest.fixture(
@@ -34,10 +34,23 @@ def postgres_of_turns(postgres_server: PostgresServer) -> str:
     ]
 )
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A database; PostgreSQL's is shared, so tests keep apart by scope."""
+    """A database, for the role that programs should use.
+
+    PostgreSQL's is shared, so tests keep apart by scope.
+    """
     if request.param == "postgres":
-        return str(request.getfixturevalue("postgres_of_turns"))
+        roles: Roles = request.getfixturevalue("postgres_of_turns")
+        return roles.app
     return f"sqlite:///{tmp_path}/memory.db"
+
+
+@pytest.fixture
+def tables(request: pytest.FixtureRequest, url: str) -> Tables:
+    """The tables of it, for somebody who may do everything."""
+    if url.startswith("sqlite"):
+        return Tables(url)
+    roles: Roles = request.getfixturevalue("postgres_of_turns")
+    return Tables(roles.superuser)
 
 
 @pytest.fixture

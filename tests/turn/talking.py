@@ -108,6 +108,13 @@ async def bodies(memory: Memory[Any]) -> list[dict[str, Any]]:
     return [decode(entry.body) for entry in stored if entry.body is not None]
 
 
+async def salt_of(memory: Memory[Any], cycle_id: str) -> bytes:
+    """What the digests in the fact of a cycle are salted with."""
+    salt = await memory._turning.scope.table.ledger.origins.salt(cycle_id)
+    assert salt is not None
+    return salt
+
+
 async def size(memory: Memory[Any]) -> int:
     """How many entries the journal has."""
     return (await memory._turning.scope.table.ledger.head()).size

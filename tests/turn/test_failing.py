@@ -55,7 +55,7 @@ async def test_a_cycle_that_fails_stores_nothing_and_is_journaled(memory: Memory
     assert caught.value.not_done == ("summarize", "keep", "end")
     (cycle,) = await told(memory, "c-1")
     assert set(cycle.document) == {
-        "type", "cycleId", "sessionRef", "planHash", "turn", "outcome", "step", "error", "marks",
+        "type", "cycleId", "sessionRef", "planHash", "outcome", "step", "error", "marks",
     }  # fmt: skip
     assert cycle.document["outcome"] == "failed"
     assert (cycle.document["step"], cycle.document["error"]) == ("call", "plan.model_failed")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from recollect import Memory
+from recollect.journeys.turn.facts import salted_digest
 from recollect.kernel.errors import CycleFailed, InvalidPlan, InvalidRecord, StoreClosed
 from recollect.kernel.json import JsonValue
 from recollect.plans.hashing import document_hash
@@ -23,6 +24,7 @@ from tests.turn.talking import (
     bodies,
     found,
     prompting,
+    salt_of,
     size,
     talk,
     told,
@@ -103,7 +105,9 @@ async def test_the_fact_has_digests_and_never_content(memory: Memory[Any]) -> No
     }  # fmt: skip
     assert cycle.outcome == "completed"
     assert cycle.seq == turn.place.seq
-    assert cycle.document["steps"] == [[id, one.digest] for id, one in turn.outputs.items()]
+    salt = await salt_of(memory, "c-1")
+    given = [[id, salted_digest(salt, one.digest)] for id, one in turn.outputs.items()]
+    assert cycle.document["steps"] == given
     session = turns.session
     assert session is not None
     items = await found(memory, session.session_id, "canary")
@@ -128,7 +132,8 @@ async def test_the_digest_of_the_item_is_in_the_fact(memory: Memory[Any]) -> Non
     )
     (cycle,) = await told(memory, "c-1")
 
-    assert cycle.document["items"] == [item_digest(item)]
+    salt = await salt_of(memory, "c-1")
+    assert cycle.document["items"] == [salted_digest(salt, item_digest(item))]
 
 
 @pytest.mark.rule("ING-SUMMARY-STEP")

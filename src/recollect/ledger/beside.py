@@ -71,6 +71,28 @@ class Recorded(NamedTuple):
     """A document, as canonical JSON."""
 
 
+class CycleSalt(NamedTuple):
+    """What the digests in the fact of a cycle are salted with.
+
+    It stands in no journal and no export, so that nobody can guess from a digest what was said. A
+    cycle has one; RecordExists, and nothing is written, where it has another one already.
+    """
+
+    cycle: str
+    salt: bytes
+
+
+class ItemOrigin(NamedTuple):
+    """Which cycle stored an item: it goes when that cycle is erased.
+
+    RecordExists, and nothing is written, where another cycle stored it.
+    """
+
+    session_ref: str
+    id: str
+    cycle: str
+
+
 class AllErased(NamedTuple):
     """Every row that ever landed beside the entries of this journal goes."""
 
@@ -78,13 +100,24 @@ class AllErased(NamedTuple):
     """Whether they are only counted."""
 
 
-Beside = NewItem | SessionSaved | SessionAside | SessionFilePending | Recorded | AllErased
+Beside = (
+    NewItem
+    | SessionSaved
+    | SessionAside
+    | SessionFilePending
+    | Recorded
+    | CycleSalt
+    | ItemOrigin
+    | AllErased
+)
 
 
 class BesideCounts(NamedTuple):
     """How many rows of each kind went with a unit, or would go."""
 
     items: int = 0
+    keywords: int = 0
+    """What items are found by, one for each item that has it."""
     sessions: int = 0
     recordings: int = 0
 
@@ -94,6 +127,38 @@ class KeptSession(NamedTuple):
 
     at: int
     body: bytes
+
+
+class OriginOf(NamedTuple):
+    """A cycle that stored items: the newest entry of its name, and how many of those asked for."""
+
+    cycle: str
+    seq: int | None
+    items: int
+
+
+class StoredItem(NamedTuple):
+    """An item as it is stored, with the cycle that stored it and that cycle's salt.
+
+    Each is None where it is not there; the body is, where there is an origin and no item.
+    """
+
+    session: str
+    id: str
+    body: bytes | None
+    cycle: str | None
+    salt: bytes | None
+
+
+class StoredKeyword(NamedTuple):
+    """A keyword of a session in the index of items, and an item that has it; None if none has."""
+
+    session: str
+    gram: str
+    folded: str
+    marked: str
+    at: int | None
+    id: str | None
 
 
 class BesideRows(Protocol):
@@ -117,4 +182,16 @@ class BesideRows(Protocol):
 
     async def recording(self, cycle: str) -> bytes | None:
         """What was recorded of a cycle."""
+        ...
+
+
+class Origins(Protocol):
+    """What leads from the cycles of one journal to what they left."""
+
+    async def salt(self, cycle: str) -> bytes | None:
+        """What the digests in the fact of a cycle are salted with."""
+        ...
+
+    async def of(self, session_ref: str, ids: Sequence[str]) -> list[OriginOf]:
+        """The cycles that stored these items of a session, each once, in their order."""
         ...

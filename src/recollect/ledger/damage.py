@@ -20,6 +20,8 @@ Check = Literal[
     "row",
     "tag",
     "index",
+    "item",
+    "vector",
     "world",
     "directory",
 ]

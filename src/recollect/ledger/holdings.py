@@ -18,3 +18,9 @@ class Holdings(NamedTuple):
     """From what it was made, one for each input."""
     recordings: int = 0
     """What was recorded of a cycle."""
+    items: int = 0
+    """What a cycle stored in its session."""
+    keywords: int = 0
+    """What these are found by, one for each item that has it."""
+    vectors: int = 0
+    """Embeddings of its newest version, one for each model."""

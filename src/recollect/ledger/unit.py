@@ -11,7 +11,16 @@ from enum import Enum
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from recollect.kernel.retry import RetryKey
-from recollect.ledger.beside import CYCLE, Beside, BesideCounts, BesideRows
+from recollect.ledger.beside import (
+    CYCLE,
+    AllErased,
+    Beside,
+    BesideCounts,
+    BesideRows,
+    Origins,
+    StoredItem,
+    StoredKeyword,
+)
 from recollect.ledger.entry import Kind
 from recollect.ledger.holdings import Holdings
 from recollect.ledger.tree import Block, Blocks
@@ -202,6 +211,16 @@ class Unit(NamedTuple):
     """What lands with its entries, or not at all."""
 
 
+def recorded_in(unit: Unit, found: Sequence[Current]) -> list[str]:
+    """The cycle of each, whose recording and items go with it and are counted with it.
+
+    None of them for a unit that takes all there is beside entries: that is counted as a whole.
+    """
+    if any(isinstance(one, AllErased) for one in unit.beside):
+        return [""] * len(found)
+    return [recorded_as(one) for one in found]
+
+
 class Committed(NamedTuple):
     """What a unit came to: its places, in order. On a retry, those of the first time."""
 
@@ -280,6 +299,20 @@ class StoredThread(NamedTuple):
     speaker: str
 
 
+class StoredVector(NamedTuple):
+    """A vector as it is stored, and the row of the version that it is said to be of.
+
+    The row's status and whether it is the newest are None where there is no such version.
+    """
+
+    seq: int
+    model: str
+    id: str
+    vector: bytes
+    status: str | None
+    is_newest: bool | None
+
+
 class Index(NamedTuple):
     """The word index of a journal: how many of its entries it has, and whose tokens they are.
 
@@ -307,6 +340,11 @@ class Ledger(Protocol):
     @property
     def beside(self) -> BesideRows:
         """What landed beside its entries."""
+        ...
+
+    @property
+    def origins(self) -> Origins:
+        """What leads from its cycles to what they left."""
         ...
 
     async def commit(self, unit: Unit) -> Committed:
@@ -460,6 +498,22 @@ class Snapshot(Protocol):
 
     def threads(self) -> AsyncGenerator[Sequence[StoredThread], None]:
         """Every row of the index of threads, in any order."""
+        ...
+
+    def items(self) -> AsyncGenerator[Sequence[StoredItem], None]:
+        """Every item of all sessions, and every origin of one that is not there, in any order."""
+        ...
+
+    def keywords(self) -> AsyncGenerator[Sequence[StoredKeyword], None]:
+        """Every row of the index of items, in any order."""
+        ...
+
+    def salted(self) -> AsyncGenerator[Sequence[str], None]:
+        """Every cycle that has a salt, in any order."""
+        ...
+
+    def vectors(self) -> AsyncGenerator[Sequence[StoredVector], None]:
+        """Every vector of all models, in any order."""
         ...
 
 

@@ -19,7 +19,7 @@ from typing import Final
 from unicodedata import normalize
 
 from recollect.plans.keywords import Weighed, by_weight, weighed, words_of
-from recollect.plans.raw import Whole, amount
+from recollect.plans.raw import READ, Whole, amount
 from recollect.plans.summary import Limits, Summary, distinct, holding, raw_texts
 from recollect.text import words
 from recollect.text.sentences import sentences
@@ -32,9 +32,6 @@ _SHARE: Final = (2, 3)
 _WORTH: Final = 2
 _EVENING: Final = 6
 _MORE: Final = "…"
-
-READ: Final = 20_000
-"""Characters of a response that are read; what is beyond is as good as not there."""
 
 _CODE: Final = re.compile(
     r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL

@@ -50,13 +50,8 @@ def is_of_a_word(character: str) -> bool:
     return character.isalnum() or character == "_" or category(character)[0] == "M"
 
 
-def _match(keywords: Iterable[str], query: str) -> Match:
-    distinct = {fold(keyword) for keyword in keywords}
-    found = [keyword for keyword in distinct if keyword in query]
-    return Match(sum(_is_at_boundaries(keyword, query) for keyword in found), len(found))
-
-
-def _is_at_boundaries(keyword: str, query: str) -> bool:
+def is_at_boundaries(keyword: str, query: str) -> bool:
+    """Whether a folded keyword occurs in a folded query at boundaries, wherever else it does."""
     start = query.find(keyword)
     while start >= 0:
         end = start + len(keyword)
@@ -65,3 +60,9 @@ def _is_at_boundaries(keyword: str, query: str) -> bool:
             return True
         start = query.find(keyword, start + 1)
     return False
+
+
+def _match(keywords: Iterable[str], query: str) -> Match:
+    distinct = {fold(keyword) for keyword in keywords}
+    found = [keyword for keyword in distinct if keyword in query]
+    return Match(sum(is_at_boundaries(keyword, query) for keyword in found), len(found))

@@ -1,10 +1,12 @@
 """Whether a text holds another one whole, however it is written down (ING-RAW)."""
 
+import re
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Final
 from unicodedata import category
 
-from recollect.text import fold, words
+from recollect.text import fold
 from recollect.text.breaks import Piece, pieces
 
 _LONG: Final = 5
@@ -18,6 +20,12 @@ of Hangul says as much as two letters.
 _MOST_FOLDED: Final = 18
 """Characters that one becomes at most when it is folded."""
 
+READ: Final = 20_000
+"""Characters of a text that are read; what is beyond is as good as not there."""
+
+_START: Final = 1_000
+_CHUNK: Final = re.compile(r"\S+")
+
 _A_REMARK: Final = 4
 """Words that are no more than a remark: what is about them often holds them whole."""
 
@@ -29,22 +37,27 @@ def amount(text: str) -> int:
     """How much a text is: its words, as if there were spaces in all of them.
 
     A run of Chinese, Japanese or Thai counts one for each two letters, a Korean one for each eight,
-    any other for each twelve: there, what is longer was not typed as a word.
+    any other for each twelve: there, what is longer was not typed as a word. No more counts than
+    what is read.
     """
-    return _amount(_pieces(text))
+    return _amount(_pieces(_first(text)))
 
 
 class Whole:
-    """A text that must not be kept whole, read once for all that it is looked for in."""
+    """A text that must not be kept whole, read once for all that it is looked for in.
+
+    Mostly its first words settle that it is not there, and no more of it is read. Of a text that
+    is longer than `READ` its first part counts for the whole: what holds all of it holds that.
+    """
 
     def __init__(self, text: str) -> None:
-        found = _pieces(text)
-        self.is_a_remark = _amount(found) <= _A_REMARK
-        self._words = [piece.text for piece in found]
-        self._letters = _letters(text)
-        self._marks = "" if self._words else _marks(text)
-        self._size = sum(map(len, self._words))
-        self._is_long = sum(1 if one.isascii() else 2 for one in self._letters) >= _LONG
+        self._text = _first(text)
+        self._start = _Part(_start(self._text))
+
+    @property
+    def is_a_remark(self) -> bool:
+        """Whether it is no more than a few words."""
+        return self._start.amount <= _A_REMARK and self._all.amount <= _A_REMARK
 
     def is_in(self, text: str) -> bool:
         """Whether a text holds this one, in whatever case, form, spacing or punctuation.
@@ -53,21 +66,74 @@ class Whole:
         2. or its letters do, if there are enough of them to mean something
         3. what has no words at all (``…``) is compared without white space; nothing holds nothing
         """
-        if self._size > _MOST_FOLDED * len(text):
+        if self._start.size > _MOST_FOLDED * len(text):
             return False  # it is too short to hold this one, however it is folded
-        # 1.
-        if self._words and self._runs_in(words(text)):
-            return True
-        # 2.
-        if self._is_long:
-            return self._letters in _letters(text)
-        # 3.
-        return bool(self._marks) and self._marks in _marks(text)
+        looked_in = _Part(text)
+        return self._start.may_begin_in(looked_in) and self._all.is_in(looked_in)
 
-    def _runs_in(self, outside: list[str]) -> bool:
-        size = len(self._words)
-        starts = range(len(outside) - size + 1)
-        return any(outside[start : start + size] == self._words for start in starts)
+    @cached_property
+    def _all(self) -> "_Part":
+        return self._start if self._start.text is self._text else _Part(self._text)
+
+
+class _Part:
+    """A text, taken apart."""
+
+    def __init__(self, text: str) -> None:
+        found = _pieces(text)
+        self.text = text
+        self.amount = _amount(found)
+        self.size = sum(len(piece.text) for piece in found)
+        self.words = [piece.text for piece in found]
+
+    @cached_property
+    def letters(self) -> str:
+        """Its letters alone."""
+        return _letters(self.text)
+
+    @cached_property
+    def marks(self) -> str:
+        """All of it but white space."""
+        return _marks(self.text)
+
+    def is_in(self, outside: "_Part") -> bool:
+        """Whether all of this one stands there."""
+        if self.words and self._runs_in(outside):
+            return True
+        if sum(1 if one.isascii() else 2 for one in self.letters) >= _LONG:
+            return self.letters in outside.letters
+        return not self.words and bool(self.marks) and self.marks in outside.marks
+
+    def may_begin_in(self, outside: "_Part") -> bool:
+        """Whether a text that begins with all of this one may stand there."""
+        if self._runs_in(outside):  # no words at all do so everywhere
+            return True
+        return self.letters in outside.letters
+
+    def _runs_in(self, outside: "_Part") -> bool:
+        size = len(self.words)
+        starts = range(len(outside.words) - size + 1)
+        return any(outside.words[start : start + size] == self.words for start in starts)
+
+
+def _first(text: str) -> str:
+    """As much of a text as is read; white space is not counted where it goes on and on."""
+    if len(text) <= READ:
+        return text
+    chunks: list[str] = []
+    left = READ
+    for chunk in _CHUNK.finditer(text):
+        chunks.append(chunk[0][:left])
+        left -= len(chunks[-1]) + 1
+        if left <= 0:
+            break
+    return " ".join(chunks)
+
+
+def _start(text: str) -> str:
+    """The first words of a text; all of it if it is short, or has no white space."""
+    end = text.rfind(" ", 0, _START) if len(text) > _START else -1
+    return text if end < 0 else text[:end]
 
 
 def holds_whole(text: str, whole: str) -> bool:

@@ -8,6 +8,8 @@ from typing import Any, Final, NamedTuple
 
 from recollect.ledger.beside import (
     Beside,
+    CycleSalt,
+    ItemOrigin,
     NewItem,
     Recorded,
     SessionAside,
@@ -16,6 +18,7 @@ from recollect.ledger.beside import (
 )
 from recollect.ledger.codec import BodyCodec, check_readable
 from recollect.plans.items import read_item
+from recollect.stores.item_ids import id_of
 
 
 class Carried(NamedTuple):
@@ -29,9 +32,13 @@ class Carried(NamedTuple):
 
 def _item(bodies: BodyCodec, row: Sequence[Any]) -> NewItem:
     id, session, body = row
-    named = _id_of(id) if isinstance(id, bytes) else str(id)
-    kept = read_item(_unpacked(bodies, body), id=named, session_ref=session)
+    kept = read_item(_unpacked(bodies, body), id=_named(id), session_ref=session)
     return NewItem(kept.id, kept.session_ref, kept.timestamp, kept.summary, tuple(kept.keywords))
+
+
+def _named(id: Any) -> str:
+    """An id, whether it is stored as its bytes or is a UUID of the database."""
+    return id_of(id) if isinstance(id, bytes) else str(id)
 
 
 def _unpacked(bodies: BodyCodec, stored: bytes) -> bytes:
@@ -39,12 +46,6 @@ def _unpacked(bodies: BodyCodec, stored: bytes) -> bytes:
     body = bodies.unpack(stored)
     check_readable([body])
     return body
-
-
-def _id_of(stored: bytes) -> str:
-    """An id that is stored as its sixteen bytes."""
-    digits = stored.hex()
-    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
 def _session(bodies: BodyCodec, row: Sequence[Any]) -> SessionSaved:
@@ -66,10 +67,21 @@ def _recording(bodies: BodyCodec, row: Sequence[Any]) -> Recorded:
     return Recorded(cycle, _unpacked(bodies, body))
 
 
+def _salt(_: BodyCodec, row: Sequence[Any]) -> CycleSalt:
+    return CycleSalt(*row)
+
+
+def _origin(_: BodyCodec, row: Sequence[Any]) -> ItemOrigin:
+    session, id, cycle = row
+    return ItemOrigin(session, _named(id), cycle)
+
+
 CARRIED: Final = (
     Carried("items", "id, session, body", "session, id", _item),
     Carried("sessions", "name, session_id, body", "name", _session),
     Carried("sessions_aside", "name, at, body", "name, number", _aside),
     Carried("session_files", "file, token", "file", _file),
     Carried("recordings", "cycle, body", "cycle", _recording),
+    Carried("cycle_salts", "cycle, salt", "cycle", _salt),
+    Carried("item_origins", "session, id, cycle", "session, id", _origin),
 )

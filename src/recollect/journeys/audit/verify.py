@@ -4,6 +4,8 @@
    and the snapshots of its worlds, whose hashes are made anew      (`worlds`)
 2. its head, the nodes of the tree that are stored, and the list of its notices
 3. the rows, tags, marks and words that follow from it, in a second pass   (`ledger.rows`)
+4. the items that its cycles stored, and what these are found by     (`turns`)
+5. the vectors, as far as can be told without their model          (`vectors`)
 
 It reads one snapshot: writing goes on meanwhile, and a ledger that is being written to is no
 more suspicious for it.
@@ -13,6 +15,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Final
 
+from recollect.journeys.audit.turns import CycleWalk
+from recollect.journeys.audit.vectors import check_vectors
 from recollect.journeys.audit.worlds import WorldWalk
 from recollect.kernel.errors import BodyUnreadable, StoreFailed
 from recollect.kernel.randomness import Randomness
@@ -61,10 +65,11 @@ async def verify(
         head = await snapshot.head()
         key = Randomness().take(KEY_BYTES)
         walk = Walk(head.origin, damages, roots_at, key=key)
-        worlds = WorldWalk(ledger, damages)
+        worlds, cycles = WorldWalk(ledger, damages), CycleWalk(damages, key)
         async for entries in snapshot.entries():  # 1.
             walk.feed(entries)
             await worlds.feed(entries)
+            cycles.feed(entries)
             tell("entries", walk.size, head.size)
         walk.facts.finish()
         await _check_head(snapshot, head, walk)  # 2.
@@ -81,6 +86,8 @@ async def verify(
         await _check_marks(snapshot, walk.facts.marks, TagSums(key), damages)
         rows.derivations.add_all(walk.facts.derivations)
         await _check_derivations(snapshot, rows.derivations, TagSums(key), damages)
+        await cycles.finish(snapshot)  # 4.
+        await check_vectors(snapshot, damages)  # 5.
         return Report(
             head.origin,
             walk.size,

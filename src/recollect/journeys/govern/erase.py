@@ -62,6 +62,8 @@ class ErasureCounts:
     postings: int = 0
     retries: int = 0
     derivations: int = 0
+    vectors: int = 0
+    """Embeddings."""
     traces: int = 0
     """Selections of memory."""
     proposals: int = 0
@@ -70,11 +72,13 @@ class ErasureCounts:
     effects: int = 0
     snapshots: int = 0
     cycles: int = 0
-    """Turns, with what was recorded of them."""
+    """Turns, with what was recorded of them and the items that they stored."""
     recordings: int = 0
-    sessions: int = 0
-    """They go with a whole scope, and so do items."""
     items: int = 0
+    keywords: int = 0
+    """What items are found by, one for each item that has it."""
+    sessions: int = 0
+    """They go with a whole scope: nothing of what was said stands in them."""
 
     def add_facts(self, entries: Sequence[NamedEntry]) -> None:
         """Count facts."""

@@ -1,7 +1,11 @@
 """The fact of a cycle: that it was, under which plan, and what it came to; never its content.
 
-It has digests of the step outputs and of the items (ING-RAW), the outcome, and where the cycle
-failed at which step and with which code.
+It has digests of what was said, of the step outputs and of the items (ING-RAW), the outcome, and
+where the cycle failed at which step and with which code. The digests are salted: a short answer
+could be guessed else, by whoever reads an export. The salt is the cycle's own, stands beside the
+journal, and goes when the cycle is erased.
+
+What a cycle was given of earlier ones are its inputs: when one of these is erased, so is the cycle.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +15,7 @@ from recollect.identity import Frozen, decode, sha256
 from recollect.kernel.errors import CycleFailed, PlanError, RecollectError
 from recollect.kernel.json import JsonValue, storable
 from recollect.ledger.beside import CYCLE
-from recollect.ledger.entry import entry_hash, read_entry
+from recollect.ledger.entry import entry_hash, read_entry, salted
 from recollect.ledger.fact import Fact
 from recollect.ledger.unit import Ledger, StoredEntry
 from recollect.plans.plan import ExecutionPlan
@@ -26,6 +30,11 @@ UNKNOWN: Final = "unknown"
 """The code of an error that is not ours."""
 
 
+def salted_digest(salt: bytes, digest: str) -> str:
+    """A digest as the fact of a cycle has it: sha256(salt ‖ sha256(value)), as that of a body."""
+    return salted(salt, bytes.fromhex(digest)).hex()
+
+
 class Began(NamedTuple):
     """What is known of a cycle before its first step."""
 
@@ -33,7 +42,7 @@ class Began(NamedTuple):
     session_ref: str
     plan_hash: str
     turn: str
-    """The digest of what was said, and of the session's name."""
+    """The digest of what was said, and of the session's name; not salted yet."""
     is_recorded: bool
 
     @property
@@ -48,16 +57,35 @@ class Began(NamedTuple):
             "cycleId": self.cycle_id,
             "sessionRef": self.session_ref,
             "planHash": self.plan_hash,
-            "turn": self.turn,
             "outcome": outcome,
             **others,
         }
         return Fact("cycle", says, marks=(CYCLE + self.cycle_id, CYCLES + self.session_ref))
 
-    def completed(self, outputs: Mapping[str, Frozen], items: Sequence[str]) -> Fact:
-        """It landed: the digests of what its steps gave, in their order, and of its items."""
-        steps = [[id, output.digest] for id, output in outputs.items()]
-        return self.fact("completed", steps=steps, items=list(items), recorded=self.is_recorded)
+    def completed(
+        self,
+        outputs: Mapping[str, Frozen],
+        items: Sequence[str],
+        salt: bytes,
+        sources: Sequence[str] = (),
+    ) -> Fact:
+        """It landed: digests of what its steps gave, in their order, and of its items.
+
+        `sources` are the cycles whose items it was given.
+        """
+        steps = [[id, salted_digest(salt, output.digest)] for id, output in outputs.items()]
+        fact = self.fact(
+            "completed",
+            turn=salted_digest(salt, self.turn),
+            steps=steps,
+            items=[salted_digest(salt, one) for one in items],
+            recorded=self.is_recorded,
+        )
+        if not sources:
+            return fact
+        return fact._replace(
+            inputs=[CYCLE + source for source in sources], output=CYCLE + self.cycle_id
+        )
 
     def failed(self, error: PlanError, plan: ExecutionPlan) -> Fact:
         """It failed: at which step of the plan, where it was one, and with which code.

@@ -1,11 +1,12 @@
 """How a cycle ends: all that it leaves lands in one unit of work, or nothing does (ING-PERSIST).
 
-A unit has the fact of the cycle as its one entry, and beside it the items, the session, and the
-recording where one is asked for. A cycle that failed leaves a fact of its own and nothing else.
+A unit has the fact of the cycle as its one entry, and beside it the salt of its digests, the items,
+the session, and the recording where one is asked for. A cycle that failed leaves a fact of its own
+and nothing else.
 """
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -16,9 +17,10 @@ from recollect.kernel.clock import Clock
 from recollect.kernel.errors import FailFast, IdempotencyConflict, WriteFailed
 from recollect.kernel.json import JsonValue
 from recollect.kernel.retry import RetryKey
+from recollect.ledger.beside import CYCLE, CycleSalt
 from recollect.ledger.entry import SALT_BYTES
 from recollect.ledger.fact import Fact
-from recollect.ledger.unit import Committed, Unit
+from recollect.ledger.unit import Committed, Expected, Unit
 from recollect.plans.engine import Outputs
 from recollect.plans.policy import Interpreted
 from recollect.plans.recording import RecordedStep, Recording
@@ -38,6 +40,8 @@ class Ran(NamedTuple):
     staged: Staged
     clock: Clock
     answers: Sequence[str]
+    sources: Mapping[str, int | None]
+    """The cycles whose items it was given, each with the entry that was the newest of its name."""
 
 
 class Landed(NamedTuple):
@@ -59,16 +63,24 @@ class Landing:
         """Commit all that a cycle leaves; WriteFailed where that fails, and nothing was written.
 
         IdempotencyConflict where its id stood for another cycle before. A cancellation waits until
-        the commit is over: it has landed, or it has not.
+        the commit is over: it has landed, or it has not. Where a cycle was erased meanwhile whose
+        items this one was given, it must not land: what it made would outlive the erasure.
         """
         began, session = ran.began, ran.session
         try:
             items = ran.staged.items(session.session_id)
             state = session.state(ran.clock.now_ms(), ran.staged.version(session.session_id))
             recorded = [_recording(ran).beside] if self.is_recording else []
-            unit = self._unit(began.completed(ran.outputs, digests(items)), ran.clock.now_ms())
+            salt = self.scope.randomness.take(SALT_BYTES)
+            fact = began.completed(ran.outputs, digests(items), salt, sorted(ran.sources))
+            unit = self._unit(fact, ran.clock.now_ms())
             unit = unit._replace(
-                beside=(*new_items(items), *recorded),
+                beside=(
+                    CycleSalt(began.cycle_id, salt),
+                    *new_items(items, began.cycle_id),
+                    *recorded,
+                ),
+                expects=[Expected(CYCLE + one, seq) for one, seq in ran.sources.items()],
                 key=RetryKey(began.cycle_id, began.fingerprint),
                 about=began.cycle_id,
             )

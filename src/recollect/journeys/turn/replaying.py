@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from recollect.identity import freeze
 from recollect.journeys.turn.composing import Summarising, Surroundings, Tools, composed
-from recollect.journeys.turn.facts import Cycle, completed, cycles
+from recollect.journeys.turn.facts import Cycle, completed, cycles, salted_digest
 from recollect.journeys.turn.limits import within_limit
 from recollect.journeys.turn.scope import Scope
 from recollect.journeys.turn.staged import Staged, digests
@@ -41,6 +41,7 @@ from recollect.plans.steps.retrieve_memory import RetrieveMemory
 RECORDING: Final = "the recording"
 PLAN: Final = "the plan"
 ITEMS: Final = "the items"
+SALT: Final = "the salt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +85,11 @@ async def replay_cycle(
             raise NotRecorded(cycle_id)  # it failed, and left nothing
         raise WorldNotFound("cycle", cycle_id)
     kept = await read_recording(scope.table.ledger.beside, cycle_id)
+    salt = await scope.table.ledger.origins.salt(cycle_id)
+    if salt is None:
+        return _differs(cycle_id, SALT, "it is gone, and nothing can be compared without it")
     # 2.
-    if (why := _not_of(kept, landed)) is not None:
+    if (why := _not_of(kept, landed, salt)) is not None:
         return _differs(cycle_id, RECORDING, why)
     # 3. The hash first: its steps are those of the recording then.
     try:
@@ -115,19 +119,21 @@ async def replay_cycle(
     if model.is_asked_less:
         return CycleReplay(cycle_id, Difference(RECORDING, "it has more answers"), prompt)
     # 5.
-    if digests(staged.items(kept.turn["sessionRef"])) != landed.document["items"]:
+    items = digests(staged.items(kept.turn["sessionRef"]))
+    if [salted_digest(salt, one) for one in items] != landed.document["items"]:
         return CycleReplay(cycle_id, Difference(ITEMS, "they are others"), prompt)
     return CycleReplay(cycle_id, None, prompt)
 
 
-def _not_of(kept: Recording, landed: Cycle) -> str | None:
+def _not_of(kept: Recording, landed: Cycle, salt: bytes) -> str | None:
     """What a recording says otherwise than the journal; None if it is that of the cycle."""
     said = landed.document
     if (kept.cycle_id, kept.plan_hash) != (landed.cycle_id, said["planHash"]):
         return "it is of another cycle, or of another plan"
     if kept.turn.keys() != set(CONTRACT.turn) or kept.turn["sessionRef"] != said["sessionRef"]:
         return "it is of another session, or was given something else"
-    if [[step.id, freeze(step.output).digest] for step in kept.steps] != said["steps"]:
+    outputs = [[step.id, salted_digest(salt, freeze(step.output).digest)] for step in kept.steps]
+    if outputs != said["steps"]:
         return "its outputs are not those of the journal"
     return None
 

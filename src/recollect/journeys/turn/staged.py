@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from recollect.kernel.errors import CycleFailed, InvalidItem, WriteFailed
-from recollect.ledger.beside import NewItem
+from recollect.ledger.beside import ItemOrigin, NewItem
 from recollect.plans.items import MemoryItem, check_item, item_digest
 from recollect.plans.raw import Whole
 from recollect.plans.summary import check_not_raw
@@ -53,14 +53,16 @@ class Staged:
         return self._session[1]
 
 
-def new_items(items: Sequence[MemoryItem]) -> list[NewItem]:
-    """The items as what lands beside the entries of a unit."""
-    return [
-        NewItem(one.id, one.session_ref, one.timestamp, one.summary, tuple(one.keywords))
-        for one in items
-    ]
+def new_items(items: Sequence[MemoryItem], cycle_id: str) -> list[NewItem | ItemOrigin]:
+    """The items of a cycle, and that they are its own, as what lands beside its fact."""
+    landing: list[NewItem | ItemOrigin] = []
+    for one in items:
+        words = tuple(one.keywords)
+        landing.append(NewItem(one.id, one.session_ref, one.timestamp, one.summary, words))
+        landing.append(ItemOrigin(one.session_ref, one.id, cycle_id))
+    return landing
 
 
 def digests(items: Sequence[MemoryItem]) -> list[str]:
-    """All that the journal has of them (ING-RAW)."""
+    """All that the journal has of them (ING-RAW), not salted yet."""
     return [item_digest(one) for one in items]

@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 from recollect.identity import Frozen, freeze
 from recollect.journeys.records.absent import absent
 from recollect.journeys.turn.composing import Surroundings, Tools, composed
-from recollect.journeys.turn.facts import Began, Cycle, completed
+from recollect.journeys.turn.facts import Began, Cycle, completed, salted_digest
 from recollect.journeys.turn.landing import Landing, Ran
 from recollect.journeys.turn.limits import within_limit
-from recollect.journeys.turn.noted import NotedModel, OneTime
+from recollect.journeys.turn.noted import NotedItems, NotedModel, OneTime
 from recollect.journeys.turn.scope import Scope
 from recollect.journeys.turn.staged import Staged
 from recollect.kernel.errors import (
@@ -213,7 +213,8 @@ class Turns:
         staged, clock = Staged(), OneTime(self._scope.clock)
         model = NotedModel(self._tools.model)
         tools = replace(self._tools, model=model)
-        items = await self._scope.items(began.session_ref)
+        origins, ref = self._scope.table.ledger.origins, began.session_ref
+        items = NotedItems(await self._scope.items(ref), origins, ref)
         around = Surroundings(items, staged, clock, self._scope.randomness, listener)
         planned, session = begun.planned, begun.session
         try:
@@ -231,7 +232,9 @@ class Turns:
         except asyncio.CancelledError as cancelled:
             await self._leave_anyway(began.fact("cancelled"), cancelled)
             raise
-        return Ran(began, planned, session, turn, outputs, staged, clock, model.answers)
+        return Ran(
+            began, planned, session, turn, outputs, staged, clock, model.answers, items.sources
+        )
 
     async def _leave_anyway(self, fact: Fact, instead_of: BaseException) -> None:
         """Journal what ends the cycle, which the caller is told of whether this works or not."""
@@ -243,12 +246,16 @@ class Turns:
 
     async def _landed(self, began: Began, landed: Cycle, planned: Interpreted) -> Turn:
         """What is known of a cycle that landed before; IdempotencyConflict if it was another."""
-        said = landed.document
-        if (said["planHash"], said["turn"]) != (began.plan_hash, began.turn):
+        said, ledger = landed.document, self._scope.table.ledger
+        salt = await ledger.origins.salt(began.cycle_id)
+        if salt is None:
+            raise WriteFailed("the cycle", "it landed before, and its salt is gone since")
+        turn = salted_digest(salt, began.turn)
+        if (said["planHash"], said["turn"]) != (began.plan_hash, turn):
             raise IdempotencyConflict(began.cycle_id)
         place = Place(landed.seq, bytes.fromhex(landed.entry_hash))
         try:
-            kept = await read_recording(self._scope.table.ledger.beside, began.cycle_id)
+            kept = await read_recording(ledger.beside, began.cycle_id)
         except NotRecorded:
             return Turn(began.cycle_id, None, MappingProxyType({}), place, is_fresh=False)
         outputs = MappingProxyType({id: freeze(output) for id, output in kept.outputs.items()})

@@ -6,11 +6,11 @@ from typing import TypeVar, cast
 from recollect.journeys.govern.handle import Handle
 from recollect.journeys.turn.composing import Summarising, Tools
 from recollect.journeys.turn.replaying import CycleReplay, replay_cycle
+from recollect.journeys.turn.summarising import SummariserAside
 from recollect.journeys.turn.turns import Turns
 from recollect.kernel.clock import Clock
 from recollect.kernel.json import JsonValue
 from recollect.ledger.beside import BesideRows
-from recollect.plans.extracting import ExtractiveSummariser
 from recollect.plans.first_contract import CONTRACT
 from recollect.plans.models import Model
 from recollect.plans.plan import ExecutionPlan
@@ -103,7 +103,7 @@ def _interpreted(
 
 def _made(summariser: AnySummariser | None) -> Summarising:
     if summariser is None:
-        return lambda _: ExtractiveSummariser()
+        return lambda _: SummariserAside()
     if hasattr(summariser, "summarise") and not isinstance(summariser, type):
         return lambda _: cast("Summariser", summariser)
     return cast("Summarising", summariser)

@@ -14,14 +14,14 @@ from psycopg.types.numeric import Int8
 
 from recollect.kernel.errors import StoreUnavailable
 from recollect.ledger.holdings import Holdings
-from recollect.ledger.unit import Current, about, recorded_as
+from recollect.ledger.unit import Current, Unit, about, recorded_in
 from recollect.stores.postgres.arrays import Texts
 from recollect.stores.postgres.connection import Connection
 
 _TABLES: Final = (
     "bodies", "versions", "tags", "postings", "threads", "derivations", "retries", "marks",
-    "vectors", "items", "item_keywords", "item_postings", "sessions", "sessions_aside",
-    "recordings",
+    "vectors", "items", "item_keywords", "item_postings", "item_origins", "cycle_salts",
+    "sessions", "sessions_aside", "recordings",
 )  # fmt: skip
 _REWRITE: Final = "VACUUM (FULL, VERBOSE) " + ", ".join(f"recollect.{table}" for table in _TABLES)
 _MAY_NOT: Final = """
@@ -35,18 +35,33 @@ _BESIDE: Final = """
 SELECT n.id,
   (SELECT count(*) FROM recollect.retries k WHERE k.journal = j.number AND k.about = n.about),
   (SELECT count(*) FROM recollect.derivations d WHERE d.journal = j.number AND d.output = n.id),
-  (SELECT count(*) FROM recollect.recordings r WHERE r.journal = j.number AND r.cycle = n.cycle)
+  (SELECT count(*) FROM recollect.recordings r WHERE r.journal = j.number AND r.cycle = n.cycle),
+  (SELECT count(*) FROM recollect.item_origins o
+   JOIN recollect.items i ON i.journal = o.journal AND i.session = o.session AND i.id = o.id
+   WHERE o.journal = j.number AND o.cycle = n.cycle),
+  (SELECT count(*) FROM recollect.item_origins o
+   JOIN recollect.item_keywords k ON k.journal = o.journal AND k.session = o.session
+   JOIN recollect.item_postings p
+     ON p.journal = k.journal AND p.keyword = k.number AND p.id = o.id
+   WHERE o.journal = j.number AND o.cycle = n.cycle),
+  (SELECT count(*) FROM recollect.versions v
+   JOIN recollect.vectors x ON x.journal = v.journal AND x.seq = v.seq
+   WHERE v.journal = j.number AND v.id = n.id)
 FROM recollect.journals j, unnest(%s, %s, %s) AS n (id, about, cycle)
 WHERE j.number = %s
 """
 
 
 async def held_beside(
-    connection: Connection, journal: int, there: Sequence[Current], postings: Mapping[str, int]
+    connection: Connection,
+    journal: int,
+    unit: Unit,
+    there: Sequence[Current],
+    postings: Mapping[str, int],
 ) -> dict[str, Holdings]:
     """What there is beside these objects and facts, and goes with them, and their postings."""
     names = (Texts(each.id for each in there), Texts(map(about, there)))
-    asked = (*names, Texts(map(recorded_as, there)), Int8(journal))
+    asked = (*names, Texts(recorded_in(unit, there)), Int8(journal))
     rows = await connection.execute(_BESIDE, asked, prepare=True, binary=True)
     return {id: Holdings(postings.get(id, 0), *rest) for id, *rest in await rows.fetchall()}
 

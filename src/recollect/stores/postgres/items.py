@@ -13,16 +13,16 @@ from recollect.kernel.errors import ItemDamaged, RecordExists
 from recollect.kernel.json import MAX_INTEGER
 from recollect.ledger.codec import BodyCodec
 from recollect.ledger.time import parse_time
+from recollect.plans.item_terms import terms
 from recollect.plans.items import (
     MemoryItem,
     RetrievedItem,
     check_item,
     check_search,
     item_bytes,
-    read_item,
-    retrieved,
+    read_retrieved,
 )
-from recollect.stores.keywords import asked, terms
+from recollect.stores.keywords import asked
 from recollect.stores.postgres.arrays import Texts
 from recollect.stores.postgres.connection import Connection
 from recollect.stores.postgres.pool import Pool
@@ -30,6 +30,7 @@ from recollect.stores.postgres.pool import Pool
 _SEARCH: Final = "SELECT id, body FROM recollect.search_items(%s, %s, %s, %s, %s, %s, %s)"
 _SAVE: Final = "SELECT recollect.save_item(%s, %s, %s, %s, %s, %s, %s, %s, %s)"
 _INSERT: Final = "SELECT recollect.insert_item(%s, %s, %s, %s, %s, %s, %s, %s)"
+_COUNT_POSTINGS: Final = "SELECT count(*) FROM recollect.item_postings p WHERE p.journal = %s"
 _ERASE: Final = "SELECT recollect.erase_items(%s, %s)"
 
 
@@ -68,7 +69,7 @@ class PostgresItems:
         if body is None:
             raise ItemDamaged(id, "its keywords are there, and it is not")
         raw = self._bodies.unpack(body)
-        return retrieved(read_item(raw, id=id, session_ref=self._session_ref))
+        return read_retrieved(raw, id=id, session_ref=self._session_ref)
 
 
 async def insert_item(
@@ -82,14 +83,18 @@ async def insert_item(
     await _keep(connection, _INSERT, values, item, bodies)
 
 
-async def erase_items(connection: Connection, journal: Int8, *, is_dry_run: bool) -> int:
-    """Remove every item of a journal and all that it was found by; how many there were.
+async def erase_items(
+    connection: Connection, journal: Int8, *, is_dry_run: bool
+) -> tuple[int, int]:
+    """Remove every item of a journal and all that it was found by; how many there were of both.
 
     In a transaction that has locked the journal; a dry run only counts.
     """
+    found = await connection.execute(_COUNT_POSTINGS, (journal,), prepare=True, binary=True)
+    ((keywords,),) = await found.fetchall()
     found = await connection.execute(_ERASE, (journal, is_dry_run), prepare=True, binary=True)
-    ((count,),) = await found.fetchall()
-    return int(count)
+    ((items,),) = await found.fetchall()
+    return items, keywords
 
 
 async def _keep(

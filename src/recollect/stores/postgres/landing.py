@@ -8,6 +8,8 @@ from recollect.ledger.beside import (
     AllErased,
     Beside,
     BesideCounts,
+    CycleSalt,
+    ItemOrigin,
     NewItem,
     Recorded,
     SessionAside,
@@ -18,6 +20,7 @@ from recollect.ledger.codec import BodyCodec
 from recollect.plans.items import MemoryItem
 from recollect.stores.postgres.connection import Connection
 from recollect.stores.postgres.items import erase_items, insert_item
+from recollect.stores.postgres.origins import keep_origin, keep_salt
 from recollect.stores.postgres.sessions import (
     erase_sessions,
     keep_aside,
@@ -44,8 +47,12 @@ async def land(
                 await note_file(connection, numbered, one)
             case Recorded():
                 await record(connection, numbered, one, bodies)
+            case CycleSalt():
+                await keep_salt(connection, numbered, one)
+            case ItemOrigin():
+                await keep_origin(connection, numbered, one)
             case AllErased(is_dry_run):
                 items = await erase_items(connection, numbered, is_dry_run=is_dry_run)
                 counts = await erase_sessions(connection, numbered, is_dry_run=is_dry_run)
-                gone = BesideCounts(items, *counts)
+                gone = BesideCounts(*items, *counts)
     return gone

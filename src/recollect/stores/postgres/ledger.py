@@ -32,6 +32,7 @@ from recollect.stores.postgres.appending import hashes_in
 from recollect.stores.postgres.arrays import Integers, Texts
 from recollect.stores.postgres.beside import beside_the_loop
 from recollect.stores.postgres.erasing import rewrite_tables
+from recollect.stores.postgres.origins import PostgresOrigins
 from recollect.stores.postgres.pool import Pool
 from recollect.stores.postgres.sessions import PostgresBeside
 from recollect.stores.postgres.snapshot import (
@@ -113,6 +114,7 @@ class PostgresLedger:
         self._units = units
         self.vectors = PostgresVectors(calls, scope, journal, bodies)
         self.beside = PostgresBeside(calls, scope, journal, bodies)
+        self.origins = PostgresOrigins(calls, scope, journal)
         self._begin_query = _BEGIN_QUERY.format(scope, journal).as_bytes()
         self._begin_stream = _BEGIN_STREAM.format(scope, journal).as_bytes()
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from psycopg.types.numeric import Int8
 
-from recollect.ledger.beside import Beside
+from recollect.ledger.beside import Beside, StoredItem, StoredKeyword
 from recollect.ledger.codec import BodyCodec, Leniently
 from recollect.ledger.unit import (
     Head,
@@ -17,6 +17,7 @@ from recollect.ledger.unit import (
     StoredRow,
     StoredTag,
     StoredThread,
+    StoredVector,
     StoredWord,
     Version,
 )
@@ -65,6 +66,34 @@ _THREADS: Final = (
     "SELECT t.thread, t.created_at, t.id, t.seq, t.speaker FROM recollect.threads t"
     " WHERE t.journal = %s"
 )
+_ITEMS: Final = """
+SELECT i.session, i.id::text, i.body, o.cycle, s.salt FROM recollect.items i
+LEFT JOIN recollect.item_origins o
+  ON o.journal = i.journal AND o.session = i.session AND o.id = i.id
+LEFT JOIN recollect.cycle_salts s ON s.journal = o.journal AND s.cycle = o.cycle
+WHERE i.journal = %s
+"""
+_WITHOUT_ITEM: Final = """
+SELECT o.session, o.id::text, NULL::bytea, o.cycle, NULL::bytea FROM recollect.item_origins o
+WHERE o.journal = %s AND NOT EXISTS (
+  SELECT FROM recollect.items i
+  WHERE i.journal = o.journal AND i.session = o.session AND i.id = o.id
+)
+"""
+# The key is what a keyword is kept once by; with another one it is none of the index's.
+_KEYWORDS: Final = """
+SELECT k.session, k.gram, k.folded,
+  CASE WHEN k.key = recollect.tag_key(k.folded) THEN k.marked ELSE '' END, p.at, p.id::text
+FROM recollect.item_keywords k
+LEFT JOIN recollect.item_postings p ON p.journal = k.journal AND p.keyword = k.number
+WHERE k.journal = %s
+"""
+_SALTED: Final = "SELECT s.cycle FROM recollect.cycle_salts s WHERE s.journal = %s"
+_VECTORS: Final = """
+SELECT x.seq, x.model, x.id, x.vector, v.status, v.is_newest FROM recollect.vectors x
+LEFT JOIN recollect.versions v ON v.journal = x.journal AND v.id = x.id AND v.seq = x.seq
+WHERE x.journal = %s
+"""
 _MARKS: Final = "SELECT m.name, m.seq FROM recollect.marks m WHERE m.journal = %s"
 _DERIVATIONS: Final = (
     "SELECT d.input, 0::bigint, d.output FROM recollect.derivations d WHERE d.journal = %s"
@@ -135,6 +164,31 @@ class PostgresSnapshot:
             async for rows in chunks:
                 yield [StoredThread._make(row) for row in rows]
 
+    async def items(self) -> AsyncGenerator[Sequence[StoredItem], None]:
+        """Every item, and every origin of one that is not there."""
+        for name, statement in (("items", _ITEMS), ("origins", _WITHOUT_ITEM)):
+            async with aclosing(self._chunks(name, statement)) as chunks:
+                async for rows in chunks:
+                    yield [_item(self._bodies, row) for row in rows]
+
+    async def keywords(self) -> AsyncGenerator[Sequence[StoredKeyword], None]:
+        """Every row of the index of items."""
+        async with aclosing(self._chunks("keywords", _KEYWORDS)) as chunks:
+            async for rows in chunks:
+                yield [StoredKeyword._make(row) for row in rows]
+
+    async def salted(self) -> AsyncGenerator[Sequence[str], None]:
+        """Every cycle that has a salt."""
+        async with aclosing(self._chunks("salted", _SALTED)) as chunks:
+            async for rows in chunks:
+                yield [cycle for (cycle,) in rows]
+
+    async def vectors(self) -> AsyncGenerator[Sequence[StoredVector], None]:
+        """Every vector of all models."""
+        async with aclosing(self._chunks("vectors", _VECTORS)) as chunks:
+            async for rows in chunks:
+                yield [StoredVector._make(row) for row in rows]
+
     async def beside(self) -> AsyncGenerator[Sequence[Beside], None]:
         """All that landed beside the entries."""
         for table, columns, order, make in CARRIED:
@@ -170,6 +224,12 @@ def _words(row: Sequence[Any]) -> list[StoredWord]:
     if start is None or not start <= postings[0].seq <= postings[-1].seq < end:
         return [StoredWord(token, NO_ENTRY, 0)]
     return [StoredWord(token, *posting) for posting in postings]
+
+
+def _item(bodies: BodyCodec, row: Sequence[Any]) -> StoredItem:
+    session, id, body, cycle, salt = row
+    content = None if body is None else bodies.unpack(body)
+    return StoredItem(session, id, content, cycle, salt)
 
 
 def _row(bodies: BodyCodec, row: Sequence[Any]) -> StoredRow:

@@ -245,7 +245,7 @@ class Units:
         for id, number, body in await self._rows(connection, _BODIES, asked):
             digests.setdefault(id, []).append((number, integrity_digest(self._bodies.unpack(body))))
         postings = await leaving.postings(connection, [each.id for each in there])
-        beside = await held_beside(connection, self._journal, there, postings)
+        beside = await held_beside(connection, self._journal, unit, there, postings)
         return [
             each
             and each._replace(

@@ -23,7 +23,7 @@ from recollect.stores.sqlite.connection import (
 from recollect.stores.sqlite.items import SqliteItems
 from recollect.stores.sqlite.ledger import SqliteLedger
 from recollect.stores.sqlite.merging import Merger
-from recollect.stores.sqlite.reader import Parameters, Reader
+from recollect.stores.sqlite.reader import Glance, Parameters, Reader
 from recollect.stores.sqlite.schema import check_identity, migrate
 from recollect.stores.sqlite.writer import Writer
 
@@ -119,6 +119,12 @@ class SqliteDatabase:
         if self._reader is not None:
             return self._reader.rows(sql, parameters, make)
         return self._writer.run(lambda c: [make(row) for row in c.execute(sql, parameters)])
+
+    async def glance(self, look: Glance, make: Callable[[Any], R]) -> list[R]:
+        """What a few short reads find, all of the same moment; in memory they take their turn."""
+        if self._reader is not None:
+            return await self._reader.glance(look, make)
+        return await self._writer.run(lambda c: [make(row) for row in look(c.cursor(), {})])
 
     @property
     def reader(self) -> Reader | None:

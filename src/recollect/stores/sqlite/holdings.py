@@ -9,7 +9,7 @@ import apsw
 import orjson
 
 from recollect.ledger.holdings import Holdings
-from recollect.ledger.unit import Current, Draft, about, recorded_as
+from recollect.ledger.unit import Current, Draft, about, recorded_in
 from recollect.stores.postings import Chunk, ChunkDamaged, postings_of
 from recollect.stores.sqlite.places import place
 from recollect.stores.sqlite.units import Job
@@ -29,13 +29,28 @@ _RECORDINGS: Final = """
 SELECT cycle, 1 FROM recordings
 WHERE journal = ? AND cycle IN (SELECT value FROM json_each(?))
 """
+_ITEMS: Final = """
+SELECT o.cycle, count(*) FROM item_origins o
+JOIN items i ON i.journal = o.journal AND i.session = o.session AND i.id = o.id
+WHERE o.journal = ? AND o.cycle IN (SELECT value FROM json_each(?)) GROUP BY o.cycle
+"""
+_KEYWORDS: Final = """
+SELECT o.cycle, count(*) FROM item_origins o
+JOIN item_keywords k ON k.journal = o.journal AND k.session = o.session
+JOIN item_postings p ON p.keyword = k.number AND p.id = o.id
+WHERE o.journal = ? AND o.cycle IN (SELECT value FROM json_each(?)) GROUP BY o.cycle
+"""
+_VECTORS: Final = """
+SELECT v.id, count(*) FROM versions v JOIN vectors x ON x.journal = v.journal AND x.seq = v.seq
+WHERE v.journal = ? AND v.id IN (SELECT value FROM json_each(?)) GROUP BY v.id
+"""
 _POSTINGS: Final = "SELECT first, body FROM postings WHERE journal = ?"
 _PLACES: Final = "SELECT seq FROM versions WHERE journal = ? AND id = ?"
 
 
 def counting(connection: apsw.Connection, words: WordCache, job: Job) -> Job:
     """The job, told of each object that it erases what goes with it; counted when it is read."""
-    counts, unit = _Counts(connection, words, job.journal), job.unit
+    counts, unit = _Counts(connection, words, job), job.unit
 
     def decide(found: Sequence[Current | None]) -> Sequence[Draft]:
         return unit.decide(counts.told(found))
@@ -46,10 +61,10 @@ def counting(connection: apsw.Connection, words: WordCache, job: Job) -> Job:
 class _Counts:
     """Counts for one unit, portion by portion."""
 
-    def __init__(self, connection: apsw.Connection, words: WordCache, journal: int) -> None:
+    def __init__(self, connection: apsw.Connection, words: WordCache, job: Job) -> None:
         self._connection = connection
         self._words = words
-        self._journal = journal
+        self._journal, self._unit = job
         self._of_another: Counter[int] | None = None
         """The postings of each entry, of an index that is another tokenizer's: the first object
         that is erased takes all of it away, so it is counted once for all portions."""
@@ -59,7 +74,11 @@ class _Counts:
         there = [each for each in found if each is not None]
         retries = self._rows(_RETRIES, [about(each) for each in there])
         derivations = self._rows(_DERIVATIONS, [each.id for each in there])
-        recordings = self._rows(_RECORDINGS, [recorded_as(each) for each in there])
+        cycles = recorded_in(self._unit, there)
+        cycle_of = dict(zip([each.id for each in there], cycles, strict=True))
+        recordings = self._rows(_RECORDINGS, cycles)
+        items, keywords = self._rows(_ITEMS, cycles), self._rows(_KEYWORDS, cycles)
+        vectors = self._rows(_VECTORS, [each.id for each in there])
         return [
             each
             and each._replace(
@@ -67,7 +86,10 @@ class _Counts:
                     self._postings(each.id),
                     retries[about(each)],
                     derivations[each.id],
-                    recordings[recorded_as(each)],
+                    recordings[cycle_of[each.id]],
+                    items[cycle_of[each.id]],
+                    keywords[cycle_of[each.id]],
+                    vectors[each.id],
                 )
             )
             for each in found

@@ -8,6 +8,8 @@ from recollect.ledger.beside import (
     AllErased,
     Beside,
     BesideCounts,
+    CycleSalt,
+    ItemOrigin,
     NewItem,
     Recorded,
     SessionAside,
@@ -17,6 +19,7 @@ from recollect.ledger.beside import (
 from recollect.ledger.codec import BodyCodec
 from recollect.plans.items import MemoryItem
 from recollect.stores.sqlite.items import count_items, forget_items, insert_item
+from recollect.stores.sqlite.origins import forget_origins, keep_origin, keep_salt
 from recollect.stores.sqlite.sessions import (
     count_sessions,
     forget_sessions,
@@ -44,14 +47,19 @@ def land(
                 note_file(connection, journal, one)
             case Recorded():
                 record(connection, journal, one, bodies)
+            case CycleSalt():
+                keep_salt(connection, journal, one)
+            case ItemOrigin():
+                keep_origin(connection, journal, one)
             case AllErased(is_dry_run):
                 gone = _erase(connection, journal, is_dry_run=is_dry_run)
     return gone
 
 
 def _erase(connection: apsw.Connection, journal: int, *, is_dry_run: bool) -> BesideCounts:
-    counts = BesideCounts(count_items(connection, journal), *count_sessions(connection, journal))
+    counts = BesideCounts(*count_items(connection, journal), *count_sessions(connection, journal))
     if not is_dry_run:
         forget_items(connection, journal)
+        forget_origins(connection, journal)
         forget_sessions(connection, journal)
     return counts

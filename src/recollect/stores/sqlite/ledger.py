@@ -39,6 +39,7 @@ from recollect.stores.sqlite.erasing import scrub
 from recollect.stores.sqlite.finding import Asked, find
 from recollect.stores.sqlite.marks import ENTRIES_AT, MARKED, NAMES, OUTPUTS
 from recollect.stores.sqlite.merging import Merger, merge
+from recollect.stores.sqlite.origins import SqliteOrigins
 from recollect.stores.sqlite.places import SEQ_BITS, place
 from recollect.stores.sqlite.ranking import Question, rank
 from recollect.stores.sqlite.reader import Parameters, Reader
@@ -154,6 +155,7 @@ class SqliteLedger:
         self._current = partial(current, database.bodies)
         self.vectors = SqliteVectors(database, journal)
         self.beside = SqliteBeside(database, journal)
+        self.origins = SqliteOrigins(database, journal)
 
     def commit(self, unit: Unit) -> Coroutine[Any, Any, Committed]:
         """Run a unit in one transaction, which other units may share."""

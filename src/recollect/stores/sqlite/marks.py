@@ -12,6 +12,7 @@ from recollect.ledger.fact import named_entries
 from recollect.ledger.unit import Current, Expected, Mark, asked_for_as, of_entries
 from recollect.stores.shorthand import ENTRY, unpacked
 from recollect.stores.sqlite.inserts import Inserts
+from recollect.stores.sqlite.origins import forget_cycle
 from recollect.stores.sqlite.places import SEQ_BITS, place
 from recollect.stores.sqlite.sessions import forget_recording
 
@@ -74,7 +75,9 @@ def erase_entries(
         if id := asked_for_as(name):
             connection.execute(_FORGET_RETRIES, (journal, id))
         if name.startswith(CYCLE):
-            forget_recording(connection, journal, name.removeprefix(CYCLE))
+            cycle = name.removeprefix(CYCLE)
+            forget_recording(connection, journal, cycle)
+            forget_cycle(connection, journal, cycle)
 
 
 def entries_of(

@@ -20,6 +20,11 @@ from recollect.stores.sqlite.connection import let_go, plain_errors
 
 R = TypeVar("R")
 Parameters = Sequence[Any]
+Notes = dict[Any, Any]
+"""What reads have found out, and may use again as long as the database stays as it is."""
+
+Glance = Callable[[apsw.Cursor, Notes], list[Any]]
+"""A few short reads by one cursor; the last column of the rows that they end with is a body."""
 
 LOOP_STEPS: Final = 10_000
 """Steps of SQLite's virtual machine: about a millisecond."""
@@ -28,6 +33,7 @@ LOOP_BYTES: Final = 64 * 1024
 """Bytes of bodies that may be decoded on the loop's thread: likewise."""
 
 _STEPS_AT_ONCE: Final = 1_000
+_MOST_NOTES: Final = 64
 THREADS: Final = 4
 CHUNK: Final = 256
 
@@ -42,6 +48,8 @@ class Reader:
         self._short.set_progress_handler(self._break_off, _STEPS_AT_ONCE)
         self._steps = 0
         self._cursor = self._short.cursor()  # making one costs a fifth of a point look-up
+        self._notes: Notes = {}
+        self._noted_at: object = None
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="recollect-reader")
         self._own = local()
         self._connections: list[apsw.Connection] = []
@@ -68,6 +76,13 @@ class Reader:
             return [make(row) for row in rows]
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, self._long, sql, parameters, make)
+
+    async def glance(self, look: Glance, make: Callable[[Any], R]) -> list[R]:
+        """What a few short reads find, all of the same moment; each row made into a value."""
+        rows = self._glanced(look)
+        if rows is not None:
+            return [make(row) for row in rows]
+        return await self.run(lambda c: [make(row) for row in look(c.cursor(), {})])
 
     async def run(self, work: Callable[[apsw.Connection], R]) -> R:
         """Several reads that all see the same moment, on a reader thread."""
@@ -101,6 +116,31 @@ class Reader:
             self._threads.shutdown()
             for connection in [self._short, *self._connections]:
                 let_go(connection)
+
+    def _glanced(self, look: Glance) -> list[Any] | None:
+        """The rows of a glance; None if it takes more than a moment."""
+        if not self._open:
+            raise StoreClosed
+        self._steps = 0
+        cursor = self._cursor
+        try:
+            cursor.execute("BEGIN")
+            try:
+                # Whoever commits, here or in another process: the number is another one then.
+                version = cursor.execute("PRAGMA data_version").fetchall()
+                if version != self._noted_at or len(self._notes) > _MOST_NOTES:
+                    self._notes, self._noted_at = {}, version
+                rows = look(cursor, self._notes)
+            finally:
+                self._steps = 0  # the end is not broken off
+                if self._short.in_transaction:
+                    cursor.execute("ROLLBACK")
+        except (apsw.InterruptError, apsw.BusyError, apsw.LockedError):
+            return None  # too long for the loop, or not at once
+        except apsw.Error:
+            with plain_errors(self._database):
+                raise
+        return rows if _is_short(rows) else None
 
     def _break_off(self) -> bool:
         # SQLite counts the steps of a prepared statement over all of its runs, and asks here at

@@ -10,7 +10,7 @@ from typing import Any, Final, Self, TypeVar
 
 import apsw
 
-from recollect.ledger.beside import Beside
+from recollect.ledger.beside import Beside, StoredItem, StoredKeyword
 from recollect.ledger.codec import BodyCodec, Leniently
 from recollect.ledger.unit import (
     Head,
@@ -21,10 +21,12 @@ from recollect.ledger.unit import (
     StoredRow,
     StoredTag,
     StoredThread,
+    StoredVector,
     StoredWord,
     Version,
 )
 from recollect.stores.carrying import CARRIED
+from recollect.stores.item_ids import id_of
 from recollect.stores.postings import Chunk, ChunkDamaged, postings_of
 from recollect.stores.segments import Segment, wrong
 from recollect.stores.shorthand import ENTRY, unpacked
@@ -55,6 +57,26 @@ SELECT p.token, p.first, p.body, s.first, s.until FROM postings p
 LEFT JOIN segments s ON s.journal = p.journal AND s.number = p.segment WHERE p.journal = ?
 """
 _THREADS: Final = "SELECT thread, created_at, id, seq, speaker FROM threads WHERE journal = ?"
+_ITEMS: Final = """
+SELECT i.session, i.id, i.body, o.cycle, s.salt FROM items i
+LEFT JOIN item_origins o ON o.journal = i.journal AND o.session = i.session AND o.id = i.id
+LEFT JOIN cycle_salts s ON s.journal = o.journal AND s.cycle = o.cycle WHERE i.journal = ?1
+UNION ALL
+SELECT o.session, o.id, NULL, o.cycle, NULL FROM item_origins o
+WHERE o.journal = ?1 AND NOT EXISTS (
+  SELECT 1 FROM items i WHERE i.journal = ?1 AND i.session = o.session AND i.id = o.id
+)
+"""
+_KEYWORDS: Final = """
+SELECT k.session, k.gram, k.folded, k.marked, p.at, p.id FROM item_keywords k
+LEFT JOIN item_postings p ON p.keyword = k.number WHERE k.journal = ?
+"""
+_SALTED: Final = "SELECT cycle FROM cycle_salts WHERE journal = ?"
+_VECTORS: Final = """
+SELECT x.seq, x.model, x.id, x.vector, v.status, v.is_newest FROM vectors x
+LEFT JOIN versions v ON v.journal = x.journal AND v.id = x.id AND v.seq = x.seq
+WHERE x.journal = ?
+"""
 _DERIVATIONS: Final = "SELECT input, 0, output FROM derivations WHERE journal = ?"
 _SEQ: Final = (1 << SEQ_BITS) - 1
 _BESIDE: Final = {
@@ -152,6 +174,22 @@ class SqliteSnapshot:
         """Every row of the index of threads."""
         return self._chunks(_THREADS, (self._journal,), StoredThread._make)
 
+    def items(self) -> AsyncGenerator[Sequence[StoredItem], None]:
+        """Every item, and every origin of one that is not there."""
+        return self._chunks(_ITEMS, (self._journal,), partial(_item, self._bodies))
+
+    def keywords(self) -> AsyncGenerator[Sequence[StoredKeyword], None]:
+        """Every row of the index of items."""
+        return self._chunks(_KEYWORDS, (self._journal,), _keyword)
+
+    def salted(self) -> AsyncGenerator[Sequence[str], None]:
+        """Every cycle that has a salt."""
+        return self._chunks(_SALTED, (self._journal,), _first)
+
+    def vectors(self) -> AsyncGenerator[Sequence[StoredVector], None]:
+        """Every vector of all models."""
+        return self._chunks(_VECTORS, (self._journal,), StoredVector._make)
+
     # ------------------------------------------------------------------- on the thread
 
     def _begin(self) -> None:
@@ -214,6 +252,21 @@ def _words(row: Any) -> list[StoredWord]:
     return [StoredWord(token, *posting) for posting in postings]
 
 
+def _item(bodies: BodyCodec, row: Any) -> StoredItem:
+    session, id, body, cycle, salt = row
+    content = None if body is None else bodies.unpack(body)
+    return StoredItem(session, id_of(id), content, cycle, salt)
+
+
+def _keyword(row: Any) -> StoredKeyword:
+    found = StoredKeyword._make(row)
+    return found if row[-1] is None else found._replace(id=id_of(row[-1]))
+
+
+def _first(row: Any) -> str:
+    return str(row[0])
+
+
 class MemorySnapshot:
     """The same for a database in memory, which has one connection: all of it is read at once."""
 
@@ -243,6 +296,10 @@ class MemorySnapshot:
             SEGMENTS: journal,
             _POSTINGS: journal,
             _THREADS: journal,
+            _ITEMS: journal,
+            _KEYWORDS: journal,
+            _SALTED: journal,
+            _VECTORS: journal,
             **dict.fromkeys(_BESIDE, journal),
         }
         self._read = await self._run(
@@ -303,3 +360,19 @@ class MemorySnapshot:
     async def threads(self) -> AsyncGenerator[Sequence[StoredThread], None]:
         """Every row of the index of threads."""
         yield [StoredThread._make(row) for row in self._read[_THREADS]]
+
+    async def items(self) -> AsyncGenerator[Sequence[StoredItem], None]:
+        """Every item, and every origin of one that is not there."""
+        yield [_item(self._bodies, row) for row in self._read[_ITEMS]]
+
+    async def keywords(self) -> AsyncGenerator[Sequence[StoredKeyword], None]:
+        """Every row of the index of items."""
+        yield [_keyword(row) for row in self._read[_KEYWORDS]]
+
+    async def salted(self) -> AsyncGenerator[Sequence[str], None]:
+        """Every cycle that has a salt."""
+        yield [_first(row) for row in self._read[_SALTED]]
+
+    async def vectors(self) -> AsyncGenerator[Sequence[StoredVector], None]:
+        """Every vector of all models."""
+        yield [StoredVector._make(row) for row in self._read[_VECTORS]]

@@ -79,7 +79,7 @@ def erase(
         would = await erased(memory, dry=True)
         if dry_run:
             return would
-        if would.counts.objects > 1 and not yes:
+        if max(would.counts.objects, would.counts.cycles) > 1 and not yes:
             question = f"{_in_words(would.counts)} would be erased, for good. Go on?"
             typer.confirm(question, abort=True, err=True)
         certificate = await erased(memory, dry=False)
@@ -100,6 +100,7 @@ _COUNTED: Final = {
     "postings": ("word in the index", "words in the index"),
     "retries": ("retry", "retries"),
     "derivations": ("derivation", "derivations"),
+    "vectors": ("vector", "vectors"),
     "traces": ("recall", "recalls"),
     "proposals": ("proposal", "proposals"),
     "contexts": ("frozen context", "frozen contexts"),
@@ -107,8 +108,9 @@ _COUNTED: Final = {
     "snapshots": ("snapshot", "snapshots"),
     "cycles": ("cycle", "cycles"),
     "recordings": ("recording", "recordings"),
-    "sessions": ("session", "sessions"),
     "items": ("item", "items"),
+    "keywords": ("keyword of an item", "keywords of items"),
+    "sessions": ("session", "sessions"),
 }
 """How each kind is called, one and many."""
 

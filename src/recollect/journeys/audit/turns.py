@@ -1,0 +1,203 @@
+"""What a verification looks at in turns: the items that cycles stored.
+
+1. every item is the one that its cycle stored: its digest, salted, stands in the cycle's fact
+2. every item that a fact has the digest of is there: it goes with the fact, or not at all
+3. every cycle that landed has its salt, and no other has one
+4. the index of items has the keywords of every item, and nothing else     (`item_index`)
+
+Facts and items come in orders of their own and need not fit into memory, so they are compared by
+sums (`rows.TagSums`). Only where sums differ are they read again, to say what differs.
+"""
+
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any, Final, NamedTuple
+
+from recollect.identity import decode, sha256_hex
+from recollect.journeys.audit.item_index import check_item_index, keywords_of, readable
+from recollect.journeys.turn.facts import TYPE, salted_digest
+from recollect.kernel.errors import InvalidInput, InvalidProof
+from recollect.ledger.beside import StoredItem
+from recollect.ledger.codec import Unreadable
+from recollect.ledger.damage import Damages
+from recollect.ledger.entry import body_digest, read_entry
+from recollect.ledger.rows import TagSums
+from recollect.ledger.unit import Snapshot, StoredEntry, StoredTag
+
+_KIND_IN_ENTRY: Final = b'"kind":"cycle"'
+
+Landed = tuple[int, Mapping[str, Any]]
+"""The fact of a cycle that landed, and the number of its entry."""
+
+
+class _Claim(NamedTuple):
+    """What a fact says of an item: the cycle stored one with this digest."""
+
+    cycle: str
+    session: str
+    digest: str
+
+    @property
+    def row(self) -> StoredTag:
+        """As a row that is summed up like those of tags."""
+        return StoredTag(self.cycle, 0, f"{self.session} {self.digest}")
+
+
+def _salt_row(cycle: str) -> StoredTag:
+    return StoredTag(cycle, 0, "")
+
+
+class CycleWalk:
+    """Feed it all entries in their order, then `finish` with what is stored."""
+
+    def __init__(self, damages: Damages, key: bytes) -> None:
+        """`key` is random, and of one verification: see `TagSums`."""
+        self._damages = damages
+        self._key = key
+        self._claims = TagSums(key)
+        self._salts = TagSums(key)
+
+    def feed(self, stored: Sequence[StoredEntry]) -> None:
+        """Walk on over these entries."""
+        for seq, fact in _landed(stored):
+            self._salts.add(_salt_row(fact["cycleId"]))
+            claims = _claims(fact)
+            if claims is None:
+                self._damages.add("item", seq, "its items are not digests")
+            for claim in claims or ():
+                self._claims.add(claim.row)
+
+    async def finish(self, snapshot: Snapshot) -> None:
+        """Compare with what is stored: all items are read once, and again where something differs.
+
+        What a fact can't say of an item that is stored so is no row, and always named.
+        """
+        stored, keywords, is_any_wrong = TagSums(self._key), TagSums(self._key), False
+        async with aclosing(snapshot.items()) as chunks:
+            async for some in chunks:
+                for item in some:
+                    claim = _claim_of(item)
+                    if claim is None:
+                        is_any_wrong = True
+                    else:
+                        stored.add(claim.row)
+                    for row in keywords_of(item):
+                        keywords.add(row)
+        # 1. and 2.
+        buckets = self._claims.differing(stored)
+        if buckets or is_any_wrong:
+            await self._name_items(snapshot, buckets)
+        # 3.
+        await self._check_salts(snapshot)
+        # 4.
+        await check_item_index(snapshot, keywords, TagSums(self._key), self._damages)
+
+    async def _name_items(self, snapshot: Snapshot, buckets: frozenset[int]) -> None:
+        """Say which items differ from the facts; what is in other buckets is not held."""
+        wanted: dict[_Claim, int] = {}
+        async for seq, fact in _all_landed(snapshot):
+            claims = _claims(fact) or ()
+            wanted.update((one, seq) for one in claims if self._is_in(one.row, buckets))
+        accused: set[str | None] = set()
+        async with aclosing(snapshot.items()) as items:
+            async for some in items:
+                for item in some:
+                    claim = _claim_of(item)
+                    if claim is not None and claim in wanted:
+                        del wanted[claim]
+                    elif claim is None or self._is_in(claim.row, buckets):
+                        self._damages.add("item", None, _wrong(item))
+                        accused.add(item.cycle)
+        for claim, seq in wanted.items():
+            if claim.cycle not in accused:  # else it was named by what is in its place
+                why = f"the cycle {claim.cycle!r} stored an item in the session {claim.session!r}"
+                self._damages.add("item", seq, f"{why} that is not there")
+
+    async def _check_salts(self, snapshot: Snapshot) -> None:
+        stored = TagSums(self._key)
+        async with aclosing(snapshot.salted()) as chunks:
+            async for cycles in chunks:
+                for cycle in cycles:
+                    stored.add(_salt_row(cycle))
+        buckets = self._salts.differing(stored)
+        if not buckets:
+            return
+        wanted: dict[str, int] = {}
+        async for seq, fact in _all_landed(snapshot):
+            if self._is_in(_salt_row(fact["cycleId"]), buckets):
+                wanted[fact["cycleId"]] = seq
+        async with aclosing(snapshot.salted()) as again:
+            async for cycles in again:
+                for cycle in cycles:
+                    is_wanted = wanted.pop(cycle, None) is not None
+                    if not is_wanted and self._is_in(_salt_row(cycle), buckets):
+                        why = f"the cycle {cycle!r} has a salt, and no fact that it landed"
+                        self._damages.add("item", None, why)
+        for cycle, seq in wanted.items():
+            self._damages.add("item", seq, f"the salt of the cycle {cycle!r} is not there")
+
+    def _is_in(self, row: StoredTag, buckets: frozenset[int]) -> bool:
+        return any(self._claims.in_buckets([row], buckets))
+
+
+# --------------------------------------------------------------------------------- facts
+
+
+def _landed(stored: Sequence[StoredEntry]) -> Iterator[Landed]:
+    """The facts of cycles that landed; what is damaged is passed over, the walk has said so."""
+    for seq, raw, salt, body in stored:
+        if _KIND_IN_ENTRY not in raw or salt is None or body is None:
+            continue
+        if isinstance(body, Unreadable):
+            continue
+        try:
+            entry, fact = read_entry(raw), decode(body)
+        except (InvalidProof, InvalidInput):
+            continue
+        if entry.kind != "cycle" or body_digest(salt, body) != entry.body_digest:
+            continue
+        match fact:
+            case {"type": str(own), "outcome": "completed", "cycleId": str()} if own == TYPE:
+                yield seq, fact
+
+
+async def _all_landed(snapshot: Snapshot) -> AsyncGenerator[Landed, None]:
+    async with aclosing(snapshot.entries()) as entries:
+        async for chunk in entries:
+            for landed in _landed(chunk):
+                yield landed
+
+
+def _claims(fact: Mapping[str, Any]) -> list[_Claim] | None:
+    """What a fact says of items; None if that can't be read."""
+    match fact:
+        case {"sessionRef": str(session), "items": list(digests)}:
+            if all(isinstance(digest, str) for digest in digests):
+                return [_Claim(fact["cycleId"], session, digest) for digest in digests]
+    return None
+
+
+# --------------------------------------------------------------------------------- items
+
+
+def _claim_of(item: StoredItem) -> _Claim | None:
+    """What a fact must say of an item; None if none can."""
+    session, _, body, cycle, salt = item
+    if body is None or cycle is None or salt is None or isinstance(body, Unreadable):
+        return None
+    return _Claim(cycle, session, salted_digest(salt, sha256_hex(body)))
+
+
+def _wrong(item: StoredItem) -> str:
+    """What is wrong with an item, named by its id and its session."""
+    named = f"the item {item.id!r} of the session {item.session!r}"
+    by = f"the cycle {item.cycle!r}"
+    if item.body is None:
+        return f"{named}, which {by} stored, is not there"
+    if readable(item) is None:
+        return f"{named} can't be read"
+    if item.cycle is None:
+        return f"{named} is there, and no cycle stored it"
+    if item.salt is None:
+        return f"{named} can't be compared: {by} has no salt"
+    return f"{named} is not what the fact of {by} says"

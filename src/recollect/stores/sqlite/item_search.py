@@ -1,0 +1,109 @@
+"""Finding the items of a session in SQLite, by a few look-ups that all see the same moment.
+
+What a search costs is mostly the question for each beginning in the query whether any keyword has
+it: eighty for a short sentence, and nearly all for nothing. So which ones are there, and which are
+not, is noted for the next search, as long as nobody changes the database.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import apsw
+import orjson
+
+from recollect.kernel.errors import ItemDamaged
+from recollect.kernel.json import MAX_INTEGER
+from recollect.plans.matching import is_at_boundaries
+from recollect.stores.item_ids import id_of
+from recollect.stores.keywords import Occurring, askable, beginnings, best
+from recollect.stores.sqlite.reader import Notes
+from recollect.text import fold
+
+LONG: Final = 4_096
+"""Characters of a query from which on it is not even read on the event loop's thread."""
+
+_MOST_NOTED: Final = 50_000
+"""Beginnings that are noted of a session, at most."""
+
+THERE: Final = """
+SELECT n.value FROM json_each(?3) n WHERE EXISTS (
+  SELECT 1 FROM item_keywords k WHERE k.journal = ?1 AND k.session = ?2 AND k.gram = n.value
+)
+"""
+OCCURRING: Final = """
+SELECT folded, number FROM item_keywords
+WHERE journal = ? AND session = ? AND gram = ? AND instr(?, folded) > 0
+"""
+NEWEST: Final = "SELECT id FROM item_postings WHERE keyword = ? ORDER BY at DESC, id LIMIT ?"
+POSTED: Final = "SELECT -at, id FROM item_postings WHERE keyword = ? ORDER BY at DESC"
+BODIES: Final = "SELECT id, body FROM items WHERE journal = ? AND session = ? AND id = ?"
+
+
+class _Noted(NamedTuple):
+    """Beginnings that were asked for in a session, and those of them that some keyword has."""
+
+    asked: set[str]
+    there: set[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSearch:
+    """A search in one session: called with a cursor, it gives the best items' ids and bodies."""
+
+    journal: int
+    session: str
+    query: str
+    top_k: int
+
+    def __call__(self, cursor: apsw.Cursor, notes: Notes) -> list[Any]:
+        """The best items, best first; ItemDamaged for one that only its keywords are left of.
+
+        1. those beginnings in the query that keywords of this session have
+        2. the keywords with these beginnings that occur in the query
+        3. the items that have them: of a single keyword the newest, else all of them, ranked
+        4. what the best of them say
+        """
+        folded = fold(self.query)
+        asked = askable(folded)
+        # 1.
+        grams = self._there(cursor, beginnings(asked), notes)
+        # 2.
+        of_session = (self.journal, self.session)
+        sought = [(*of_session, gram, asked) for gram in grams]
+        occurring: Any = cursor.executemany(OCCURRING, sought).fetchall()
+        # 3.
+        ids = self._best(cursor, folded, occurring)
+        # 4.
+        rows: Any = cursor.executemany(BODIES, [(*of_session, id) for id in ids]).fetchall()
+        if len(rows) < len(ids):
+            kept = {id for id, _ in rows}
+            gone = next(id for id in ids if id not in kept)
+            raise ItemDamaged(id_of(gone), "its keywords are there, and it is not")
+        return list(rows)
+
+    def _there(self, cursor: apsw.Cursor, grams: set[str], notes: Notes) -> set[str]:
+        noted = notes.get((self.journal, self.session))
+        if noted is None or len(noted.asked) > _MOST_NOTED:
+            noted = notes[self.journal, self.session] = _Noted(set(), set())
+        unknown = grams - noted.asked
+        if unknown:
+            listed = orjson.dumps(list(unknown)).decode()  # noqa: TID251 - a parameter
+            rows: Any = cursor.execute(THERE, (self.journal, self.session, listed)).fetchall()
+            noted.there.update(gram for (gram,) in rows)
+            noted.asked.update(unknown)
+        return grams & noted.there
+
+    def _best(
+        self, cursor: apsw.Cursor, folded: str, occurring: Sequence[tuple[str, int]]
+    ) -> list[bytes]:
+        rows: Any
+        if len(occurring) == 1:
+            ((_, number),) = occurring
+            rows = cursor.execute(NEWEST, (number, min(self.top_k, MAX_INTEGER))).fetchall()
+            return [id for (id,) in rows]
+        found = []
+        for keyword, number in occurring:
+            rows = cursor.execute(POSTED, (number,)).fetchall()
+            found.append(Occurring(is_at_boundaries(keyword, folded), rows))
+        return best(found, self.top_k)
