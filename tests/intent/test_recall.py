@@ -289,7 +289,7 @@ async def test_the_sources_of_a_recall_are_observed(opens: Opens) -> None:
 @pytest.mark.rule("MEM-INT-3")
 async def test_a_recall_of_ten_thousand_records_is_frozen_whole(opens: Opens) -> None:
     provider = Provider()
-    async with opens(provider=provider) as memory:
+    async with opens(provider=provider, recall_limit=120) as memory:
         records = [MemoryRecordInput[Any](id=f"r{n:05}", data={"n": n}) for n in range(10_000)]
         await memory.records.create_many(records)
 

@@ -204,6 +204,37 @@ async def test_a_selector_of_ones_own_says_what_its_reasons_tell_of(memory: Memo
     assert not await says(memory, WORD)
 
 
+async def test_a_reason_made_of_one_that_was_shown_tells_of_the_same(memory: Memory[Any]) -> None:
+    question, answer = await conversation(memory)
+    await memory.act("nothing", trace="to begin with")
+    again = await memory.act("nothing", trace=f"as in {WORD}")
+
+    class Again:
+        """Shows what it was shown, and says nothing of whom that tells of."""
+
+        name, actor = "again", None
+
+        async def select(self, request: Request, sources: Sources, /) -> Selection:
+            found = await sources.ranked(Mode.CONTEXT, request, 1)
+            chosen = [Chosen(f"again: {one.reason}", 0.5, one.id) for one in found.chosen]
+            worlds = [
+                Chosen(one.text, 0.5, world=one.world)
+                for one in await sources.worlds(10)
+                if WORD in one.text
+            ]
+            return Selection([*chosen, *worlds])
+
+    found = await memory.recall(CATS, top_k=2, selector=Again())
+    assert (found.items[0].id, found.items[1].kind) == (answer, "world")
+    assert all(WORD in one.reason for one in found)
+    assert {question, f"execution/{again.execution_key}"} < set(found.goes_with)
+
+    assert (await memory.erase(question, reason="asked for")).counts.traces == 1
+    await memory.erase(again.proposal_id, reason="asked for")
+
+    assert not await says(memory, WORD)
+
+
 @pytest.mark.parametrize("tells_of", ["a", [1], [""], None])
 async def test_what_a_reason_tells_of_is_a_list_of_names(
     memory: Memory[Any], tells_of: Any

@@ -171,6 +171,33 @@ async def test_the_app_itself_is_no_way_around(memory: Memory[Any]) -> None:
     assert not await memory._ledger.marks("proposal/")
 
 
+# ------------------------------------------------------------- tasks that are older than it
+
+
+@pytest.mark.rule("M-2", "C-1")
+async def test_a_task_that_is_older_than_a_phase_does_not_propose_through_it(
+    memory: Memory[Any],
+) -> None:
+    """Nobody notes for the phase what is read in a task that was started before it."""
+    await memory.remember("count by three")
+    other = await memory.remember("never on a Sunday")
+    given: asyncio.Queue[Any] = asyncio.Queue()
+
+    async def older() -> None:
+        r = await given.get()
+        await r.recall("count", top_k=1)
+        assert await memory.get(other.id) is not None
+        with pytest.raises(TraceMissing):
+            await r.propose("nothing")
+
+    task = asyncio.ensure_future(older())
+    async with memory.reasoning() as r:
+        await given.put(r)
+        await task
+        assert not await memory._ledger.marks("proposal/")
+        assert (await r.propose("nothing")).status == "approved"  # it has the trace of the recall
+
+
 # --------------------------------------------------------------- tasks that outlive it
 
 

@@ -125,6 +125,23 @@ async def test_a_search_in_a_damaged_index_says_so(file: tuple[Path, str, int]) 
         assert (await memory.verify()).report.damages.found == []
 
 
+async def test_whoever_brings_a_damaged_index_forward_to_search_it_is_told_so_too(
+    file: tuple[Path, str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recollect.stores.sqlite.ledger.SEARCHED", 1)
+    path, id, _ = file
+    async with recollect.open(f"sqlite:///{path}") as memory:
+        await memory.update(id, "another one")
+        await memory.remember("something else")
+        do(path, "a chunk can't be read")
+
+        with pytest.raises(StoreFailed):
+            await memory.search("else")  # whose own chunks are sound
+
+        await memory.reindex()
+        assert len(await memory.search("else")) == 1
+
+
 @pytest.mark.parametrize("deed", SQL)
 async def test_reindexing_mends_it(file: tuple[Path, str, int], deed: str) -> None:
     path, _, _ = file

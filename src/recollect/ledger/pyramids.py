@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
-from recollect.identity.merkle import frontier_at
+from recollect.identity.merkle import HASH_SIZE, frontier_at
 from recollect.identity.proofs import inclusion_proof
 from recollect.kernel.errors import InvalidProof
 from recollect.ledger.tree import (
@@ -119,8 +119,10 @@ class Pyramids:
                 above.append(node_of(below[-2:]))
 
     def add(self, blocks: Blocks) -> None:
-        """Remember blocks as they were read."""
+        """Remember blocks as they were read; InvalidProof if what is stored there is no hash."""
         for block, hashes in blocks.items():
+            if any(len(one) != HASH_SIZE for one in hashes):
+                raise InvalidProof(f"a node of level {block.level} is no hash")
             self._known[block] = _pyramid(hashes)
             self._known.move_to_end(block)
 

@@ -73,6 +73,11 @@ def reasoning_in(phase: Around) -> Iterator[Sequence[Around]]:
         _phases.reset(token)
 
 
+def is_around(phase: Around) -> bool:
+    """Whether a phase lies around whoever asks: only there it is noted what is read."""
+    return any(one is phase for one in _phases.get())
+
+
 @contextmanager
 def beyond_phases() -> Iterator[None]:
     """In this block there is no phase around: they were asked, or have nothing to do with it."""

@@ -16,6 +16,7 @@ from recollect.journeys.intent.phases import (
     Around,
     Traced,
     beyond_phases,
+    is_around,
     reasoning_in,
     resting_on,
 )
@@ -103,8 +104,9 @@ class Phase(Generic[T]):
         """The wish with all that the phase rests on; when it was submitted, the phase is closed.
 
         1. nothing was submitted yet                                       (M-3)
-        2. no recall is under way, and what was read was selected: there
-           is a trace of it, and it is no other phase's, around this one   (M-2, M-3)
+        2. whoever proposes is in the phase; no recall is under way, and
+           what was read was selected: there is a trace of it, and it is
+           no other phase's, around this one                               (M-2, M-3)
         3. all traces are attached, and the proposal goes with them
         4. what was refused was not submitted, and the phase is open again. Where nobody knows,
            it may be proposed again, but no more is selected               (M-3)
@@ -113,6 +115,11 @@ class Phase(Generic[T]):
         if self._is_over or self._is_submitted:
             raise ReasoningClosed(self.id)
         # 2.
+        if not is_around(self):
+            raise TraceMissing(
+                "it is made in a task that was started outside of its reasoning phase, where"
+                " nobody notes what is read; start the task in the phase"
+            )
         for phase in self._around:
             phase.check_past(self.selected)
         self.check_complete(self.selected)

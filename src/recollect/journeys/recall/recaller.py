@@ -224,7 +224,7 @@ class Recaller(Generic[T]):
         left_out: list[Unresolved] = []
         for chosen in selection.chosen:
             is_read = sources.has_read(chosen)
-            found = await self._resolving.resolved(chosen, request, is_read=is_read)
+            found = await self._resolving.resolved(sources.told(chosen), request, is_read=is_read)
             if isinstance(found, Resolved) and found.kind == "record":
                 found = self._readable(found)
             if isinstance(found, Unresolved):

@@ -61,6 +61,7 @@ class ScopeSources:
         self._size = request.constraints.as_of
         self._read: dict[int, Chosen] = {}
         self._shown: list[GoesWith] = []
+        self._told: dict[str, dict[str, None]] = {}
 
     @property
     def shown(self) -> GoesWith:
@@ -75,8 +76,19 @@ class ScopeSources:
         read = self._read.get(id(chosen.found))
         return read is not None and (read.id, read.seq) == (chosen.id, chosen.seq)
 
+    def told(self, chosen: Chosen) -> Chosen:
+        """One that names no other memory, with that of which it was told here.
+
+        Whoever makes a reason of the one that it was shown repeats its words.
+        """
+        if chosen.tells_of:
+            return chosen
+        return chosen._replace(tells_of=tuple(self._told.get(str(chosen.world or chosen.id), ())))
+
     def _note_read(self, request: Request, found: Sequence[Chosen]) -> None:
-        self._shown += [GoesWith((str(one.id), *one.tells_of)) for one in found]
+        for one in found:
+            self._shown.append(GoesWith((str(one.id), *one.tells_of)))
+            self._told.setdefault(str(one.id), {}).update(dict.fromkeys(one.tells_of))
         own = self._request
         if request.accepts is own.accepts and request.constraints == own.constraints:
             # Each is held, so that no other value comes to have its identity.
@@ -156,6 +168,7 @@ class ScopeSources:
             with suppress(WorldErased, WorldNotFound):  # just now
                 world = await self._past_world(fact)
                 self._shown.append(GoesWith(names=(Expected(world.made_by, fact.seq),)))
+                self._told.setdefault(world.world, {})[world.made_by] = None
                 if within.has(world.created_at):  # no world has tags
                     found.append(world)
         return found

@@ -233,18 +233,16 @@ class SqliteLedger:
 
     async def _searched(self, search: Callable[[apsw.Connection], R | None]) -> R:
         """What a search finds; where much is not in the index yet, some of it is merged first."""
-        if not (await self.index()).is_stale and await self.tail() > SEARCHED:
-            with suppress(StoreReadOnly, StoreUnavailable):  # then all of it is read, and no more
+        try:
+            if not (await self.index()).is_stale and await self.tail() > SEARCHED:
+                with suppress(StoreReadOnly, StoreUnavailable):  # then all of it is read
+                    await self._merge()
+            while (found := await self._database.read(search)) is None:
                 await self._merge()
-        while True:
-            try:
-                found = await self._database.read(search)
-            except ChunkDamaged as damaged:
-                why = f"its index of words is damaged ({damaged}); run `recollect reindex`"
-                raise StoreFailed(self._database.path, why) from None
-            if found is not None:
-                return found
-            await self._merge()
+        except ChunkDamaged as damaged:
+            why = f"its index of words is damaged ({damaged}); run `recollect reindex`"
+            raise StoreFailed(self._database.path, why) from None
+        return found
 
     async def index(self) -> Index:
         """How far the word index reaches, and whose it is."""
