@@ -124,6 +124,18 @@ def test_a_beginning_that_was_asked_for_once_is_not_asked_for_again(
     assert steps(connection, "mine", notes, query=f"{QUERY} Zz") > again
 
 
+def test_what_is_noted_of_a_session_has_a_limit(connection: apsw.Connection) -> None:
+    notes: Notes = {}
+    most = 0
+    for n in range(60):
+        query = "".join(chr(0xAC00 + (131 * n + 7 * m) % 11_000) for m in range(200))
+        ItemSearch(1, "mine", query, MATCHING)(connection.cursor(), notes)
+        (noted,) = notes.values()
+        most = max(most, len(noted.asked))
+
+    assert 1_000 < most < 6_000
+
+
 @pytest.mark.parametrize(
     ("select", "parameters"), [(THERE, 3), (OCCURRING, 4), (NEWEST, 2), (POSTED, 1), (BODIES, 3)]
 )

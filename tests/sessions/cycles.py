@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from recollect.identity import sha256_hex
 from recollect.journeys.turn.facts import salted_digest
 from recollect.kernel.randomness import Randomness
 from recollect.kernel.retry import RetryKey
@@ -60,6 +61,7 @@ def ending(cycle_id: str, beside: Sequence[Beside], *, key: RetryKey | None = No
         "sessionRef": items[0].session_ref if items else "none",
         "outcome": "completed",
         "items": [salted_digest(SALT, digest) for digest in digests],
+        "salt": sha256_hex(SALT),
     }
     draft = Fact("cycle", says, (CYCLE + cycle_id,)).draft(SALT)
     origins = [ItemOrigin(one.session_ref, one.id, cycle_id) for one in items]

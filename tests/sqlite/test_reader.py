@@ -151,6 +151,21 @@ async def test_a_glance_that_fails_says_so_and_leaves_nothing_open(reader: Reade
     assert await reader.glance(there, tuple) == []
 
 
+async def test_a_text_that_is_not_utf_8_is_a_damaged_file_however_it_is_read(
+    reader: Reader,
+) -> None:
+    """SQLite lets any bytes pass for a text."""
+    damaged = "SELECT CAST(x'ff' AS TEXT), ''"
+
+    with pytest.raises(StoreFailed):
+        await reader.rows(damaged, (), tuple)
+    with pytest.raises(StoreFailed):
+        await reader.glance(lambda cursor, _: cursor.execute(damaged).fetchall(), tuple)
+    with pytest.raises(StoreFailed):
+        await reader.run(lambda connection: connection.execute(damaged).fetchall())
+    assert await reader.glance(there, tuple) == []
+
+
 async def test_what_a_glance_notes_is_there_until_somebody_changes_the_database(
     reader: Reader, tmp_path: Path
 ) -> None:

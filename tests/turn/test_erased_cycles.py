@@ -1,14 +1,16 @@
 """Erasing a cycle takes all that it left, and the cycles that were made from that."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from recollect import Memory
-from recollect.kernel.errors import MarkMoved, WriteFailed
+from recollect.kernel.errors import CycleFailed, MarkMoved, ModelFailed, WriteFailed
 from recollect.plans.models import Prompt, Settings
 from tests.turn.tables import Tables
 from tests.turn.talking import ANSWER, Answering, found, talk, told
+from tests.turn.test_failing import Broken
 
 CANARY = "Zanzibar"
 SECRET = f"The refund of {CANARY} was paid. " + ANSWER
@@ -44,6 +46,38 @@ async def test_all_that_a_cycle_left_goes_and_is_counted(
     assert done.document["items"] == 1
     assert len(await found(memory, session, SECRET)) == 1, "that of the other cycle"
     assert (await memory.verify()).is_sound
+
+
+async def test_attempts_at_a_cycle_are_one_cycle(memory: Memory[Any]) -> None:
+    model = Broken()
+    turns = await memory.turns(talk(), model=model)
+    for _ in range(2):
+        with pytest.raises(CycleFailed):
+            await turns.take("Was it paid?", cycle_id="c-1")
+    failed = await memory.erase("c-1", reason="asked for", dry_run=True)
+    model.is_broken = False
+    await turns.take("Was it paid?", cycle_id="c-1")
+
+    done = await memory.erase("c-1", reason="asked for")
+
+    assert (failed.counts.cycles, failed.counts.items) == (1, 0)
+    assert (done.counts.cycles, done.counts.items) == (1, 1)
+    assert await told(memory, "c-1") == []
+
+
+async def test_a_cycle_that_shares_its_id_with_a_record_is_erased_by_its_whole_name(
+    memory: Memory[Any],
+) -> None:
+    turns = await memory.turns(talk(), model=Answering())
+    await turns.take("Was it paid?", cycle_id="same")
+    await memory.remember("a thing", id="same")
+
+    first = await memory.erase("same", reason="asked for")
+    second = await memory.erase("cycle/same", reason="asked for")
+
+    assert (first.counts.objects, first.counts.cycles) == (1, 0)
+    assert (second.counts.objects, second.counts.cycles) == (0, 1)
+    assert await told(memory, "same") == []
 
 
 async def test_a_keyword_stays_while_another_item_has_it(
@@ -150,6 +184,50 @@ class Erasing(Answering):
         if self.erases is not None:
             await self._memory.erase(self.erases, reason="asked for")
         return await super().complete(prompt, settings)
+
+
+class Gated(Answering):
+    """Says when it is asked, and answers when it is let; or fails then."""
+
+    def __init__(self, *, fails: bool = False) -> None:
+        super().__init__()
+        self.is_asked, self.may_go = asyncio.Event(), asyncio.Event()
+        self._fails = fails
+
+    async def complete(self, prompt: Prompt, settings: Settings) -> str:
+        self.is_asked.set()
+        await self.may_go.wait()
+        if self._fails:
+            raise ModelFailed("m", "it is tired")
+        return await super().complete(prompt, settings)
+
+
+async def test_what_was_given_lands_though_another_attempt_at_its_source_fails_late(
+    memory: Memory[Any],
+) -> None:
+    """Of two attempts at a cycle one landed: that the other one failed takes nothing away."""
+    turns = await memory.turns(talk(), model=Answering())
+    await turns.take("Where are the invoices?", cycle_id="c-0")
+    late, model = Gated(fails=True), Gated()
+    other = await memory.turns(talk(), model=late)
+    attempt = asyncio.create_task(other.take("Was the invoice of Ada paid?", cycle_id="c-1"))
+    await late.is_asked.wait()
+    await turns.take("Was the invoice of Ada paid?", cycle_id="c-1")
+    following = await memory.turns(talk(), model=model)
+    given = asyncio.create_task(following.take("Was the invoice of Ada paid?", cycle_id="c-2"))
+    await model.is_asked.wait()
+
+    late.may_go.set()
+    with pytest.raises(CycleFailed):
+        await attempt
+    model.may_go.set()
+
+    assert (await given).is_fresh
+    assert len(await told(memory, "c-1")) == 2
+    done = await memory.erase("c-1", reason="asked for")
+    assert done.counts.cycles == 2
+    assert await told(memory, "c-2") == []
+    assert (await memory.verify()).is_sound
 
 
 async def test_what_was_given_something_that_is_erased_meanwhile_does_not_land(

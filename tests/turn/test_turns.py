@@ -101,7 +101,7 @@ async def test_the_fact_has_digests_and_never_content(memory: Memory[Any]) -> No
     (cycle,) = await told(memory, "c-1")
     assert set(cycle.document) == {
         "type", "cycleId", "sessionRef", "planHash", "turn", "outcome",
-        "steps", "items", "recorded", "marks",
+        "steps", "items", "recorded", "salt", "marks",
     }  # fmt: skip
     assert cycle.outcome == "completed"
     assert cycle.seq == turn.place.seq

@@ -7,8 +7,9 @@ import pytest
 
 from recollect import Memory
 from recollect.identity import canonical_bytes, decode
-from recollect.kernel.errors import CycleFailed
+from recollect.kernel.errors import CycleFailed, WriteFailed
 from recollect.plans.items import RetrievedItem
+from tests.sessions.cycles import cold, end, item
 from tests.turn.tables import Tables
 from tests.turn.talking import ANSWER, Answering, found, talk
 from tests.turn.test_failing import Broken
@@ -210,6 +211,48 @@ async def test_a_salt_is_missed_also_where_no_item_is(memory: Memory[Any], table
     assert sorted(one.seq is None for one in found) == [False, False, True]
     for cycle in (lost, moved, f"nowhere, {moved}"):
         assert any(repr(cycle) in one.why for one in found)
+
+
+async def test_a_salt_that_is_another_one_is_named_and_blames_nothing_else(
+    memory: Memory[Any], tables: Tables
+) -> None:
+    turns = await memory.turns(talk(without="scan keep"), model=Answering(), record=True)
+    cycle = f"of {memory.scope}"
+    await turns.take("Was it paid?", cycle_id=cycle)
+    tables.run("UPDATE {cycle_salts} SET salt = ? WHERE cycle = ?", b"x" * 16, cycle)
+
+    (damage,) = (await memory.verify()).report.damages.found
+
+    assert damage.check == "item"
+    assert damage.seq is not None
+    assert repr(cycle) in damage.why
+    replay = await memory.replay_turn(cycle)
+    assert replay.difference is not None
+    assert replay.difference.where == "the salt"
+    with pytest.raises(WriteFailed):  # what is said is the same: it is no conflict
+        await turns.take("Was it paid?", cycle_id=cycle)
+
+
+async def test_of_two_items_of_a_cycle_each_is_named(memory: Memory[Any], tables: Tables) -> None:
+    """One is edited, and one is gone with all that led to it."""
+    ledger, session = memory._turning.scope.table.ledger, cold()
+    ids = [f"0000000{n}-0000-4000-8000-000000000000" for n in (1, 2)]
+    await end(ledger, "c-1", [item(session, id) for id in ids])
+    assert (await memory.verify()).is_sound
+    at = (session.session_id, tables.id(ids[0]))
+    tables.run(
+        "UPDATE {items} SET body = ? WHERE session = ? AND id = ?", tables.packed(b"{}"), *at
+    )
+    gone = (session.session_id, tables.id(ids[1]))
+    for table in ("items", "item_origins"):
+        tables.run(f"DELETE FROM {{{table}}} WHERE session = ? AND id = ?", *gone)  # noqa: S608
+    tables.run("DELETE FROM {item_postings} WHERE id = ?", gone[1])
+
+    edited, missing = (await memory.verify()).report.damages.found
+
+    assert ids[0] in edited.why
+    assert missing.seq is not None
+    assert "'c-1'" in missing.why
 
 
 # ------------------------------------------------------------------------------- index

@@ -17,6 +17,7 @@ from recollect.ledger.beside import (
     Beside,
     BesideCounts,
     BesideRows,
+    CycleSalt,
     Origins,
     StoredItem,
     StoredKeyword,
@@ -508,8 +509,8 @@ class Snapshot(Protocol):
         """Every row of the index of items, in any order."""
         ...
 
-    def salted(self) -> AsyncGenerator[Sequence[str], None]:
-        """Every cycle that has a salt, in any order."""
+    def salts(self) -> AsyncGenerator[Sequence[CycleSalt], None]:
+        """Every salt of a cycle, in any order."""
         ...
 
     def vectors(self) -> AsyncGenerator[Sequence[StoredVector], None]:

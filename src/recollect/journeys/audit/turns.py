@@ -2,13 +2,15 @@
 
 1. every item is the one that its cycle stored: its digest, salted, stands in the cycle's fact
 2. every item that a fact has the digest of is there: it goes with the fact, or not at all
-3. every cycle that landed has its salt, and no other has one
+3. every cycle that landed has its salt, the one that its fact has the digest of, and no other has
+   one
 4. the index of items has the keywords of every item, and nothing else     (`item_index`)
 
 Facts and items come in orders of their own and need not fit into memory, so they are compared by
 sums (`rows.TagSums`). Only where sums differ are they read again, to say what differs.
 """
 
+from collections import Counter
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Final, NamedTuple
@@ -17,7 +19,7 @@ from recollect.identity import decode, sha256_hex
 from recollect.journeys.audit.item_index import check_item_index, keywords_of, readable
 from recollect.journeys.turn.facts import TYPE, salted_digest
 from recollect.kernel.errors import InvalidInput, InvalidProof
-from recollect.ledger.beside import StoredItem
+from recollect.ledger.beside import CycleSalt, StoredItem
 from recollect.ledger.codec import Unreadable
 from recollect.ledger.damage import Damages
 from recollect.ledger.entry import body_digest, read_entry
@@ -43,8 +45,13 @@ class _Claim(NamedTuple):
         return StoredTag(self.cycle, 0, f"{self.session} {self.digest}")
 
 
-def _salt_row(cycle: str) -> StoredTag:
-    return StoredTag(cycle, 0, "")
+def _salt_in(fact: Mapping[str, Any]) -> StoredTag:
+    """What a fact says of the salt of its cycle, as a row that is summed up likewise."""
+    return StoredTag(fact["cycleId"], 0, str(fact.get("salt")))
+
+
+def _salt_row(kept: CycleSalt) -> StoredTag:
+    return StoredTag(kept.cycle, 0, sha256_hex(kept.salt))
 
 
 class CycleWalk:
@@ -60,7 +67,7 @@ class CycleWalk:
     def feed(self, stored: Sequence[StoredEntry]) -> None:
         """Walk on over these entries."""
         for seq, fact in _landed(stored):
-            self._salts.add(_salt_row(fact["cycleId"]))
+            self._salts.add(_salt_in(fact))
             claims = _claims(fact)
             if claims is None:
                 self._damages.add("item", seq, "its items are not digests")
@@ -98,7 +105,7 @@ class CycleWalk:
         async for seq, fact in _all_landed(snapshot):
             claims = _claims(fact) or ()
             wanted.update((one, seq) for one in claims if self._is_in(one.row, buckets))
-        accused: set[str | None] = set()
+        accused: Counter[str | None] = Counter()
         async with aclosing(snapshot.items()) as items:
             async for some in items:
                 for item in some:
@@ -107,33 +114,39 @@ class CycleWalk:
                         del wanted[claim]
                     elif claim is None or self._is_in(claim.row, buckets):
                         self._damages.add("item", None, _wrong(item))
-                        accused.add(item.cycle)
+                        accused[item.cycle] += 1
         for claim, seq in wanted.items():
-            if claim.cycle not in accused:  # else it was named by what is in its place
+            accused[claim.cycle] -= 1
+            if accused[claim.cycle] < 0:  # else it was named by what is in its place
                 why = f"the cycle {claim.cycle!r} stored an item in the session {claim.session!r}"
                 self._damages.add("item", seq, f"{why} that is not there")
 
     async def _check_salts(self, snapshot: Snapshot) -> None:
         stored = TagSums(self._key)
-        async with aclosing(snapshot.salted()) as chunks:
-            async for cycles in chunks:
-                for cycle in cycles:
-                    stored.add(_salt_row(cycle))
+        async with aclosing(snapshot.salts()) as chunks:
+            async for salts in chunks:
+                for kept in salts:
+                    stored.add(_salt_row(kept))
         buckets = self._salts.differing(stored)
         if not buckets:
             return
-        wanted: dict[str, int] = {}
+        wanted: dict[str, tuple[int, StoredTag]] = {}
         async for seq, fact in _all_landed(snapshot):
-            if self._is_in(_salt_row(fact["cycleId"]), buckets):
-                wanted[fact["cycleId"]] = seq
-        async with aclosing(snapshot.salted()) as again:
-            async for cycles in again:
-                for cycle in cycles:
-                    is_wanted = wanted.pop(cycle, None) is not None
-                    if not is_wanted and self._is_in(_salt_row(cycle), buckets):
-                        why = f"the cycle {cycle!r} has a salt, and no fact that it landed"
+            if self._is_in(row := _salt_in(fact), buckets):
+                wanted[fact["cycleId"]] = (seq, row)
+        async with aclosing(snapshot.salts()) as again:
+            async for salts in again:
+                for kept in salts:
+                    named, row = f"the cycle {kept.cycle!r}", _salt_row(kept)
+                    said = wanted.pop(kept.cycle, None)
+                    if said is not None:
+                        if said[1] != row:
+                            why = f"the salt of {named} is another one"
+                            self._damages.add("item", said[0], why)
+                    elif self._is_in(row, buckets):
+                        why = f"{named} has a salt, and no fact that it landed"
                         self._damages.add("item", None, why)
-        for cycle, seq in wanted.items():
+        for cycle, (seq, _) in wanted.items():
             self._damages.add("item", seq, f"the salt of the cycle {cycle!r} is not there")
 
     def _is_in(self, row: StoredTag, buckets: frozenset[int]) -> bool:

@@ -17,6 +17,7 @@ from recollect.journeys.govern.table import GovernedTable
 from recollect.journeys.intent import documents
 from recollect.journeys.intent.names import LASTING
 from recollect.journeys.recall.documents import TRACE
+from recollect.journeys.turn.facts import TYPE as CYCLE_TYPE
 from recollect.kernel.errors import RecordNotFound
 from recollect.kernel.json import JsonValue
 from recollect.ledger import forget
@@ -43,7 +44,6 @@ _FACTS: Final = {
     documents.EFFECT_FINISHED: "effects",
     documents.SEALED: "snapshots",
     documents.BRANCH: "snapshots",
-    "Cycle": "cycles",
 }
 DERIVED: Final = "it was made from something that is erased"
 
@@ -72,7 +72,8 @@ class ErasureCounts:
     effects: int = 0
     snapshots: int = 0
     cycles: int = 0
-    """Turns, with what was recorded of them and the items that they stored."""
+    """Turns, with what was recorded of them and the items that they stored; attempts that failed
+    are of the same one."""
     recordings: int = 0
     items: int = 0
     keywords: int = 0
@@ -99,6 +100,11 @@ class ErasureCounts:
         """Count what had landed beside the entries of a whole scope, where that goes whole."""
         for kind, count in ({} if gone is None else gone._asdict()).items():
             setattr(self, kind, count)
+
+    def add_name(self, current: Current) -> None:
+        """Count what the facts of a name are together, and what is held beside them."""
+        self.cycles += any(entry.type == CYCLE_TYPE for entry in current.entries)
+        self.add_beside(current)
 
     def add_beside(self, current: Current) -> None:
         """Count what is held beside an object, or beside the facts of a name."""
@@ -183,7 +189,7 @@ class Eraser:
                     # afterwards, and goes by that: else it might be gone when that one's turn is.
                     if asked or subject is not None or is_lasting(current):
                         facts.update((one.seq, one) for one in current.entries)
-                        counts.add_beside(current)
+                        counts.add_name(current)
                     continue
                 is_asked = not asked or current.id in asked
                 if subject is not None:

@@ -3,7 +3,8 @@
 It has digests of what was said, of the step outputs and of the items (ING-RAW), the outcome, and
 where the cycle failed at which step and with which code. The digests are salted: a short answer
 could be guessed else, by whoever reads an export. The salt is the cycle's own, stands beside the
-journal, and goes when the cycle is erased.
+journal, and goes when the cycle is erased. Of the salt the fact has the digest: sixteen random
+bytes are nothing to guess, and with another salt nothing could be compared.
 
 What a cycle was given of earlier ones are its inputs: when one of these is erased, so is the cycle.
 """
@@ -11,7 +12,7 @@ What a cycle was given of earlier ones are its inputs: when one of these is eras
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
-from recollect.identity import Frozen, decode, sha256
+from recollect.identity import Frozen, decode, sha256, sha256_hex
 from recollect.kernel.errors import CycleFailed, PlanError, RecollectError
 from recollect.kernel.json import JsonValue, storable
 from recollect.ledger.beside import CYCLE
@@ -80,6 +81,7 @@ class Began(NamedTuple):
             steps=steps,
             items=[salted_digest(salt, one) for one in items],
             recorded=self.is_recorded,
+            salt=sha256_hex(salt),
         )
         if not sources:
             return fact
@@ -138,6 +140,14 @@ async def completed(ledger: Ledger, cycle_id: str) -> Cycle | None:
     """The attempt at a cycle that landed; None if none did."""
     found = (one for one in await cycles(ledger, cycle_id) if one.outcome == "completed")
     return next(found, None)
+
+
+async def salt_of(ledger: Ledger, landed: Cycle) -> bytes | None:
+    """The salt of a cycle that landed; None if it is gone, or is not the one that it had."""
+    salt = await ledger.origins.salt(landed.cycle_id)
+    if salt is None or sha256_hex(salt) != landed.document.get("salt"):
+        return None
+    return salt
 
 
 def _cycle(cycle_id: str, stored: StoredEntry) -> Cycle:

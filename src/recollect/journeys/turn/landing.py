@@ -6,15 +6,16 @@ and nothing else.
 """
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from recollect.journeys.turn.facts import Began
+from recollect.journeys.turn.noted import NotedItems
 from recollect.journeys.turn.scope import Scope
 from recollect.journeys.turn.staged import Staged, digests, new_items
 from recollect.kernel.clock import Clock
-from recollect.kernel.errors import FailFast, IdempotencyConflict, WriteFailed
+from recollect.kernel.errors import FailFast, IdempotencyConflict, MarkMoved, WriteFailed
 from recollect.kernel.json import JsonValue
 from recollect.kernel.retry import RetryKey
 from recollect.ledger.beside import CYCLE, CycleSalt
@@ -40,8 +41,8 @@ class Ran(NamedTuple):
     staged: Staged
     clock: Clock
     answers: Sequence[str]
-    sources: Mapping[str, int | None]
-    """The cycles whose items it was given, each with the entry that was the newest of its name."""
+    given: NotedItems
+    """The items that it was given, with the cycles that these are of."""
 
 
 class Landed(NamedTuple):
@@ -72,7 +73,7 @@ class Landing:
             state = session.state(ran.clock.now_ms(), ran.staged.version(session.session_id))
             recorded = [_recording(ran).beside] if self.is_recording else []
             salt = self.scope.randomness.take(SALT_BYTES)
-            fact = began.completed(ran.outputs, digests(items), salt, sorted(ran.sources))
+            fact = began.completed(ran.outputs, digests(items), salt, sorted(ran.given.sources))
             unit = self._unit(fact, ran.clock.now_ms())
             unit = unit._replace(
                 beside=(
@@ -80,11 +81,10 @@ class Landing:
                     *new_items(items, began.cycle_id),
                     *recorded,
                 ),
-                expects=[Expected(CYCLE + one, seq) for one, seq in ran.sources.items()],
                 key=RetryKey(began.cycle_id, began.fingerprint),
                 about=began.cycle_id,
             )
-            committed = await to_its_end(self._commit(unit, session, state))
+            committed = await to_its_end(self._commit(unit, ran, state))
         except (IdempotencyConflict, FailFast):
             raise
         except Exception as error:
@@ -100,9 +100,19 @@ class Landing:
             why = str(error).removesuffix(".")
             raise WriteFailed("the fact of a cycle that failed", why) from error
 
-    async def _commit(self, unit: Unit, session: Session, state: SessionState) -> Committed:
-        async with self.sessions.saving(state, session.stored) as rows:
-            return await self.scope.table.commit(unit._replace(beside=(*unit.beside, *rows)))
+    async def _commit(self, unit: Unit, ran: Ran, state: SessionState) -> Committed:
+        """Commit it as long as all that it was given is there, however often its names move on."""
+        while True:
+            expects = [Expected(CYCLE + one, seq) for one, seq in ran.given.sources.items()]
+            try:
+                async with self.sessions.saving(state, ran.session.stored) as rows:
+                    beside = (*unit.beside, *rows)
+                    return await self.scope.table.commit(
+                        unit._replace(beside=beside, expects=expects)
+                    )
+            except MarkMoved:
+                if not await ran.given.have_moved():
+                    raise
 
     def _unit(self, fact: Fact, at: int) -> Unit:
         draft = fact.draft(self.scope.randomness.take(SALT_BYTES))

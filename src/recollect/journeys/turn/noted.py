@@ -4,9 +4,12 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from recollect.kernel.clock import Clock
-from recollect.ledger.beside import Origins
+from recollect.ledger.beside import OriginOf, Origins
 from recollect.plans.items import ItemSearch, RetrievedItem
 from recollect.plans.models import Model, Prompt, Settings
+
+_Given = tuple[Sequence[str], list[OriginOf]]
+"""The ids of items that were found at once, and the cycles that stored them."""
 
 
 class OneTime:
@@ -59,7 +62,12 @@ class NotedItems:
         self._items = items
         self._origins = origins
         self._session_ref = session_ref
-        self.sources: dict[str, int | None] = {}
+        self._given: list[_Given] = []
+
+    @property
+    def sources(self) -> dict[str, int | None]:
+        """The cycles that stored what was found, each with the newest entry of its name."""
+        return {one.cycle: one.seq for _, origins in self._given for one in origins}
 
     async def search(self, query: str, top_k: int) -> Sequence[RetrievedItem]:
         """The items that are found.
@@ -76,6 +84,25 @@ class NotedItems:
                 if again != found:
                     found = again
                     continue
-            self.sources.update((one.cycle, one.seq) for one in origins)
+            self._given.append((ids, origins))
             break
         return found
+
+    async def have_moved(self) -> bool:
+        """Whether the names of the sources have other entries now, and their items are still there.
+
+        So it is where another attempt at such a cycle failed after it had landed. From then on
+        `sources` says how it is now. A cycle that was erased has no items any more, and one that
+        landed anew has others.
+        """
+        before = self.sources
+        now = [(ids, await self._origins.of(self._session_ref, ids)) for ids, _ in self._given]
+        if list(map(_items_of, now)) != list(map(_items_of, self._given)):
+            return False
+        self._given = now
+        return self.sources != before
+
+
+def _items_of(given: _Given) -> list[tuple[str, int]]:
+    """How many of these items each cycle stored, whatever the entries of its name are."""
+    return [(one.cycle, one.items) for one in given[1]]

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from recollect.identity import freeze
 from recollect.journeys.turn.composing import Summarising, Surroundings, Tools, composed
-from recollect.journeys.turn.facts import Cycle, completed, cycles, salted_digest
+from recollect.journeys.turn.facts import Cycle, completed, cycles, salt_of, salted_digest
 from recollect.journeys.turn.limits import within_limit
 from recollect.journeys.turn.scope import Scope
 from recollect.journeys.turn.staged import Staged, digests
@@ -85,9 +85,9 @@ async def replay_cycle(
             raise NotRecorded(cycle_id)  # it failed, and left nothing
         raise WorldNotFound("cycle", cycle_id)
     kept = await read_recording(scope.table.ledger.beside, cycle_id)
-    salt = await scope.table.ledger.origins.salt(cycle_id)
+    salt = await salt_of(scope.table.ledger, landed)
     if salt is None:
-        return _differs(cycle_id, SALT, "it is gone, and nothing can be compared without it")
+        return _differs(cycle_id, SALT, "it is not there, and nothing can be compared without it")
     # 2.
     if (why := _not_of(kept, landed, salt)) is not None:
         return _differs(cycle_id, RECORDING, why)

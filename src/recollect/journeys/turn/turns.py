@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from recollect.identity import Frozen, freeze
 from recollect.journeys.records.absent import absent
 from recollect.journeys.turn.composing import Surroundings, Tools, composed
-from recollect.journeys.turn.facts import Began, Cycle, completed, salted_digest
+from recollect.journeys.turn.facts import Began, Cycle, completed, salt_of, salted_digest
 from recollect.journeys.turn.landing import Landing, Ran
 from recollect.journeys.turn.limits import within_limit
 from recollect.journeys.turn.noted import NotedItems, NotedModel, OneTime
@@ -232,9 +232,7 @@ class Turns:
         except asyncio.CancelledError as cancelled:
             await self._leave_anyway(began.fact("cancelled"), cancelled)
             raise
-        return Ran(
-            began, planned, session, turn, outputs, staged, clock, model.answers, items.sources
-        )
+        return Ran(began, planned, session, turn, outputs, staged, clock, model.answers, items)
 
     async def _leave_anyway(self, fact: Fact, instead_of: BaseException) -> None:
         """Journal what ends the cycle, which the caller is told of whether this works or not."""
@@ -247,9 +245,9 @@ class Turns:
     async def _landed(self, began: Began, landed: Cycle, planned: Interpreted) -> Turn:
         """What is known of a cycle that landed before; IdempotencyConflict if it was another."""
         said, ledger = landed.document, self._scope.table.ledger
-        salt = await ledger.origins.salt(began.cycle_id)
+        salt = await salt_of(ledger, landed)
         if salt is None:
-            raise WriteFailed("the cycle", "it landed before, and its salt is gone since")
+            raise WriteFailed("the cycle", "it landed before, and its salt is not there")
         turn = salted_digest(salt, began.turn)
         if (said["planHash"], said["turn"]) != (began.plan_hash, turn):
             raise IdempotencyConflict(began.cycle_id)

@@ -31,24 +31,38 @@ WHERE c.relnamespace = to_regnamespace('recollect') AND c.relname = ANY (%s)
 """
 
 
+# The postings of each session are read once, however many of its cycles are asked for; from there
+# each leads to its item's cycle by a key.
 _BESIDE: Final = """
+WITH named AS MATERIALIZED (
+  SELECT j.number AS journal, n.id, n.about, n.cycle
+  FROM recollect.journals j, unnest(%s, %s, %s) AS n (id, about, cycle)
+  WHERE j.number = %s
+), keywords AS MATERIALIZED (
+  SELECT c.cycle, count(*) AS count FROM (
+    SELECT DISTINCT o.journal, o.session FROM recollect.item_origins o
+    WHERE (o.journal, o.cycle) IN (SELECT n.journal, n.cycle FROM named n)
+  ) AS s
+  JOIN recollect.item_keywords k ON k.journal = s.journal AND k.session = s.session
+  JOIN recollect.item_postings p ON p.journal = k.journal AND p.keyword = k.number
+  CROSS JOIN LATERAL (
+    SELECT o.cycle FROM recollect.item_origins o
+    WHERE o.journal = k.journal AND o.session = k.session AND o.id = p.id OFFSET 0
+  ) AS c
+  GROUP BY c.cycle
+)
 SELECT n.id,
-  (SELECT count(*) FROM recollect.retries k WHERE k.journal = j.number AND k.about = n.about),
-  (SELECT count(*) FROM recollect.derivations d WHERE d.journal = j.number AND d.output = n.id),
-  (SELECT count(*) FROM recollect.recordings r WHERE r.journal = j.number AND r.cycle = n.cycle),
+  (SELECT count(*) FROM recollect.retries k WHERE k.journal = n.journal AND k.about = n.about),
+  (SELECT count(*) FROM recollect.derivations d WHERE d.journal = n.journal AND d.output = n.id),
+  (SELECT count(*) FROM recollect.recordings r WHERE r.journal = n.journal AND r.cycle = n.cycle),
   (SELECT count(*) FROM recollect.item_origins o
    JOIN recollect.items i ON i.journal = o.journal AND i.session = o.session AND i.id = o.id
-   WHERE o.journal = j.number AND o.cycle = n.cycle),
-  (SELECT count(*) FROM recollect.item_origins o
-   JOIN recollect.item_keywords k ON k.journal = o.journal AND k.session = o.session
-   JOIN recollect.item_postings p
-     ON p.journal = k.journal AND p.keyword = k.number AND p.id = o.id
-   WHERE o.journal = j.number AND o.cycle = n.cycle),
+   WHERE o.journal = n.journal AND o.cycle = n.cycle),
+  coalesce(w.count, 0),
   (SELECT count(*) FROM recollect.versions v
    JOIN recollect.vectors x ON x.journal = v.journal AND x.seq = v.seq
-   WHERE v.journal = j.number AND v.id = n.id)
-FROM recollect.journals j, unnest(%s, %s, %s) AS n (id, about, cycle)
-WHERE j.number = %s
+   WHERE v.journal = n.journal AND v.id = n.id)
+FROM named n LEFT JOIN keywords w ON w.cycle = n.cycle
 """
 
 

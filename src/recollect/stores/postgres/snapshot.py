@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from psycopg.types.numeric import Int8
 
-from recollect.ledger.beside import Beside, StoredItem, StoredKeyword
+from recollect.ledger.beside import Beside, CycleSalt, StoredItem, StoredKeyword
 from recollect.ledger.codec import BodyCodec, Leniently
 from recollect.ledger.unit import (
     Head,
@@ -88,7 +88,7 @@ FROM recollect.item_keywords k
 LEFT JOIN recollect.item_postings p ON p.journal = k.journal AND p.keyword = k.number
 WHERE k.journal = %s
 """
-_SALTED: Final = "SELECT s.cycle FROM recollect.cycle_salts s WHERE s.journal = %s"
+_SALTS: Final = "SELECT s.cycle, s.salt FROM recollect.cycle_salts s WHERE s.journal = %s"
 _VECTORS: Final = """
 SELECT x.seq, x.model, x.id, x.vector, v.status, v.is_newest FROM recollect.vectors x
 LEFT JOIN recollect.versions v ON v.journal = x.journal AND v.id = x.id AND v.seq = x.seq
@@ -177,11 +177,11 @@ class PostgresSnapshot:
             async for rows in chunks:
                 yield [StoredKeyword._make(row) for row in rows]
 
-    async def salted(self) -> AsyncGenerator[Sequence[str], None]:
-        """Every cycle that has a salt."""
-        async with aclosing(self._chunks("salted", _SALTED)) as chunks:
+    async def salts(self) -> AsyncGenerator[Sequence[CycleSalt], None]:
+        """Every salt of a cycle."""
+        async with aclosing(self._chunks("salts", _SALTS)) as chunks:
             async for rows in chunks:
-                yield [cycle for (cycle,) in rows]
+                yield [CycleSalt._make(row) for row in rows]
 
     async def vectors(self) -> AsyncGenerator[Sequence[StoredVector], None]:
         """Every vector of all models."""

@@ -70,6 +70,9 @@ def plain_errors(database: str) -> Iterator[None]:
         yield
     except apsw.Error as error:
         raise explained(error, database) from error
+    except UnicodeDecodeError as error:  # SQLite itself lets any bytes pass for a text
+        why = "the file is damaged (a text in it is not UTF-8); restore a backup"
+        raise StoreFailed(database, why) from error
 
 
 def explained(error: apsw.Error, database: str) -> RecollectError:

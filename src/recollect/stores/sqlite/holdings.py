@@ -34,11 +34,16 @@ SELECT o.cycle, count(*) FROM item_origins o
 JOIN items i ON i.journal = o.journal AND i.session = o.session AND i.id = o.id
 WHERE o.journal = ? AND o.cycle IN (SELECT value FROM json_each(?)) GROUP BY o.cycle
 """
-_KEYWORDS: Final = """
-SELECT o.cycle, count(*) FROM item_origins o
-JOIN item_keywords k ON k.journal = o.journal AND k.session = o.session
-JOIN item_postings p ON p.keyword = k.number AND p.id = o.id
-WHERE o.journal = ? AND o.cycle IN (SELECT value FROM json_each(?)) GROUP BY o.cycle
+# The postings of each session are read once, however many of its cycles are asked for.
+KEYWORDS: Final = """
+SELECT o.cycle, count(*) FROM (
+  SELECT DISTINCT session FROM item_origins
+  WHERE journal = ?1 AND cycle IN (SELECT value FROM json_each(?2))
+) s
+CROSS JOIN item_keywords k ON k.journal = ?1 AND k.session = s.session
+CROSS JOIN item_postings p ON p.keyword = k.number
+CROSS JOIN item_origins o ON o.journal = ?1 AND o.session = s.session AND o.id = p.id
+WHERE o.cycle IN (SELECT value FROM json_each(?2)) GROUP BY o.cycle
 """
 _VECTORS: Final = """
 SELECT v.id, count(*) FROM versions v JOIN vectors x ON x.journal = v.journal AND x.seq = v.seq
@@ -77,7 +82,7 @@ class _Counts:
         cycles = recorded_in(self._unit, there)
         cycle_of = dict(zip([each.id for each in there], cycles, strict=True))
         recordings = self._rows(_RECORDINGS, cycles)
-        items, keywords = self._rows(_ITEMS, cycles), self._rows(_KEYWORDS, cycles)
+        items, keywords = self._rows(_ITEMS, cycles), self._rows(KEYWORDS, cycles)
         vectors = self._rows(_VECTORS, [each.id for each in there])
         return [
             each

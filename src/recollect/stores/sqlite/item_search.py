@@ -23,8 +23,9 @@ from recollect.text import fold
 LONG: Final = 4_096
 """Characters of a query from which on it is not even read on the event loop's thread."""
 
-_MOST_NOTED: Final = 50_000
-"""Beginnings that are noted of a session, at most."""
+_MOST_NOTED: Final = 4_000
+"""Beginnings that are noted of a session before it is noted anew: those of all sessions that are
+noted come to some tens of megabytes then."""
 
 THERE: Final = """
 SELECT n.value FROM json_each(?3) n WHERE EXISTS (

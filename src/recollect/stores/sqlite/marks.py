@@ -12,9 +12,8 @@ from recollect.ledger.fact import named_entries
 from recollect.ledger.unit import Current, Expected, Mark, asked_for_as, of_entries
 from recollect.stores.shorthand import ENTRY, unpacked
 from recollect.stores.sqlite.inserts import Inserts
-from recollect.stores.sqlite.origins import forget_cycle
+from recollect.stores.sqlite.origins import forget_cycles
 from recollect.stores.sqlite.places import SEQ_BITS, place
-from recollect.stores.sqlite.sessions import forget_recording
 
 MARK_ROWS: Final = Inserts("marks", "journal", "name", "seq")
 _UNMARK: Final = "DELETE FROM marks WHERE journal = ? AND name = ? AND seq = ?"
@@ -74,10 +73,8 @@ def erase_entries(
         connection.execute(_FORGET_DERIVATIONS, (journal, name))
         if id := asked_for_as(name):
             connection.execute(_FORGET_RETRIES, (journal, id))
-        if name.startswith(CYCLE):
-            cycle = name.removeprefix(CYCLE)
-            forget_recording(connection, journal, cycle)
-            forget_cycle(connection, journal, cycle)
+    if cycles := [name.removeprefix(CYCLE) for name in names if name.startswith(CYCLE)]:
+        forget_cycles(connection, journal, cycles)
 
 
 def entries_of(

@@ -27,22 +27,29 @@ INSERT INTO cycle_salts (journal, cycle, salt) VALUES (?, ?, ?) ON CONFLICT DO N
 _KEEP_ORIGIN: Final = """
 INSERT INTO item_origins (journal, session, id, cycle) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING
 """
-_ITEMS: Final = "SELECT session, id FROM item_origins WHERE journal = ? AND cycle = ?"
+_OF_CYCLES: Final = "cycle IN (SELECT value FROM json_each(?2))"
+_SESSIONS: Final = f"SELECT DISTINCT session FROM item_origins WHERE journal = ?1 AND {_OF_CYCLES}"  # noqa: S608 - ours
+_IDS: Final = f"SELECT id FROM item_origins WHERE journal = ?1 AND session = ?3 AND {_OF_CYCLES}"  # noqa: S608 - ours
 # What leads from an item to its postings are its keywords; but an item that can't be read any more
-# goes too, so all of its session's are looked at.
-_FORGET_POSTINGS: Final = """
-DELETE FROM item_postings WHERE id = ? AND keyword IN (
-  SELECT number FROM item_keywords WHERE journal = ? AND session = ?
+# goes too, so all of its session's are looked at: once, however many cycles go.
+_FORGET_OF_SESSION: Final = (
+    f"""
+    DELETE FROM item_postings WHERE keyword IN (
+      SELECT number FROM item_keywords WHERE journal = ?1 AND session = ?3
+    ) AND id IN ({_IDS})
+    """,  # noqa: S608 - ours
+    """
+    DELETE FROM item_keywords WHERE journal = ?1 AND session = ?3 AND NOT EXISTS (
+      SELECT 1 FROM item_postings p WHERE p.keyword = item_keywords.number
+    )
+    """,
+    f"DELETE FROM items WHERE journal = ?1 AND session = ?3 AND id IN ({_IDS})",  # noqa: S608 - ours
 )
-"""
-_FORGET_KEYWORDS: Final = """
-DELETE FROM item_keywords WHERE journal = ? AND session = ? AND NOT EXISTS (
-  SELECT 1 FROM item_postings p WHERE p.keyword = item_keywords.number
+_FORGET: Final = (
+    f"DELETE FROM item_origins WHERE journal = ?1 AND {_OF_CYCLES}",  # noqa: S608 - ours
+    f"DELETE FROM cycle_salts WHERE journal = ?1 AND {_OF_CYCLES}",  # noqa: S608 - ours
+    f"DELETE FROM recordings WHERE journal = ?1 AND {_OF_CYCLES}",  # noqa: S608 - ours
 )
-"""
-_FORGET_ITEM: Final = "DELETE FROM items WHERE journal = ? AND session = ? AND id = ?"
-_FORGET_ORIGINS: Final = "DELETE FROM item_origins WHERE journal = ? AND cycle = ?"
-_FORGET_SALT: Final = "DELETE FROM cycle_salts WHERE journal = ? AND cycle = ?"
 _FORGET_ALL: Final = (
     "DELETE FROM item_origins WHERE journal = ?",
     "DELETE FROM cycle_salts WHERE journal = ?",
@@ -64,18 +71,18 @@ def keep_origin(connection: apsw.Connection, journal: int, origin: ItemOrigin) -
         raise RecordExists(id)
 
 
-def forget_cycle(connection: apsw.Connection, journal: int, cycle: str) -> None:
-    """Remove the items that a cycle stored, and its salt, in a transaction.
+def forget_cycles(connection: apsw.Connection, journal: int, cycles: Sequence[str]) -> None:
+    """Remove the items that cycles stored, their recordings and their salts, in a transaction.
 
     The keywords that no other item of their session has go as well.
     """
-    items: Any = connection.execute(_ITEMS, (journal, cycle)).fetchall()
-    for session, id in items:
-        connection.execute(_FORGET_POSTINGS, (id, journal, session))
-        connection.execute(_FORGET_KEYWORDS, (journal, session))
-        connection.execute(_FORGET_ITEM, (journal, session, id))
-    connection.execute(_FORGET_ORIGINS, (journal, cycle))
-    connection.execute(_FORGET_SALT, (journal, cycle))
+    named = (journal, orjson.dumps(cycles).decode())  # noqa: TID251 - a parameter
+    sessions: Any = connection.execute(_SESSIONS, named).fetchall()
+    for (session,) in sessions:
+        for statement in _FORGET_OF_SESSION:
+            connection.execute(statement, (*named, session))
+    for statement in _FORGET:
+        connection.execute(statement, named)
 
 
 def forget_origins(connection: apsw.Connection, journal: int) -> None:

@@ -64,7 +64,7 @@ class Reader:
             rows = self._cursor.execute(sql, parameters).fetchall()
         except (apsw.InterruptError, apsw.BusyError, apsw.LockedError):
             return None  # too long for the loop, or not at once
-        except apsw.Error:
+        except (apsw.Error, UnicodeDecodeError):
             with plain_errors(self._database):
                 raise
         return rows if _is_short(rows) else None
@@ -137,7 +137,7 @@ class Reader:
                     cursor.execute("ROLLBACK")
         except (apsw.InterruptError, apsw.BusyError, apsw.LockedError):
             return None  # too long for the loop, or not at once
-        except apsw.Error:
+        except (apsw.Error, UnicodeDecodeError):
             with plain_errors(self._database):
                 raise
         return rows if _is_short(rows) else None

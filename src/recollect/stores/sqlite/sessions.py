@@ -31,7 +31,6 @@ ON CONFLICT (journal, file) DO UPDATE SET token = excluded.token
 """
 _IS_RECORDED: Final = "SELECT 1 FROM recordings WHERE journal = ? AND cycle = ?"
 _RECORD: Final = "INSERT INTO recordings (journal, cycle, body) VALUES (?, ?, ?)"
-_FORGET_RECORDING: Final = "DELETE FROM recordings WHERE journal = ? AND cycle = ?"
 
 _SESSION: Final = "SELECT body FROM sessions WHERE journal = ? AND name = ?"
 _PUT_ASIDE: Final = """
@@ -102,11 +101,6 @@ def record(
         raise RecordExists(recorded.cycle)
     row = (journal, recorded.cycle, bodies.pack(recorded.body, None))
     connection.execute(_RECORD, row)
-
-
-def forget_recording(connection: apsw.Connection, journal: int, cycle: str) -> None:
-    """Remove what was recorded of a cycle."""
-    connection.execute(_FORGET_RECORDING, (journal, cycle))
 
 
 def count_sessions(connection: apsw.Connection, journal: int) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from typing import Any, Final, Self, TypeVar
 
 import apsw
 
-from recollect.ledger.beside import Beside, StoredItem, StoredKeyword
+from recollect.ledger.beside import Beside, CycleSalt, StoredItem, StoredKeyword
 from recollect.ledger.codec import BodyCodec, Leniently
 from recollect.ledger.unit import (
     Head,
@@ -71,7 +71,7 @@ _KEYWORDS: Final = """
 SELECT k.session, k.gram, k.folded, k.marked, p.at, p.id FROM item_keywords k
 LEFT JOIN item_postings p ON p.keyword = k.number WHERE k.journal = ?
 """
-_SALTED: Final = "SELECT cycle FROM cycle_salts WHERE journal = ?"
+_SALTS: Final = "SELECT cycle, salt FROM cycle_salts WHERE journal = ?"
 _VECTORS: Final = """
 SELECT x.seq, x.model, x.id, x.vector, v.status, v.is_newest FROM vectors x
 LEFT JOIN versions v ON v.journal = x.journal AND v.id = x.id AND v.seq = x.seq
@@ -182,9 +182,9 @@ class SqliteSnapshot:
         """Every row of the index of items."""
         return self._chunks(_KEYWORDS, (self._journal,), _keyword)
 
-    def salted(self) -> AsyncGenerator[Sequence[str], None]:
-        """Every cycle that has a salt."""
-        return self._chunks(_SALTED, (self._journal,), _first)
+    def salts(self) -> AsyncGenerator[Sequence[CycleSalt], None]:
+        """Every salt of a cycle."""
+        return self._chunks(_SALTS, (self._journal,), CycleSalt._make)
 
     def vectors(self) -> AsyncGenerator[Sequence[StoredVector], None]:
         """Every vector of all models."""
@@ -263,10 +263,6 @@ def _keyword(row: Any) -> StoredKeyword:
     return found if row[-1] is None else found._replace(id=id_of(row[-1]))
 
 
-def _first(row: Any) -> str:
-    return str(row[0])
-
-
 class MemorySnapshot:
     """The same for a database in memory, which has one connection: all of it is read at once."""
 
@@ -298,7 +294,7 @@ class MemorySnapshot:
             _THREADS: journal,
             _ITEMS: journal,
             _KEYWORDS: journal,
-            _SALTED: journal,
+            _SALTS: journal,
             _VECTORS: journal,
             **dict.fromkeys(_BESIDE, journal),
         }
@@ -369,9 +365,9 @@ class MemorySnapshot:
         """Every row of the index of items."""
         yield [_keyword(row) for row in self._read[_KEYWORDS]]
 
-    async def salted(self) -> AsyncGenerator[Sequence[str], None]:
-        """Every cycle that has a salt."""
-        yield [_first(row) for row in self._read[_SALTED]]
+    async def salts(self) -> AsyncGenerator[Sequence[CycleSalt], None]:
+        """Every salt of a cycle."""
+        yield [CycleSalt._make(row) for row in self._read[_SALTS]]
 
     async def vectors(self) -> AsyncGenerator[Sequence[StoredVector], None]:
         """Every vector of all models."""

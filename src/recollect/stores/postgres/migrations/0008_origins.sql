@@ -82,31 +82,34 @@ BEGIN
   RETURN FOUND;
 END $$;
 
--- What a cycle left beside its facts goes: its items, with the keywords that no other item of their
--- session has, its recording, and its salt.
-CREATE FUNCTION recollect.erase_cycle(p_journal bigint, p_cycle text) RETURNS void
+-- What cycles left beside their facts goes: their items, with the keywords that no other item of
+-- their session has, their recordings, and their salts. The postings of a session are read once,
+-- however many of its cycles go: ids are compared as texts because no index is to be asked for them.
+CREATE FUNCTION recollect.erase_cycles(p_journal bigint, p_cycles text[]) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
-  v_origin record;
+  v_of record;
 BEGIN
-  FOR v_origin IN
-    SELECT o.session, o.id FROM recollect.item_origins o
-    WHERE o.journal = p_journal AND o.cycle = p_cycle
+  FOR v_of IN
+    SELECT o.session, array_agg(o.id) AS ids, array_agg(o.id::text) AS texts
+    FROM recollect.item_origins o
+    WHERE o.journal = p_journal AND o.cycle = ANY (p_cycles)
+    GROUP BY o.session
   LOOP
     DELETE FROM recollect.item_postings p
-    WHERE p.journal = p_journal AND p.id = v_origin.id AND p.keyword IN (
+    WHERE p.journal = p_journal AND p.id::text = ANY (v_of.texts) AND p.keyword IN (
       SELECT k.number FROM recollect.item_keywords k
-      WHERE k.journal = p_journal AND k.session = v_origin.session);
+      WHERE k.journal = p_journal AND k.session = v_of.session);
     DELETE FROM recollect.item_keywords k
-    WHERE k.journal = p_journal AND k.session = v_origin.session AND NOT EXISTS (
+    WHERE k.journal = p_journal AND k.session = v_of.session AND NOT EXISTS (
       SELECT FROM recollect.item_postings p
       WHERE p.journal = p_journal AND p.keyword = k.number);
     DELETE FROM recollect.items i
-    WHERE i.journal = p_journal AND i.session = v_origin.session AND i.id = v_origin.id;
+    WHERE i.journal = p_journal AND i.session = v_of.session AND i.id = ANY (v_of.ids);
   END LOOP;
-  DELETE FROM recollect.item_origins o WHERE o.journal = p_journal AND o.cycle = p_cycle;
-  DELETE FROM recollect.recordings r WHERE r.journal = p_journal AND r.cycle = p_cycle;
-  DELETE FROM recollect.cycle_salts s WHERE s.journal = p_journal AND s.cycle = p_cycle;
+  DELETE FROM recollect.item_origins o WHERE o.journal = p_journal AND o.cycle = ANY (p_cycles);
+  DELETE FROM recollect.recordings r WHERE r.journal = p_journal AND r.cycle = ANY (p_cycles);
+  DELETE FROM recollect.cycle_salts s WHERE s.journal = p_journal AND s.cycle = ANY (p_cycles);
 END $$;
 
 -- As before, and now with where they came from.
@@ -137,6 +140,7 @@ DECLARE
   v_seq bigint;
   v_name text;
   v_id text;
+  v_cycles text[] := '{}';
 BEGIN
   FOREACH v_seq IN ARRAY p_seqs LOOP
     DELETE FROM recollect.bodies b WHERE b.journal = p_journal AND b.seq = v_seq;
@@ -148,10 +152,13 @@ BEGIN
       v_id := substr(v_name, strpos(v_name, '/') + 1);
       DELETE FROM recollect.retries k WHERE k.journal = p_journal AND k.about = v_id;
       IF starts_with(v_name, 'cycle/') THEN
-        PERFORM recollect.erase_cycle(p_journal, v_id);
+        v_cycles := v_cycles || v_id;
       END IF;
     END IF;
   END LOOP;
+  IF cardinality(v_cycles) > 0 THEN
+    PERFORM recollect.erase_cycles(p_journal, v_cycles);
+  END IF;
 END $$;
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA recollect FROM PUBLIC;
