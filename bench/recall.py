@@ -48,7 +48,7 @@ def aims(size: str) -> tuple[Aim, ...]:
 
 
 async def filled(memory: Memory[Any], size: int) -> None:
-    """Remember as many records as that: conversations of twenty, each of one source."""
+    """Remember as many records as that: conversations of twenty, each of one source; and settle."""
     with Progress() as progress:
         task = progress.add_task(f"remembering {size:,}", total=size)
         for start in range(0, size, BATCH):
@@ -56,6 +56,15 @@ async def filled(memory: Memory[Any], size: int) -> None:
                 texts = [item(number).data["text"] for number in range(first, first + 20)]
                 await memory.remember_many(texts, source=f"conversation/{first}")
             progress.advance(task, BATCH)
+    await _settled(memory)
+
+
+async def _settled(memory: Memory[Any]) -> None:
+    """Wait until the index has all of it, as it has soon after whoever writes pauses."""
+    ledger: Any = memory._ledger
+    merge = getattr(ledger, "_merge", None) or ledger._words.merge
+    while await merge():
+        pass
 
 
 def questions() -> list[str]:
