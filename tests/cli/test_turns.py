@@ -195,6 +195,9 @@ def test_before_more_than_one_cycle_is_erased_it_asks(recollect: Command, plan: 
     recollect(*turn("And the invoice?", "--cycle", "c-2"))
     erasing = ("erase", "c-1", "--reason", "asked for")
 
+    counted = " ".join(recollect.text(*erasing, "--dry-run").split())
+    assert "2 cycles, 2 items" in counted
+    assert "0 objects" not in counted
     asked = recollect(*erasing, said="n\n")
     assert "2 cycles, 2 items" in asked.stderr
     assert asked.exit_code == 1

@@ -122,7 +122,8 @@ def _in_words(counts: ErasureCounts) -> str:
     if not parts:
         return objects
     *most, last = parts
-    return f"{objects} with {', '.join(most)} and {last}" if most else f"{objects} with {last}"
+    rest = f"{', '.join(most)} and {last}" if most else last
+    return f"{objects} with {rest}" if counts.objects else rest
 
 
 def _show(certificate: ErasureCertificate) -> None:
