@@ -16,7 +16,9 @@ from typing import Any, Final
 
 from recollect.kernel.errors import DependencyMissing, ModelFailed
 from recollect.kernel.json import JsonValue
+from recollect.outside.models.answers import Refused
 from recollect.outside.models.endpoint import Endpoint
+from recollect.outside.models.reading import joined
 
 TIMEOUT_S: Final = 30.0
 
@@ -79,7 +81,7 @@ class EmbeddingsEndpoint:
                 return _vectors(await self._answer(asked))
         except (self._httpx.HTTPError, TimeoutError) as failed:
             why = f"{self._endpoint.url} can't be reached ({type(failed).__name__})"
-        except _NoAnswer as failed:
+        except Refused as failed:
             why = str(failed)
         # Not inside the handler: what failed holds the request, and with it the key.
         raise ModelFailed(self.identity, why)
@@ -96,18 +98,8 @@ class EmbeddingsEndpoint:
             client.stream("POST", self._endpoint.url, json=asked, headers=headers) as answer,
         ):
             if answer.status_code != self._httpx.codes.OK:
-                raise _NoAnswer(f"{self._endpoint.url} answered {answer.status_code}")
-            pieces, size = [], 0
-            async for piece in answer.aiter_bytes():
-                size += len(piece)
-                if size > _MOST_BYTES:
-                    raise _NoAnswer(f"its answer has more than {_MOST_BYTES:,} bytes")
-                pieces.append(piece)
-        return b"".join(pieces)
-
-
-class _NoAnswer(Exception):
-    """Why an answer is none; it never leaves this file."""
+                raise Refused(f"{self._endpoint.url} answered {answer.status_code}")
+            return await joined(answer.aiter_bytes(), _MOST_BYTES)
 
 
 def _vectors(content: bytes) -> Sequence[Sequence[float]]:
@@ -117,9 +109,9 @@ def _vectors(content: bytes) -> Sequence[Sequence[float]]:
         found = {one["index"]: one["embedding"] for one in json.loads(content)["data"]}
         vectors = [found[number] for number in range(len(found))]
     except (ValueError, RecursionError, KeyError, TypeError) as wrong:
-        raise _NoAnswer(f"its answer has no list of embeddings ({type(wrong).__name__})") from None
+        raise Refused(f"its answer has no list of embeddings ({type(wrong).__name__})") from None
     if not all(isinstance(vector, list) for vector in vectors):
-        raise _NoAnswer("its answer has an embedding that is no list")
+        raise Refused("its answer has an embedding that is no list")
     return vectors
 
 

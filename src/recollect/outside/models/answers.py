@@ -15,7 +15,7 @@ _TELLING: Final = 6
 
 
 class Refused(Exception):
-    """Why an answer is none; it never leaves this package."""
+    """Why an answer is none; it never leaves whoever asked for it."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)

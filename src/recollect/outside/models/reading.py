@@ -6,7 +6,7 @@ sent, and both JSON and a stream of events are UTF-8.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, Iterator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
 
@@ -29,13 +29,18 @@ _EVENTS: Final = "text/event-stream"
 
 async def body_of(response: "httpx2.Response") -> bytes:
     """The body of a response; Refused beyond the limit."""
-    pieces, size = [], 0
-    async for piece in response.aiter_raw():
+    return await joined(response.aiter_raw(), MOST_BYTES)
+
+
+async def joined(pieces: AsyncIterable[bytes], most: int) -> bytes:
+    """All pieces of an answer in one; Refused as soon as they have more bytes than that."""
+    found, size = [], 0
+    async for piece in pieces:
         size += len(piece)
-        if size > MOST_BYTES:
-            raise Refused(f"its answer has more than {MOST_BYTES:,} bytes")
-        pieces.append(piece)
-    return b"".join(pieces)
+        if size > most:
+            raise Refused(f"its answer has more than {most:,} bytes")
+        found.append(piece)
+    return b"".join(found)
 
 
 async def events_of(response: "httpx2.Response", seconds: float) -> AsyncGenerator[str]:
