@@ -10,7 +10,7 @@
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from psycopg.types.numeric import Int8
 
@@ -30,6 +30,7 @@ from recollect.stores.postgres.beside import beside_the_loop
 from recollect.stores.postgres.connection import Connection
 from recollect.stores.postgres.index import IndexReader, State, rows_of
 from recollect.stores.postgres.units import current
+from recollect.stores.results import Results
 from recollect.stores.scoring import Scoring
 from recollect.stores.selection import COLUMNS
 from recollect.stores.tail import Tail
@@ -111,45 +112,47 @@ class Ranker:
         # 2.
         size = sum(len(chunk.body) for _, chunk in chunks)
         scoring, hits = await beside_the_loop(size, summed)
-        taking = _Taking(make, question)
+        results = Results(make, limit=question.limit, below=question.below)
         if NEEDS[question.mode].neighbours:
-            await self._take_in_context(connection, taking, scoring, hits, tail, only)  # 4.
+            # 4.
+            await self._take_in_context(connection, question, results, scoring, hits, tail, only)
         else:
-            await self._take_hits(connection, taking, scoring, hits)  # 3.
-        return Ranking(taking.made, taking.below, len(hits), state.size)
+            await self._take_hits(connection, results, scoring, hits)  # 3.
+        return Ranking(results.made, results.below, len(hits), state.size)
 
     async def _take_hits(
-        self, connection: Connection, taking: "_Taking[Any]", scoring: Scoring, hits: Hits
+        self, connection: Connection, results: Results[Any], scoring: Scoring, hits: Hits
     ) -> None:
-        ordered = hits.in_order(taking.wanted)
-        while taking.wanted and (some := list(islice(ordered, taking.wanted))):
+        ordered = hits.in_order(results.wanted)
+        while results.wanted and (some := list(islice(ordered, results.wanted))):
             records = await self._records(connection, [seq for seq, _ in some])
             found = [scoring.candidate(seq, one.id, one.created_at) for seq, one in records.items()]
             for scored in scoring.scored(found):
-                taking.take(scored, records[scored.seq])
+                results.take(scored, records[scored.seq])
 
     async def _take(
-        self, connection: Connection, taking: "_Taking[Any]", found: Iterator[Scored]
+        self, connection: Connection, results: Results[Any], found: Iterator[Scored]
     ) -> None:
-        while taking.wanted and (some := list(islice(found, taking.wanted))):
+        while results.wanted and (some := list(islice(found, results.wanted))):
             records = await self._records(connection, [one.seq for one in some])
             for one in some:
                 if one.seq in records:
-                    taking.take(one, records[one.seq])
+                    results.take(one, records[one.seq])
 
     # ---------------------------------------------------------------------- in context
 
     async def _take_in_context(
         self,
         connection: Connection,
-        taking: "_Taking[Any]",
+        question: Question,
+        results: Results[Any],
         scoring: Scoring,
         hits: Hits,
         tail: Tail,
         only: Collection[int] | None,
     ) -> None:
         """What may come first is read first (`stores.context`)."""
-        limit, below = taking.question.limit, taking.question.below
+        limit, below = question.limit, question.below
         best = [seq for seq, _ in hits.best(seeds_for(limit))]
         rows = await self._threads(connection, best, tail)
         alone = await self._records(connection, [seq for seq in best if seq not in rows])
@@ -165,12 +168,12 @@ class Ranker:
         context = await asyncio.to_thread(first)
         around = await self._around(connection, context.first, threads)
         ranked = await asyncio.to_thread(lambda: list(context.found_first(around)))
-        await self._take(connection, taking, iter(ranked))
-        if taking.wanted and context.has_more:
+        await self._take(connection, results, iter(ranked))
+        if results.wanted and context.has_more:
             around = await self._around(connection, context.all, threads)
             before = {one.seq for one in ranked}
             rest = await asyncio.to_thread(context.found_then, around, before)
-            await self._take(connection, taking, rest)
+            await self._take(connection, results, rest)
 
     async def _threads(
         self, connection: Connection, seqs: Sequence[int], tail: Tail
@@ -223,32 +226,6 @@ class Ranker:
             return set()
         statement, values = _within(tags, within, self._numbered)
         return {seq for (seq,) in await rows_of(connection, statement, values)}
-
-
-class _Taking(Generic[R]):
-    """Takes the best until there are enough, then notes what came next."""
-
-    def __init__(self, make: Callable[[Current, Scored], R | None], question: Question) -> None:
-        self.made: list[R] = []
-        self.below: list[Scored] = []
-        self._make = make
-        self.question = question
-
-    @property
-    def wanted(self) -> int:
-        """How many are still wanted."""
-        limit, below = self.question.limit, self.question.below
-        return limit - len(self.made) + below - len(self.below)
-
-    def take(self, scored: Scored, record: Current) -> None:
-        """Take the next one, if it is wanted, and made into anything."""
-        value = self._make(record, scored) if self.wanted else None
-        if value is None:
-            return
-        if len(self.made) < self.question.limit:
-            self.made.append(value)
-        else:
-            self.below.append(scored)
 
 
 def _in_thread(scoring: Scoring, row: StoredThread) -> Candidate:

@@ -27,6 +27,7 @@ from recollect.recall.index import EVERYTHING, Ranking, Within
 from recollect.recall.postings import Hits
 from recollect.recall.ranking import NEEDS, Mode, seeds_for
 from recollect.stores.context import InContext, Placed
+from recollect.stores.results import Results
 from recollect.stores.scoring import Scoring
 from recollect.stores.sqlite.finding import Records, head_of
 from recollect.stores.sqlite.merging import STATE
@@ -109,28 +110,13 @@ def rank(
         found = records.of(around, wanted)
     else:
         found = records.scored(hits, scoring, wanted)
-    made, below = _made(found, question)  # 5.
-    return Ranking(made, below, len(hits), size)
-
-
-def _made(
-    found: Iterable[tuple[Scored, Current]], question: Question
-) -> tuple[list[Any], list[Scored]]:
-    made: list[Any] = []
-    below: list[Scored] = []
-    if question.limit + question.below <= 0:
-        return made, below
-    for one, current in found:
-        value = question.make(current, one)
-        if value is None:
-            continue
-        if len(made) < question.limit:
-            made.append(value)
-        else:
-            below.append(one)
-        if len(made) + len(below) == question.limit + question.below:
-            break
-    return made, below
+    results = Results(question.make, limit=question.limit, below=question.below)
+    if results.wanted > 0:
+        for one, current in found:  # 5.
+            results.take(one, current)
+            if not results.wanted:
+                break
+    return Ranking(results.made, results.below, len(hits), size)
 
 
 class _Read(Records):
