@@ -1,10 +1,16 @@
-"""Selectors that lie, fail, and wait."""
+"""Selectors that lie, fail, and wait; and memory that nobody trusts."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
+import pytest
+
+from recollect import Memory
 from recollect.kernel.actors import ActorRef
+from recollect.ledger.unit import Unit
 from recollect.recall.selector import Chosen, Request, Selection, Sources
 
 
@@ -62,3 +68,22 @@ class Meanwhile:
         if asyncio.iscoroutine(found):
             await found
         return Selection(self.picked)
+
+
+@contextmanager
+def writing_untrusted(memory: Memory[Any]) -> Iterator[None]:
+    """In this block a handle remembers what nobody trusts: no call of ours makes such."""
+    commit = memory._table.commit
+
+    async def untrusted(unit: Unit) -> Any:
+        def decide(found: Any) -> Any:
+            return [
+                draft._replace(body=draft.body.replace(b'"unreviewed"', b'"untrusted"'))
+                for draft in unit.decide(found)
+            ]
+
+        return await commit(unit._replace(decide=decide))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory._table, "commit", untrusted)
+        yield

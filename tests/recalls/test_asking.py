@@ -8,12 +8,11 @@ from pydantic import BaseModel
 from recollect import Memory
 from recollect.identity import canonical_bytes, decode
 from recollect.kernel.errors import InvalidFilter, InvalidWorld, WorldErased
-from recollect.ledger.unit import Unit
 from recollect.recall.provider import MemoryQuery
 from recollect.recall.selector import Chosen
 from recollect.testkit.simulators import FrozenClock
 from tests.intent.conftest import Opens
-from tests.recalls.simulators import Saying
+from tests.recalls.simulators import Saying, writing_untrusted
 
 pytestmark = pytest.mark.anyio
 
@@ -73,23 +72,11 @@ async def test_a_question_of_too_many_words_says_which_were_asked_for(
 
 
 async def test_what_nobody_trusts_takes_no_place_of_what_is_verified(
-    memory: Memory[Any], clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+    memory: Memory[Any], clock: FrozenClock
 ) -> None:
     await memory.remember("the price is 10, says the list of prices")
     clock.advance(1_000)
-    original = memory._table.commit
-
-    async def untrusted(unit: Unit) -> Any:
-        def decide(found: Any) -> Any:
-            return [
-                draft._replace(body=draft.body.replace(b'"unreviewed"', b'"untrusted"'))
-                for draft in unit.decide(found)
-            ]
-
-        return await original(unit._replace(decide=decide))
-
-    with monkeypatch.context() as patch:
-        patch.setattr(memory._table, "commit", untrusted)
+    with writing_untrusted(memory):
         await memory.remember_many(["the price"] * 5)
 
     for selector in ("context", "full-text", "keyword", "recent"):

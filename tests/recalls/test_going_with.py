@@ -1,6 +1,6 @@
 """A trace goes with all memory whose words it may repeat, not only with what it selected."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
@@ -97,20 +97,27 @@ async def test_what_is_left_out_below_the_line_is_told_by_its_number_alone(
     assert not await says(memory, WORD)
 
 
+class Slow:
+    """Selects in context; before it answers, something happens."""
+
+    name, actor = "slow", None
+
+    def __init__(self, meanwhile: Callable[[], Awaitable[object]]) -> None:
+        self._meanwhile = meanwhile
+
+    async def select(self, request: Request, sources: Sources, /) -> Selection:
+        found = await sources.ranked(Mode.CONTEXT, request, request.top_k)
+        await self._meanwhile()
+        return found
+
+
 async def test_a_neighbour_that_is_erased_meanwhile_takes_along_what_tells_of_it(
     memory: Memory[Any],
 ) -> None:
     question, answer = await conversation(memory)
 
-    class Slow:
-        name, actor = "slow", None
-
-        async def select(self, request: Request, sources: Sources, /) -> Selection:
-            found = await sources.ranked(Mode.CONTEXT, request, request.top_k)
-            await memory.erase(question, reason="asked for")
-            return found
-
-    found = await memory.recall(CATS, top_k=1, selector=Slow())
+    slow = Slow(lambda: memory.erase(question, reason="asked for"))
+    found = await memory.recall(CATS, top_k=1, selector=slow)
 
     assert (found.outcome, len(found)) == ("degraded", 0)
     assert answer in found.notes[0]
@@ -124,15 +131,8 @@ async def test_a_neighbour_that_is_forgotten_meanwhile_changes_nothing(
 ) -> None:
     question, answer = await conversation(memory)
 
-    class Slow:
-        name, actor = "slow", None
-
-        async def select(self, request: Request, sources: Sources, /) -> Selection:
-            found = await sources.ranked(Mode.CONTEXT, request, request.top_k)
-            await memory.forget(question, reason="wrong")
-            return found
-
-    found = await memory.recall(CATS, top_k=1, selector=Slow())
+    slow = Slow(lambda: memory.forget(question, reason="wrong"))
+    found = await memory.recall(CATS, top_k=1, selector=slow)
     assert (found.outcome, [one.id for one in found]) == ("found", [answer])
 
 

@@ -7,7 +7,6 @@ import pytest
 from recollect import Memory
 from recollect.journeys.audit.checkpoints import Seal
 from recollect.kernel.errors import InvalidWorld, RecordNotFound, WorldErased
-from recollect.ledger.unit import Unit
 from recollect.outside.signers import Ed25519Signer, Ed25519Verifier
 from recollect.recall.checking import check_proof, check_signed
 from recollect.recall.policies import RequireSigned, signed_by_one_of
@@ -15,6 +14,7 @@ from recollect.recall.proof import proof_in
 from recollect.worlds.combining import AllOf
 from recollect.worlds.policies import AutoApprove
 from tests.intent.conftest import Opens
+from tests.recalls.simulators import writing_untrusted
 
 pytestmark = pytest.mark.anyio
 
@@ -166,22 +166,10 @@ async def test_a_signed_checkpoint_covers_what_came_before_it(opens: Opens) -> N
 
 
 async def test_untrusted_memory_is_left_out_where_only_verified_may_be(
-    memory: Memory[Any], monkeypatch: pytest.MonkeyPatch
+    memory: Memory[Any],
 ) -> None:
     await memory.remember("the price is 10")
-    original = memory._table.commit
-
-    async def untrusted(unit: Unit) -> Any:
-        def decide(found: Any) -> Any:
-            return [
-                draft._replace(body=draft.body.replace(b'"unreviewed"', b'"untrusted"'))
-                for draft in unit.decide(found)
-            ]
-
-        return await original(unit._replace(decide=decide))
-
-    with monkeypatch.context() as patch:
-        patch.setattr(memory._table, "commit", untrusted)
+    with writing_untrusted(memory):
         await memory.remember("the price is 20")
 
     every = await memory.recall("price", top_k=2)
