@@ -1,4 +1,4 @@
-# Two commands: `make run` shows recollect at work, `make test` proves it.
+# Two commands: `make run` shows memoranda at work, `make test` proves it.
 # Both bring their own environment in .venv from the pinned files; nothing else on the machine changes.
 
 PYTHON ?= python3
@@ -23,7 +23,7 @@ help:
 	@echo "make tamper   tamper with databases 10,000 times: both verifiers must name it"
 	@echo "make bench    measure against raw apsw and LangGraph's stores, as ratios"
 	@echo "make adversity  kill, cut off, fail, fill up and cancel: what is lost is counted"
-	@echo "make setup    only make the environment: .venv, with the command recollect in it"
+	@echo "make setup    only make the environment: .venv, with the command memoranda in it"
 	@echo "make pythons  the suite on every supported Python that is at hand"
 	@echo "make rules    write docs/rules.md and the proofs anew from a full run of the suite"
 	@echo "make lock     compile the pinned requirement files anew (needs uv)"
@@ -32,7 +32,7 @@ help:
 # the system's pip installs into it, checking every hash.
 define environment
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "recollect needs Python 3.11 or newer; name one with: make PYTHON=python3.12 $@"; exit 1; }
+	  { echo "memoranda needs Python 3.11 or newer; name one with: make PYTHON=python3.12 $@"; exit 1; }
 	@test -x $(1)/bin/python || $(PYTHON) -m venv --without-pip $(1)
 	@echo "setting up $(1) from $(2) ..."
 	@$(PYTHON) $(PIP_INSTALL) $(1)/bin/python $(PIP_FLAGS) --require-hashes -r $(2)
@@ -53,7 +53,7 @@ $(BENCHED): requirements/bench.txt pyproject.toml
 setup: $(RUN)
 
 run: $(RUN)
-	@$(VENV)/bin/python -m recollect demo
+	@$(VENV)/bin/python -m memoranda demo
 
 test: $(TEST)
 	@$(VENV)/bin/python -m pytest $(WORKERS)
@@ -91,11 +91,11 @@ pythons:
 	  else echo "$$python is not at hand"; fi; done
 
 lock:
-	$(COMPILE) pyproject.toml requirements/run.in --extra cli --extra models --extra plans --extra postgres -o requirements/run.txt
+	$(COMPILE) pyproject.toml requirements/run.in --extra models --extra plans --extra postgres -o requirements/run.txt
 	$(COMPILE) pyproject.toml requirements/run.in requirements/test.in \
-	  --extra cli --extra models --extra plans --extra postgres --extra sign --extra testkit -o requirements/test.txt
+	  --extra models --extra plans --extra postgres --extra sign --extra testkit -o requirements/test.txt
 	$(COMPILE) pyproject.toml requirements/run.in requirements/bench.in \
-	  --extra cli --extra postgres -o requirements/bench.txt
+	  --extra postgres -o requirements/bench.txt
 
 clean:
 	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

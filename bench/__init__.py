@@ -1,1 +1,1 @@
-"""The figures of recollect: side by side with its floor and its neighbours, as ratios."""
+"""The figures of memoranda: side by side with its floor and its neighbours, as ratios."""

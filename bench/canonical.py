@@ -10,9 +10,9 @@ import rfc8785
 from bench.load import Moment
 from bench.measure import Cycle, Figures, Round, quietest, summary
 from bench.workload import item
-from recollect.identity import canonical_bytes
+from memoranda.identity import canonical_bytes
 
-OURS, THEIRS = "recollect", "rfc8785"
+OURS, THEIRS = "memoranda", "rfc8785"
 
 Document = dict[str, Any]
 

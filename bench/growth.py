@@ -9,21 +9,21 @@ from pathlib import Path
 from bench.load import Moment
 from bench.measure import Cycle, Figures, Plan, Round, one_by_one, quietest, summary
 from bench.operations import QUERY
-from bench.systems.recollect import Recollect, recollect_on_sqlite
+from bench.systems.memoranda import Memoranda, memoranda_on_sqlite
 from bench.workload import TAGS, chunks
 
 SIZES = (10_000, 100_000, 1_000_000)
 CHUNK = 10_000
-SYSTEM = "recollect (growth)"
+SYSTEM = "memoranda (growth)"
 
 
 async def measured(folder: Path, plan: Plan, tick: Callable[[], None]) -> list[Figures]:
     """The query by tag at each size."""
     async with AsyncExitStack() as stack:
-        files: dict[int, Recollect] = {}
+        files: dict[int, Memoranda] = {}
         for size in SIZES:
             path = folder / f"growth-{size}.db"
-            files[size] = await stack.enter_async_context(recollect_on_sqlite(path))
+            files[size] = await stack.enter_async_context(memoranda_on_sqlite(path))
         for start, chunk in enumerate(chunks(max(SIZES), CHUNK)):
             for size, system in files.items():
                 if start * CHUNK < size:

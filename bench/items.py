@@ -31,14 +31,14 @@ from typing import Any, Final
 
 from bench.aims import Aim, show
 from bench.workload import SEED, Numbers
-from recollect.ledger.time import format_time
-from recollect.plans.item_terms import GRAM
-from recollect.plans.items import MemoryItem
-from recollect.plans.matching import match as count
-from recollect.stores.keywords import asked
-from recollect.stores.sqlite.connection import connect
-from recollect.stores.sqlite.database import SqliteDatabase
-from recollect.stores.sqlite.items import insert_item
+from memoranda.ledger.time import format_time
+from memoranda.plans.item_terms import GRAM
+from memoranda.plans.items import MemoryItem
+from memoranda.plans.matching import match as count
+from memoranda.stores.keywords import asked
+from memoranda.stores.sqlite.connection import connect
+from memoranda.stores.sqlite.database import SqliteDatabase
+from memoranda.stores.sqlite.items import insert_item
 
 TOP_K = 3
 OF_A_SESSION = 1_000
@@ -129,7 +129,7 @@ async def _opened(folder: Path, name: str) -> SqliteDatabase:
 
 def _fill(database: SqliteDatabase, items: Sequence[MemoryItem]) -> float:
     """Save items in a few transactions; how many seconds each of them took."""
-    connection = connect(database.path)
+    connection = database.connect()
     start = perf_counter()
     for first in range(0, len(items), 5_000):
         with connection:
@@ -224,7 +224,7 @@ async def _in_turns(queries: Sequence[str], searches: Sequence[Search]) -> list[
 
 async def _anew(database: SqliteDatabase, queries: Sequence[str], search: Search) -> float:
     """The median of a search, in µs, when the database was changed right before."""
-    other = connect(database.path)
+    other = database.connect()
     other.execute("PRAGMA synchronous = OFF; CREATE TABLE changed (times)").fetchall()
     times = []
     gc.disable()
@@ -322,7 +322,7 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=100_000)
     parser.add_argument("--sessions", type=int, default=1_000)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
         figures = asyncio.run(measured(Path(folder), given.items, given.sessions))
     show(f"{given.items:,} items", AIMS, figures, f"items-{given.items}")
 

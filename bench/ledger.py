@@ -19,17 +19,17 @@ from typing import Any
 import orjson
 from rich.progress import Progress
 
-import recollect
+import memoranda
 from bench.aims import Aim, show
 from bench.systems.disk import sqlite_bytes
-from bench.systems.recollect import SCOPE, recollect_on_sqlite
+from bench.systems.memoranda import SCOPE, memoranda_on_sqlite
 from bench.workload import SEED, Numbers, chunks
-from recollect.identity.proofs import verify_inclusion
-from recollect.journeys.audit.verify import verify
-from recollect.ledger import tree
-from recollect.ledger.damage import Damages
-from recollect.ledger.unit import Ledger, StoredEntry
-from recollect.ledger.walk import Walk
+from memoranda.identity.proofs import verify_inclusion
+from memoranda.journeys.audit.verify import verify
+from memoranda.ledger import tree
+from memoranda.ledger.damage import Damages
+from memoranda.ledger.unit import Ledger, StoredEntry
+from memoranda.ledger.walk import Walk
 
 BATCH = 1_000
 PROOFS = 200
@@ -60,7 +60,7 @@ async def filled(path: Path, entries: int) -> dict[str, float]:
     start = perf_counter()
     with Progress() as progress:
         task = progress.add_task(f"filling {entries:,}", total=entries)
-        async with recollect_on_sqlite(path) as system:
+        async with memoranda_on_sqlite(path) as system:
             for chunk in chunks(entries, BATCH):
                 await system.create_many(chunk)
                 progress.advance(task, len(chunk))
@@ -71,7 +71,7 @@ async def filled(path: Path, entries: int) -> dict[str, float]:
 async def opened(path: Path) -> dict[str, float]:
     """Opening, and proofs."""
     start = perf_counter()
-    async with recollect.open(f"sqlite:///{path}", scope=SCOPE) as memory:
+    async with memoranda.open(f"sqlite:///{path}", scope=SCOPE) as memory:
         open_ms = (perf_counter() - start) * 1_000
         times, most = await _proofs(memory._ledger)
         return {"open_ms": open_ms, "proof_ms": median(times) * 1_000, "proof_hashes": most}
@@ -88,9 +88,7 @@ async def _proofs(ledger: Ledger) -> tuple[list[float], int]:
         blocks = await ledger.hashes(tree.blocks_for_inclusion(index, size))
         proof = tree.inclusion(index, size, blocks)
         times.append(perf_counter() - start)
-        stored = await ledger.entry(index)
-        assert stored is not None
-        leaf = tree.leaves([stored.entry])[0]
+        leaf = tree.leaves([(await ledger.bytes_at([index]))[index]])[0]
         verify_inclusion(leaf=leaf, index=index, size=size, proof=proof, root=root)
         most = max(most, len(proof))
     return times, most
@@ -98,7 +96,7 @@ async def _proofs(ledger: Ledger) -> tuple[list[float], int]:
 
 async def verified(path: Path) -> dict[str, float]:
     """Verification: the first pass alone, on bytes in memory; then all of it."""
-    async with recollect.open(f"sqlite:///{path}", scope=SCOPE) as memory:
+    async with memoranda.open(f"sqlite:///{path}", scope=SCOPE) as memory:
         start = process_time()
         read = 0
         async with memory._ledger.snapshot() as snapshot:
@@ -122,7 +120,7 @@ async def verified(path: Path) -> dict[str, float]:
 
 async def walked(path: Path) -> dict[str, float]:
     """The first pass on bytes that are in memory already."""
-    async with recollect.open(f"sqlite:///{path}", scope=SCOPE) as memory:
+    async with memoranda.open(f"sqlite:///{path}", scope=SCOPE) as memory:
         kept: list[StoredEntry] = []
         async with memory._ledger.snapshot() as snapshot:
             origin = (await snapshot.head()).origin
@@ -156,7 +154,7 @@ def main() -> None:
     if given.step:
         print(orjson.dumps(asyncio.run(STEPS[given.step](given.file))).decode())
         return
-    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
         path = Path(folder) / "ledger.db"
         figures = asyncio.run(filled(path, given.entries))
         for step in STEPS:

@@ -2,14 +2,14 @@
 
 from typing import Final
 
-RECOLLECT: Final = "recollect"
+MEMORANDA: Final = "memoranda"
 RAW: Final = "raw apsw"
 LANGGRAPH: Final = "AsyncSqliteStore"
 LANGGRAPH_WAL: Final = "AsyncSqliteStore WAL"
 
-RECOLLECT_PG: Final = "recollect PG"
+MEMORANDA_PG: Final = "memoranda PG"
 RAW_PG: Final = "raw psycopg"
 LANGGRAPH_PG: Final = "AsyncPostgresStore"
 
-ON_SQLITE: Final = (RAW, RECOLLECT, LANGGRAPH_WAL, LANGGRAPH)
-ON_POSTGRES: Final = (RAW_PG, RECOLLECT_PG, LANGGRAPH_PG)
+ON_SQLITE: Final = (RAW, MEMORANDA, LANGGRAPH_WAL, LANGGRAPH)
+ON_POSTGRES: Final = (RAW_PG, MEMORANDA_PG, LANGGRAPH_PG)

@@ -17,17 +17,17 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-import recollect
+import memoranda
 from bench.aims import Aim, show
-from recollect.journeys.intent.limits import within
-from recollect.kernel.json import JsonValue
-from recollect.kernel.wire import WireModel
-from recollect.plans.contract import Source, StepContract, StepRule
-from recollect.plans.engine import Engine, Output
-from recollect.plans.models import Prompt, Settings
-from recollect.plans.plan import ExecutionPlan
-from recollect.plans.policy import Profile
-from recollect.plans.step import Fails, Limit
+from memoranda.journeys.records.foreign import within
+from memoranda.kernel.json import JsonValue
+from memoranda.kernel.wire import WireModel
+from memoranda.plans.contract import Source, StepContract, StepRule
+from memoranda.plans.engine import Engine, Output
+from memoranda.plans.models import Prompt, Settings
+from memoranda.plans.plan import ExecutionPlan
+from memoranda.plans.policy import Profile
+from memoranda.plans.step import Fails, Limit
 
 STEPS = 8
 ROUNDS = 2_000
@@ -187,7 +187,7 @@ async def measure_turns(folder: Path) -> dict[str, float]:
     """Take turns, after one that begins the session."""
     database = folder / "turns.db"
     steps = Profile.from_wire({"id": "bench", "modes": [MODE]})
-    async with recollect.open(f"sqlite:///{database}", scope="bench") as memory:
+    async with memoranda.open(f"sqlite:///{database}", scope="bench") as memory:
         turns = await memory.turns(steps, model=Echo())
         await turns.take("Where is my parcel?")
         counts, costs = [commits(database)], []

@@ -1,7 +1,7 @@
 """A PostgreSQL server of our own, and in it a database for each contender.
 
 Its user is a plain one who owns the database. A superuser would pass by row-level security, which
-is part of what recollect pays for; an owner does not, because it is forced.
+is part of what memoranda pays for; an owner does not, because it is forced.
 """
 
 import logging
@@ -18,8 +18,8 @@ from tests.postgres.server import PostgresServer, running_server
 @contextmanager
 def server() -> Iterator[PostgresServer]:
     """A server that is stopped and cleared away in the end."""
-    # recollect warns of an owner, rightly: one could take row-level security off again.
-    logging.getLogger("recollect.postgres").setLevel(logging.ERROR)
+    # memoranda warns of an owner, rightly: one could take row-level security off again.
+    logging.getLogger("memoranda.postgres").setLevel(logging.ERROR)
     with running_server(own=True) as started:
         yield started
 

@@ -16,13 +16,13 @@ from typing import Any
 import apsw
 from rich.progress import Progress
 
-import recollect
+import memoranda
 from bench.aims import Aim, show
 from bench.search import RANKS
 from bench.workload import SEED, Numbers, item, vocabulary
-from recollect import Memory
-from recollect.recall.asking import asked
-from recollect.recall.ranking import Mode
+from memoranda import Memory
+from memoranda.recall.asking import asked
+from memoranda.recall.ranking import Mode
 
 SCOPE = "bench"
 RECALLS = 200
@@ -136,9 +136,9 @@ async def run(sizes: Sequence[int], postgres: str | None) -> None:
                 folder = Path(name)
                 url = postgres if place == "postgres" else f"sqlite:///{folder}/recall.db"
                 scope = f"{SCOPE}-{size}"
-                async with recollect.open(url, scope=scope, actor="agent:bench") as memory:
+                async with memoranda.open(url, scope=scope, actor="agent:bench") as memory:
                     await filled(memory, size)
-                async with recollect.open(url, scope=scope, actor="agent:bench") as memory:
+                async with memoranda.open(url, scope=scope, actor="agent:bench") as memory:
                     figures |= await measured(memory, size, folder)
         wanted = [aim for size in sizes for aim in aims(f"{size // 1000}k")]
         show(f"recall on {place}", wanted, figures, f"recall-{place}")

@@ -20,7 +20,7 @@ from bench.targets import Outcome, Verdict, judged
 
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = (
-    "recollect",
+    "memoranda",
     "apsw",
     "orjson",
     "pydantic",

@@ -17,18 +17,18 @@ from bench.names import (
     LANGGRAPH,
     LANGGRAPH_PG,
     LANGGRAPH_WAL,
+    MEMORANDA,
+    MEMORANDA_PG,
     RAW,
     RAW_PG,
-    RECOLLECT,
-    RECOLLECT_PG,
 )
 from bench.postgres import owned_database, server
 from bench.systems.langgraph import langgraph_postgres, langgraph_sqlite, langgraph_sqlite_wal
+from bench.systems.memoranda import memoranda_on_postgres, memoranda_on_sqlite
 from bench.systems.port import Contender, System
 from bench.systems.raw_postgres import raw_postgres
 from bench.systems.raw_sqlite import raw_sqlite
-from bench.systems.recollect import recollect_on_postgres, recollect_on_sqlite
-from recollect import RecollectError
+from memoranda import MemorandaError
 from tests.postgres.server import ServerError
 
 Place = TypeVar("Place")
@@ -40,13 +40,13 @@ QUICK = Plan(rounds=20, operations=20, burst_rounds=8, retakes=1, round_ns=60_00
 
 _ON_SQLITE: tuple[tuple[str, Opens[Path]], ...] = (
     (RAW, raw_sqlite),
-    (RECOLLECT, recollect_on_sqlite),
+    (MEMORANDA, memoranda_on_sqlite),
     (LANGGRAPH_WAL, langgraph_sqlite_wal),
     (LANGGRAPH, langgraph_sqlite),
 )
 _ON_POSTGRES: tuple[tuple[str, Opens[str]], ...] = (
     (RAW_PG, raw_postgres),
-    (RECOLLECT_PG, recollect_on_postgres),
+    (MEMORANDA_PG, memoranda_on_postgres),
     (LANGGRAPH_PG, langgraph_postgres),
 )
 
@@ -76,7 +76,7 @@ def run(options: Options) -> Results:
     columns = (TextColumn("{task.description:34}"), BarColumn(), TimeElapsedColumn())
     with (
         Progress(*columns) as progress,
-        tempfile.TemporaryDirectory(prefix="recollect-bench-") as made,
+        tempfile.TemporaryDirectory(prefix="memoranda-bench-") as made,
     ):
         bench = _Run(options, results, progress, Path(made))
         if "canonical" in options.parts:
@@ -133,7 +133,7 @@ class _Run:
             for name, opened in _ON_POSTGRES:
                 try:
                     system = await stack.enter_async_context(opened(urls[name]))
-                except RecollectError as error:
+                except MemorandaError as error:
                     self._results.notes.append(f"{name} was not measured: {error}")
                 else:
                     contenders.append(Contender(name, system, []))

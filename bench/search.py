@@ -1,7 +1,7 @@
 """`python -m bench.search`: the ten best of many records, against raw FTS5 in the same run.
 
 Raw FTS5 is a table of one scope with the same tokens, merged into one segment, asked by MATCH and
-ordered by bm25() on the thread that asks; it gives ten numbers. recollect gives ten records with
+ordered by bm25() on the thread that asks; it gives ten numbers. memoranda gives ten records with
 reasons, from a file that other scopes could share, on a reader's thread, with what was written a
 moment ago. Both are asked the same three words, turn by turn; what is shown is the ratio of the
 medians. A target that is missed is shown as missed; the exit code is 0 all the same.
@@ -20,18 +20,18 @@ from typing import Any, Final
 import apsw
 from rich.progress import Progress
 
-import recollect
+import memoranda
 from bench.aims import Aim, show
-from bench.systems.recollect import SCOPE, recollect_on_sqlite
+from bench.systems.memoranda import SCOPE, memoranda_on_sqlite
 from bench.workload import SEED, VOCABULARY, Numbers, chunks, items, vocabulary
-from recollect.ledger.unit import Current
-from recollect.recall.asking import Asked, asked
-from recollect.recall.candidates import Scored
-from recollect.recall.ranking import Mode
-from recollect.stores.sqlite.connection import connect
-from recollect.stores.sqlite.words import clear
-from recollect.stores.words import words_in
-from recollect.text import terms_of
+from memoranda.ledger.unit import Current
+from memoranda.recall.asking import Asked, asked
+from memoranda.recall.candidates import Scored
+from memoranda.recall.ranking import Mode
+from memoranda.stores.sqlite.connection import connect
+from memoranda.stores.sqlite.words import clear
+from memoranda.stores.words import words_in
+from memoranda.text import terms_of
 
 BATCH: Final = 1_000
 QUESTIONS: Final = 100
@@ -80,7 +80,7 @@ async def filled(path: Path, records: int) -> None:
     """Fill a file, and leave its words alone."""
     with Progress() as progress:
         task = progress.add_task(f"filling {records:,}", total=records)
-        async with recollect_on_sqlite(path) as system:
+        async with memoranda_on_sqlite(path) as system:
             for chunk in chunks(records, BATCH):
                 await system.create_many(chunk)
                 progress.advance(task, len(chunk))
@@ -93,7 +93,7 @@ async def merged(path: Path, records: int) -> dict[str, float]:
     for body in bodies:
         words_in(body)
     words = (process_time() - start) / len(bodies)
-    async with recollect.open(f"sqlite:///{path}", scope=SCOPE) as memory:
+    async with memoranda.open(f"sqlite:///{path}", scope=SCOPE) as memory:
         ledger: Any = memory._ledger
         write, longest = ledger._database.write, 0.0
 
@@ -153,7 +153,7 @@ def questions(kind: str) -> list[Asked]:
 async def measured(path: Path, beside: apsw.Connection, records: int) -> dict[str, float]:
     """Both of them, turn by turn."""
     figures: dict[str, float] = {}
-    async with recollect.open(f"sqlite:///{path}", scope=SCOPE) as memory:
+    async with memoranda.open(f"sqlite:///{path}", scope=SCOPE) as memory:
         ledger: Any = memory._ledger
 
         async def ours(question: Asked, mode: Mode = Mode.FULL_TEXT) -> int:
@@ -202,7 +202,7 @@ def main() -> None:
     parser.add_argument("--sizes", default="10000,100000", help="records, e.g. 1000000")
     given = parser.parse_args()
     for records in map(int, given.sizes.split(",")):
-        with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
+        with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
             path = Path(folder) / "search.db"
             asyncio.run(filled(path, records))
             figures = asyncio.run(merged(path, records))

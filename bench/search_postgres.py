@@ -1,6 +1,6 @@
 """`python -m bench.search_postgres`: the ranking of one scope on PostgreSQL, against its own.
 
-The same records in the same server: recollect's index of words with row-level security, and a table
+The same records in the same server: memoranda's index of words with row-level security, and a table
 of one scope with the words as a `tsvector` under GIN, ranked by `ts_rank`. Ten results of each, in
 turns. `ts_rank` reads every row that has a word, and knows no statistics of a scope: it is what
 one would write by hand, not the same ranking.
@@ -16,17 +16,17 @@ from typing import Any
 import psycopg
 from rich.progress import track
 
-import recollect
+import memoranda
 from bench.aims import Aim, show
 from bench.postgres import owned_database, server
-from bench.systems.recollect import SCOPE
+from bench.systems.memoranda import SCOPE
 from bench.workload import SEED, Numbers
-from recollect.app.memory import Memory
-from recollect.ledger.unit import Current
-from recollect.recall.asking import asked
-from recollect.recall.candidates import Scored
-from recollect.recall.ranking import Mode
-from recollect.stores.postgres.ledger import PostgresLedger
+from memoranda.app.memory import Memory
+from memoranda.ledger.unit import Current
+from memoranda.recall.asking import asked
+from memoranda.recall.candidates import Scored
+from memoranda.recall.ranking import Mode
+from memoranda.stores.postgres.ledger import PostgresLedger
 
 WORDS = 29
 VOCABULARY = 50_000
@@ -43,7 +43,7 @@ QUESTIONS = {
 """Words by their place among the most frequent, and from how many beside it one is taken."""
 
 INDEX_BYTES = """
-SELECT sum(pg_total_relation_size('recollect.' || name))
+SELECT sum(pg_total_relation_size('memoranda.' || name))
 FROM unnest(ARRAY['postings', 'segments', 'threads']) AS n (name)
 """
 RAW_BYTES = "SELECT pg_relation_size('raw_tsv'), pg_column_size(tsv) FROM raw LIMIT 1"
@@ -91,7 +91,7 @@ def questions(kind: str) -> list[str]:
 
 async def filled(memory: Memory[Any], raw: psycopg.Connection[Any], size: int) -> float:
     """Fill both; how many seconds the merging took."""
-    index = _ledger(memory)._words
+    index = (await _ledger(memory))._words
     raw.execute("CREATE TABLE raw (seq bigint PRIMARY KEY, tsv tsvector NOT NULL)")
     raw.execute("CREATE INDEX raw_tsv ON raw USING gin (tsv)")
     merging = 0.0
@@ -115,7 +115,7 @@ async def measured(
     memory: Memory[Any], raw: psycopg.Connection[Any], size: int
 ) -> dict[str, float]:
     """Rankings of both in turns."""
-    ledger, figures = _ledger(memory), dict[str, float]()
+    ledger, figures = await _ledger(memory), dict[str, float]()
 
     async def ours(question: str) -> int:
         ranking = await ledger.rank(Mode.FULL_TEXT, asked(question), _id, limit=TOP_K)
@@ -149,8 +149,10 @@ async def _in_turns(
     return [median(taken) for taken in times]
 
 
-def _ledger(memory: Memory[Any]) -> PostgresLedger:
-    ledger = memory._ledger
+async def _ledger(memory: Memory[Any]) -> PostgresLedger:
+    ledger: Any = memory._ledger
+    if not isinstance(ledger, PostgresLedger):
+        ledger = await ledger.begun()  # the scope is new
     assert isinstance(ledger, PostgresLedger)
     return ledger
 
@@ -164,7 +166,7 @@ async def run(size: int) -> None:
     with server() as started:
         url = owned_database(started)
         with psycopg.connect(url, autocommit=True) as raw:
-            async with recollect.open(url, scope=SCOPE, actor="agent:bench") as memory:
+            async with memoranda.open(url, scope=SCOPE, actor="agent:bench") as memory:
                 merging = await filled(memory, raw, size)
                 figures = await measured(memory, raw, size)
     figures["merge_us"] = merging / size * 1e6

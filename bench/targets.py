@@ -15,9 +15,9 @@ from bench.names import (
     LANGGRAPH,
     LANGGRAPH_PG,
     LANGGRAPH_WAL,
+    MEMORANDA,
+    MEMORANDA_PG,
     RAW,
-    RECOLLECT,
-    RECOLLECT_PG,
 )
 from bench.operations import CREATE, DELETE, GET, MANY, QUERY, TOGETHER, UPDATE
 
@@ -103,52 +103,52 @@ def _singles(subject: str, other: str, operations: Iterable[str]) -> list[Target
 
 TARGETS: Final[tuple[Target, ...]] = (
     Target(
-        "one durable create, against raw apsw", CREATE, RECOLLECT, RAW, 2.0, 1.5, at_most=True,
+        "one durable create, against raw apsw", CREATE, MEMORANDA, RAW, 2.0, 1.5, at_most=True,
         bound="one fsync for both; a thread hop for us",
     ),
     Target(
-        "64 creates at once, against raw one by one", TOGETHER, RECOLLECT, RAW, 5.0,
+        "64 creates at once, against raw one by one", TOGETHER, MEMORANDA, RAW, 5.0,
         figure=Figure.RATE, bound="Python and SQL time per row",
     ),
     Target(
-        "create_many of 1,000, against raw apsw", MANY, RECOLLECT, RAW, 2.0, at_most=True,
+        "create_many of 1,000, against raw apsw", MANY, MEMORANDA, RAW, 2.0, at_most=True,
         bound="validation, encoding and hashing, which raw is spared",
     ),
     Target(
-        "get, against raw apsw", GET, RECOLLECT, RAW, 1.3, at_most=True,
+        "get, against raw apsw", GET, MEMORANDA, RAW, 1.3, at_most=True,
         bound="SELECT and JSON decode for both",
     ),
-    Target("get, against AsyncSqliteStore", GET, RECOLLECT, LANGGRAPH, 5.0, bound="their hops"),
-    Target("get, against AsyncSqliteStore WAL", GET, RECOLLECT, LANGGRAPH_WAL, 5.0,
+    Target("get, against AsyncSqliteStore", GET, MEMORANDA, LANGGRAPH, 5.0, bound="their hops"),
+    Target("get, against AsyncSqliteStore WAL", GET, MEMORANDA, LANGGRAPH_WAL, 5.0,
            bound="their hops"),
     Target(
-        "query, against AsyncSqliteStore", QUERY, RECOLLECT, LANGGRAPH, 500.0, sizes=(100_000,),
+        "query, against AsyncSqliteStore", QUERY, MEMORANDA, LANGGRAPH, 500.0, sizes=(100_000,),
         bound="an index against a scan",
     ),
     Target(
-        "query, against AsyncSqliteStore WAL", QUERY, RECOLLECT, LANGGRAPH_WAL, 500.0,
+        "query, against AsyncSqliteStore WAL", QUERY, MEMORANDA, LANGGRAPH_WAL, 500.0,
         sizes=(100_000,), bound="an index against a scan",
     ),
     *(
-        Target(f"query of few records, against {other}", QUERY, RECOLLECT, other, 1.0,
+        Target(f"query of few records, against {other}", QUERY, MEMORANDA, other, 1.0,
                sizes=(1_000, 10_000), bound="the smaller, the less a scan costs")
         for other in (LANGGRAPH, LANGGRAPH_WAL)
     ),
-    *_singles(RECOLLECT, LANGGRAPH, WRITES),
-    *_singles(RECOLLECT, LANGGRAPH_WAL, WRITES),
+    *_singles(MEMORANDA, LANGGRAPH, WRITES),
+    *_singles(MEMORANDA, LANGGRAPH_WAL, WRITES),
     *(
         Target(
-            f"{operation}, against {other}", operation, RECOLLECT, other, 0.6, 1.0,
+            f"{operation}, against {other}", operation, MEMORANDA, other, 0.6, 1.0,
             figure=Figure.RATE, bound="it keeps no index",
         )
         for operation in (TOGETHER, MANY)
         for other in (LANGGRAPH, LANGGRAPH_WAL)
     ),
-    Target("create on PostgreSQL, against AsyncPostgresStore", CREATE, RECOLLECT_PG, LANGGRAPH_PG,
+    Target("create on PostgreSQL, against AsyncPostgresStore", CREATE, MEMORANDA_PG, LANGGRAPH_PG,
            1.0, bound="round trips; one WAL flush for both"),
-    Target("get on PostgreSQL, against AsyncPostgresStore", GET, RECOLLECT_PG, LANGGRAPH_PG, 1.0,
+    Target("get on PostgreSQL, against AsyncPostgresStore", GET, MEMORANDA_PG, LANGGRAPH_PG, 1.0,
            bound="round trips"),
-    Target("query on PostgreSQL, against AsyncPostgresStore", QUERY, RECOLLECT_PG, LANGGRAPH_PG,
+    Target("query on PostgreSQL, against AsyncPostgresStore", QUERY, MEMORANDA_PG, LANGGRAPH_PG,
            50.0, sizes=(100_000,), bound="an index against a scan"),
 )  # fmt: skip
 
@@ -204,7 +204,7 @@ def _p99(known: Known, sizes: Sequence[int]) -> Outcome:
     found: dict[int, str] = {}
     verdicts: list[Verdict] = []
     for size in sizes:
-        ours, raw = known.get((RECOLLECT, CREATE, size)), known.get((RAW, CREATE, size))
+        ours, raw = known.get((MEMORANDA, CREATE, size)), known.get((RAW, CREATE, size))
         if ours and raw:
             found[size] = f"{ours.p99_us / 1_000:.2f} ms (raw {raw.p99_us / 1_000:.2f})"
             if ours.p99_us < P99_MS * 1_000:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from recollect.ledger.object import first_version, statement_of
-from recollect.stores.shorthand import BODY, packed
+from memoranda.ledger.object import first_version, statement_of
+from memoranda.stores.shorthand import BODY, packed
 
 SEED: Final = 20_000
 VOCABULARY: Final = 50_000
@@ -112,7 +112,7 @@ def chunks(count: int, size: int) -> Iterator[list[Item]]:
 
 
 def _time_ordered_id(milliseconds: int, tail: int) -> str:
-    """A version 7 UUID, as recollect makes them: for those who are given their ids."""
+    """A version 7 UUID, as memoranda makes them: for those who are given their ids."""
     text = f"{milliseconds << 80 | 0x7 << 76 | 0b10 << 62 | tail:032x}"
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
@@ -120,7 +120,7 @@ def _time_ordered_id(milliseconds: int, tail: int) -> str:
 def _bodies(
     id: str, created_at: int, data: dict[str, Any], tags: tuple[str, ...], version: int
 ) -> tuple[bytes, bytes]:
-    """The object that recollect stores for such data, and its shorthand."""
+    """The object that memoranda stores for such data, and its shorthand."""
     statement, format_ = statement_of(data)
     body = first_version(
         id=id,

@@ -21,15 +21,15 @@ import apsw
 import orjson
 from rich.progress import Progress
 
-import recollect
+import memoranda
 from bench.aims import Aim, show
 from bench.systems.disk import sqlite_bytes
 from bench.workload import SEED, Numbers
-from recollect.identity import freeze
-from recollect.recall.provider import MemoryExperience, MemoryQuery
-from recollect.worlds.context import ActionContext
-from recollect.worlds.domain import Domain
-from recollect.worlds.patches import Patch, Set
+from memoranda.identity import freeze
+from memoranda.recall.provider import MemoryExperience, MemoryQuery
+from memoranda.worlds.context import ActionContext
+from memoranda.worlds.domain import Domain
+from memoranda.worlds.patches import Patch, Set
 
 SCOPE = "bench"
 RUNS = 200
@@ -96,7 +96,7 @@ async def runs(folder: Path) -> dict[str, float]:
         raw.execute(sql).fetchall()
     ours, theirs = [], []
     url = f"sqlite:///{folder}/runs.db"
-    async with recollect.open(
+    async with memoranda.open(
         url, scope=SCOPE, actor="agent:bench", domain=small, provider=Provider()
     ) as memory:
         await memory.act("count")
@@ -119,7 +119,7 @@ async def filled(folder: Path, worlds: int) -> dict[str, float]:
     times = []
     with Progress() as progress:
         task = progress.add_task(f"running {worlds:,}", total=worlds)
-        async with recollect.open(
+        async with memoranda.open(
             f"sqlite:///{path}", scope=SCOPE, actor="agent:bench", domain=large
         ) as memory:
             for _ in range(worlds):
@@ -132,7 +132,7 @@ async def filled(folder: Path, worlds: int) -> dict[str, float]:
 
 async def restored(folder: Path) -> dict[str, float]:
     """Restoring any of them."""
-    async with recollect.open(f"sqlite:///{folder}/worlds.db", scope=SCOPE) as memory:
+    async with memoranda.open(f"sqlite:///{folder}/worlds.db", scope=SCOPE) as memory:
         marks = await memory._ledger.marks("world/")
         numbers, times = Numbers(SEED), []
         for _ in range(RESTORES):
@@ -150,7 +150,7 @@ async def restored(folder: Path) -> dict[str, float]:
 async def replayed(folder: Path) -> dict[str, float]:
     """Replaying all of them, and the memory that takes: measured after a tenth, and at the end."""
     url = f"sqlite:///{folder}/worlds.db"
-    async with recollect.open(url, scope=SCOPE, domain=large) as memory:
+    async with memoranda.open(url, scope=SCOPE, domain=large) as memory:
         total = len(await memory._ledger.marks("execution/"))
         start, done, after_a_tenth = perf_counter(), 0, 0
         async for replay in memory.replay_branch():
@@ -195,7 +195,7 @@ def main() -> None:
     if given.step:
         print(orjson.dumps(asyncio.run(STEPS[given.step](given.folder))).decode())
         return
-    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
         figures = asyncio.run(filled(Path(folder), given.worlds))
         for step in STEPS:
             command = [sys.executable, "-m", "bench.worlds", "--step", step, "--folder", folder]

@@ -1,13 +1,31 @@
 """What every test has: the plugins, one event loop, readable asserts in the test kit."""
 
+from collections.abc import Iterator
+
 import pytest
 
-pytest.register_assert_rewrite("recollect.testkit")
+from tests.patience import PATIENCE
 
-pytest_plugins = ["pytester", "tests.traceability.plugin", "tests.postgres.fixtures"]
+pytest.register_assert_rewrite("memoranda.testkit")
+
+pytest_plugins = [
+    "pytester",
+    "tests.random_examples",
+    "tests.traceability.plugin",
+    "tests.postgres.fixtures",
+]
 
 
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     """Async tests run on asyncio: the drivers know no other loop."""
     return "asyncio"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def closing_takes_its_time() -> Iterator[None]:
+    """Whoever closes a database has its words merged, however long a busy machine takes for it."""
+    with pytest.MonkeyPatch.context() as patched:
+        for module in ("sqlite.merging", "postgres.words"):
+            patched.setattr(f"memoranda.stores.{module}.CLOSING_S", PATIENCE)
+        yield

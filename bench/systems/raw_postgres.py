@@ -1,6 +1,6 @@
-"""The floor on PostgreSQL: psycopg writes the very rows that recollect writes, and nothing else.
+"""The floor on PostgreSQL: psycopg writes the very rows that memoranda writes, and nothing else.
 
-The tables are made by recollect, the connection has its settings. Each write is one statement and
+The tables are made by memoranda, the connection has its settings. Each write is one statement and
 one trip: head, entry, body, version, tags. Bodies come encoded, ids come made, nothing is hashed,
 nobody's right is checked (a superuser passes row-level security by). Calls take turns on one
 connection. A read is the same SELECT, and orjson.
@@ -14,67 +14,67 @@ from typing import Any
 import orjson
 
 from bench.systems.disk import postgres_bytes
-from bench.systems.recollect import SCOPE, recollect_on_postgres
+from bench.systems.memoranda import SCOPE, memoranda_on_postgres
 from bench.workload import Item, Patch
-from recollect.ledger.entry import Entry, entry_bytes
-from recollect.records import MemoryFilter
-from recollect.stores.postgres.address import parse_address
-from recollect.stores.postgres.arrays import Blobs, Integers, Texts
-from recollect.stores.postgres.connection import Connection, connect
-from recollect.stores.postgres.ledger import DIALECT, _for_psycopg
-from recollect.stores.postgres.units import JOINED
-from recollect.stores.selection import COLUMNS, selection
+from memoranda.ledger.entry import Entry, entry_bytes
+from memoranda.records import MemoryFilter
+from memoranda.stores.postgres.address import parse_address
+from memoranda.stores.postgres.arrays import Blobs, Integers, Texts
+from memoranda.stores.postgres.connection import Connection, connect
+from memoranda.stores.postgres.ledger import DIALECT, _for_psycopg
+from memoranda.stores.postgres.units import JOINED
+from memoranda.stores.selection import COLUMNS, selection
 
 _SALT = bytes(16)
 _HASH = bytes(32)
 _ENTRY = entry_bytes(
-    Entry(10_000, "create", 1_763_257_839_123, "system:recollect", "a" * 64, "a" * 64)
+    Entry(10_000, "create", 1_763_257_839_123, "system:memoranda", "a" * 64, "a" * 64)
 )
 _CREATE = """
 WITH head AS (
-  UPDATE recollect.journals SET size = size + %(count)s, head = %(hash)s, head_at = 0
+  UPDATE memoranda.journals SET size = size + %(count)s, head = %(hash)s, head_at = 0
   WHERE number = %(journal)s RETURNING size - %(count)s AS seq
 ), new AS (
   SELECT head.seq + n.place - 1 AS seq, n.* FROM head,
     unnest(%(ids)s, %(times)s, %(bodies)s) WITH ORDINALITY AS n (id, created_at, body, place)
 ), entry AS (
-  INSERT INTO recollect.entries (journal, seq, entry)
+  INSERT INTO memoranda.entries (journal, seq, entry)
   SELECT %(journal)s, seq, %(entry)s FROM new
 ), body AS (
-  INSERT INTO recollect.bodies (journal, seq, salt, body)
+  INSERT INTO memoranda.bodies (journal, seq, salt, body)
   SELECT %(journal)s, seq, %(salt)s, body FROM new
 ), version AS (
-  INSERT INTO recollect.versions
+  INSERT INTO memoranda.versions
     (journal, id, number, seq, is_newest, status, created_at, updated_at)
   SELECT %(journal)s, id, 1, seq, true, 'active', created_at, created_at FROM new
 )
-INSERT INTO recollect.tags (journal, tag, created_at, id)
+INSERT INTO memoranda.tags (journal, tag, created_at, id)
 SELECT %(journal)s, n.tag, n.created_at, n.id
 FROM unnest(%(tags)s, %(tag_times)s, %(tag_ids)s) AS n (tag, created_at, id)
 """
 _REPLACE = """
 WITH head AS (
-  UPDATE recollect.journals SET size = size + 1, head = %(hash)s, head_at = 0
+  UPDATE memoranda.journals SET size = size + 1, head = %(hash)s, head_at = 0
   WHERE number = %(journal)s RETURNING size - 1 AS seq
 ), old AS (
-  SELECT number, created_at, updated_at FROM recollect.versions
+  SELECT number, created_at, updated_at FROM memoranda.versions
   WHERE journal = %(journal)s AND id = %(id)s ORDER BY number DESC LIMIT 1
 ), replaced AS (
-  UPDATE recollect.versions v SET is_newest = false FROM old
+  UPDATE memoranda.versions v SET is_newest = false FROM old
   WHERE v.journal = %(journal)s AND v.id = %(id)s AND v.number = old.number
 ), entry AS (
-  INSERT INTO recollect.entries (journal, seq, entry)
+  INSERT INTO memoranda.entries (journal, seq, entry)
   SELECT %(journal)s, seq, %(entry)s FROM head
 ), body AS (
-  INSERT INTO recollect.bodies (journal, seq, salt, body)
+  INSERT INTO memoranda.bodies (journal, seq, salt, body)
   SELECT %(journal)s, seq, %(salt)s, %(body)s FROM head
 ), version AS (
-  INSERT INTO recollect.versions
+  INSERT INTO memoranda.versions
     (journal, id, number, seq, is_newest, status, created_at, updated_at)
   SELECT %(journal)s, %(id)s, number + 1, seq, true, %(status)s, created_at, updated_at + 1
   FROM old, head
 )
-DELETE FROM recollect.tags t USING old, unnest(%(tags)s) AS n (tag)
+DELETE FROM memoranda.tags t USING old, unnest(%(tags)s) AS n (tag)
 WHERE t.journal = %(journal)s AND t.tag = n.tag AND t.created_at = old.created_at
   AND t.id = %(id)s
 """
@@ -85,7 +85,7 @@ _GET = (
 
 
 class RawPostgres:
-    """Rows of recollect's schema, written by hand."""
+    """Rows of memoranda's schema, written by hand."""
 
     def __init__(self, connection: Connection, url: str, journal: int) -> None:
         self._connection = connection
@@ -156,17 +156,17 @@ class RawPostgres:
 
 @asynccontextmanager
 async def raw_postgres(url: str) -> AsyncIterator[RawPostgres]:
-    """A database made by recollect, in the hands of psycopg alone."""
-    async with recollect_on_postgres(url):
+    """A database made by memoranda, in the hands of psycopg alone."""
+    async with memoranda_on_postgres(url):
         pass
     connection = await connect(parse_address(url))
     async with connection:
-        find = "SELECT recollect.journal_of(%s)"
+        find = "SELECT memoranda.journal_of(%s)"
         ((journal,),) = await (await connection.execute(find, (SCOPE,))).fetchall()
         # The floor has no walls: it is let through them once, for the whole session.
         enter = (
-            "SELECT set_config('recollect.scope', %s, false),"
-            " set_config('recollect.journal', %s, false)"
+            "SELECT set_config('memoranda.scope', %s, false),"
+            " set_config('memoranda.journal', %s, false)"
         )
         await connection.execute(enter, (SCOPE, str(journal)))
         yield RawPostgres(connection, url, journal)

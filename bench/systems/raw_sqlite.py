@@ -1,6 +1,6 @@
-"""The floor on SQLite: apsw writes the very rows that recollect writes, and nothing else.
+"""The floor on SQLite: apsw writes the very rows that memoranda writes, and nothing else.
 
-The file is made by recollect; settings and SQL are recollect's own. Bodies come encoded, ids
+The file is made by memoranda; settings and SQL are memoranda's own. Bodies come encoded, ids
 come made, nothing is hashed, there is no event loop to return to and no other thread: one BEGIN
 IMMEDIATE and one COMMIT for each write, with the same fsync. A read is the same SELECT, and orjson.
 """
@@ -14,28 +14,28 @@ import apsw
 import orjson
 
 from bench.systems.disk import sqlite_bytes
-from bench.systems.recollect import SCOPE, recollect_on_sqlite
+from bench.systems.memoranda import SCOPE, memoranda_on_sqlite
 from bench.workload import Item, Patch
-from recollect.ledger.entry import Entry, entry_bytes
-from recollect.records import MemoryFilter
-from recollect.stores.selection import selection
-from recollect.stores.shorthand import BODY, ENTRY, packed, unpacked
-from recollect.stores.sqlite import appending as sql
-from recollect.stores.sqlite.connection import connect
-from recollect.stores.sqlite.ledger import DIALECT
-from recollect.stores.sqlite.places import place
-from recollect.stores.sqlite.units import NEWEST
+from memoranda.ledger.entry import Entry, entry_bytes
+from memoranda.records import MemoryFilter
+from memoranda.stores.selection import selection
+from memoranda.stores.shorthand import BODY, ENTRY, packed, unpacked
+from memoranda.stores.sqlite import appending as sql
+from memoranda.stores.sqlite.connection import connect
+from memoranda.stores.sqlite.ledger import DIALECT
+from memoranda.stores.sqlite.places import place
+from memoranda.stores.sqlite.units import NEWEST
 
 _SALT = bytes(16)
 _HASH = bytes(32)
 _ENTRY = packed(
-    entry_bytes(Entry(10_000, "create", 1_763_257_839_123, "system:recollect", "a" * 64, "a" * 64)),
+    entry_bytes(Entry(10_000, "create", 1_763_257_839_123, "system:memoranda", "a" * 64, "a" * 64)),
     ENTRY,
 )
 
 
 class RawSqlite:
-    """Rows of recollect's schema, written by hand."""
+    """Rows of memoranda's schema, written by hand."""
 
     def __init__(self, connection: apsw.Connection, path: Path) -> None:
         self._connection = connection
@@ -130,8 +130,8 @@ class RawSqlite:
 
 @asynccontextmanager
 async def raw_sqlite(path: Path) -> AsyncIterator[RawSqlite]:
-    """A file made by recollect, in the hands of apsw alone."""
-    async with recollect_on_sqlite(path):
+    """A file made by memoranda, in the hands of apsw alone."""
+    async with memoranda_on_sqlite(path):
         pass
     connection = connect(str(path))
     try:

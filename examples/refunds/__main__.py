@@ -8,16 +8,14 @@ import tempfile
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-import recollect
-from examples.refunds.shop import Preferences, authority, shop
-from recollect import Memory
+import memoranda
+from examples.refunds.shop import authority, shop
+from memoranda import Memory
 
 
 def agent(url: str) -> AbstractAsyncContextManager[Memory[Any]]:
     """The support agent: it has memory, may act, and asks the authority first."""
-    return recollect.open(
-        url, actor="agent:support", domain=shop, authority=authority, provider=Preferences
-    )
+    return memoranda.open(url, actor="agent:support", domain=shop, authority=authority)
 
 
 async def main(url: str) -> None:
@@ -30,14 +28,16 @@ async def main(url: str) -> None:
         print("  ", small.status, "by", small.data["paid"]["t1"]["how"])
 
         print("2. A large one waits for a human.")
+        found = await support.recall("how does kim want to be paid back?", top_k=3)
         large = await support.act(
             "refund",
             {"ticket": "t2", "customer": "kim", "amount": 250},
+            memory=found,
             trace="the parcel never arrived",
         )
         print("  ", "waiting" if large.is_pending else large.status)
 
-    async with recollect.open(url, actor="human:lee") as lee:
+    async with memoranda.open(url, actor="human:lee") as lee:
         print("3. Lee finds it in the inbox, and approves it.")
         for waiting in await lee.inbox():
             proposal = waiting.proposal

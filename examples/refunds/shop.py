@@ -4,8 +4,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-import recollect
-from recollect.worlds import (
+import memoranda
+from memoranda.worlds import (
     ActionContext,
     Custom,
     Domain,
@@ -56,10 +56,17 @@ async def refund(ctx: ActionContext[Refund]) -> Merge | None:
     asked = ctx.input
     if asked.ticket in ctx.state["paid"]:
         return None
-    how = "voucher" if any("voucher" in said for said in ctx.memory or ()) else "card"
+    how = "voucher" if any("voucher" in said for said in sayings(ctx.memory)) else "card"
     receipt = await ctx.effect("pay", pay, customer=asked.customer, amount=asked.amount, how=how)
     paid = {"customer": asked.customer, "amount": asked.amount, "how": how, "receipt": receipt}
     return Merge("paid", {asked.ticket: paid})
+
+
+def sayings(memory: Any) -> list[str]:
+    """What is remembered, as texts: what was recalled for the proposal, or what a provider said."""
+    if isinstance(memory, dict):
+        return [one["data"] for one in memory["items"]]
+    return memory or []
 
 
 async def pay(customer: str, amount: int, how: str) -> str:
@@ -89,18 +96,21 @@ authority = PolicyRules(
 
 
 class Preferences:
-    """Recalls what is known of a customer, and remembers what was done."""
+    """A provider of one's own, for `provider=`: asked when a refund runs, told what came of it.
 
-    def __init__(self, memory: recollect.Memory[Any]) -> None:
+    Without it an action gets what was recalled for its proposal.
+    """
+
+    def __init__(self, memory: memoranda.Memory[Any]) -> None:
         """It reads and writes the memory of this handle."""
         self._memory = memory
 
-    async def recall(self, query: recollect.MemoryQuery) -> list[str]:
+    async def recall(self, query: memoranda.MemoryQuery) -> list[str]:
         """What the memory says of the customer; it is frozen before the action runs."""
-        about = recollect.MemoryFilter(tags=[query.intent.input["customer"]])
+        about = memoranda.MemoryFilter(tags=[query.intent.input["customer"]])
         return [one.data for one in await self._memory.list(about)]
 
-    async def remember(self, experience: recollect.MemoryExperience) -> None:
+    async def remember(self, experience: memoranda.MemoryExperience) -> None:
         """Runs in the background, after the world is sealed."""
         asked = experience.intent.input
         if experience.outcome == "completed":

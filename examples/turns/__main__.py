@@ -8,9 +8,9 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-import recollect
-from recollect.outside.models.scripted import scripted
-from recollect.outside.profiles import read_document
+import memoranda
+from memoranda.outside.models.scripted import scripted
+from memoranda.outside.profiles import read_document
 
 HERE = Path(__file__).parent
 
@@ -24,7 +24,7 @@ CONVERSATIONS = {
     "korean": (
         "자전거를 언제 찾을 수 있나요?",
         "헬멧도 살 수 있나요?",
-        "자전거 찾을 때 뭐가 필요했죠?",
+        "자전거는 무슨 요일이었죠?",
         "헬멧은 얼마였죠?",
     ),
 }
@@ -37,14 +37,14 @@ async def main(url: str) -> None:
     for session, said in CONVERSATIONS.items():
         print(f"# {session}")
         for text in said:
-            async with recollect.open(url, scope="shop", actor="agent:shop") as memory:
+            async with memoranda.open(url, scope="shop", actor="agent:shop") as memory:
                 turns = await memory.turns(plan, model=model, session=session)
                 turn = await turns.take(text)
             print(">", text)
-            for item in turn.outputs["retrieve"].thaw()["items"]:
-                print("  remembered:", item["summary"])
+            for item in turn.retrieved:
+                print("  remembered:", item.summary)
             print(" ", turn.response)
-    async with recollect.open(url, scope="shop", actor="human:lee") as memory:
+    async with memoranda.open(url, scope="shop", actor="human:lee") as memory:
         audit = await memory.verify()
         print("# is the record sound?", audit.is_sound)
 

@@ -21,8 +21,8 @@ from tests.adversity.arms import Arm, long_form, quietly
 from tests.adversity.counts import WRONG, Counts
 from tests.adversity.kills import servers
 
-SEED = "RECOLLECT_ADVERSITY_SEED"
-SCALE = "RECOLLECT_ADVERSITY_SCALE"
+SEED = "MEMORANDA_ADVERSITY_SEED"
+SCALE = "MEMORANDA_ADVERSITY_SCALE"
 SEEDS_APART = 1_000_003
 
 

@@ -120,7 +120,7 @@ def long_form(scale: float = 1.0) -> list[Arm]:
 def folder(*, in_memory: bool = False) -> Iterator[Path]:
     """A folder for a job, gone afterwards."""
     place = _MEMORY if in_memory and _MEMORY.is_dir() else None
-    made = Path(tempfile.mkdtemp(prefix="recollect-adversity-", dir=place))
+    made = Path(tempfile.mkdtemp(prefix="memoranda-adversity-", dir=place))
     try:
         yield made
     finally:
@@ -128,7 +128,7 @@ def folder(*, in_memory: bool = False) -> Iterator[Path]:
 
 
 def quietly(job: Job, seed: int) -> Counts:
-    """Do a job. recollect logs every disaster, as it should: here they are many."""
+    """Do a job. memoranda logs every disaster, as it should: here they are many."""
     logging.disable()
     return job(seed)
 

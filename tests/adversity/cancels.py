@@ -11,20 +11,20 @@ from typing import Any, Final
 
 import apsw
 
-import recollect
-from recollect import MemoryFilter
-from recollect.journeys.audit.verify import verify
-from recollect.journeys.govern.memory import GovernedMemory
-from recollect.stores.sqlite.connection import connect
+import memoranda
+from memoranda import MemoryFilter
+from memoranda.journeys.audit.verify import verify
+from memoranda.journeys.govern.memory import GovernedMemory
+from memoranda.stores.sqlite.connection import connect
 from tests.adversity.chance import Random
 from tests.adversity.client import Client, perform
 from tests.adversity.counts import Counts
 from tests.adversity.history import Call, History
 from tests.adversity.judge import SCOPE, judge, settle, tell
+from tests.patience import PATIENCE
 
 LANES: Final = 12
 LONGEST_PATIENCE: Final = 0.06
-LOCKED_AFTER_MS: Final = 1_000
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class Cancels:
     async def run_async(self, stops: int, tell_done: Callable[[], None] = lambda: None) -> Counts:
         """The same, inside a loop."""
         history = History()
-        async with recollect.open(self.url, scope=SCOPE) as memory:
+        async with memoranda.open(self.url, scope=SCOPE) as memory:
             client = Client("c", memory, self.chance, history)
             while self._stopped < stops:
                 await asyncio.gather(*(self._lane(client, memory, history) for _ in range(LANES)))
@@ -99,11 +99,11 @@ class Cancels:
                 await verify(memory._ledger)
             case _:
                 scope = f"other-{self.chance.randrange(3)}"
-                async with recollect.open(self.url, scope=scope) as other:
+                async with memoranda.open(self.url, scope=scope) as other:
                     await other.remember("x")
 
     async def _probe(self, memory: GovernedMemory[Any], history: History) -> None:
-        """Within a second somebody else can write, and nobody pins the past; SQLite only."""
+        """Somebody else can write soon, and nobody pins the past; SQLite only."""
         # What was given up may still be on its way: this write waits until all of it has landed.
         self.counts.add("probes")
         await perform(memory, Call(f"probe-{self.counts['probes']}", "remember"), history)
@@ -111,7 +111,7 @@ class Cancels:
             await asyncio.to_thread(self._write_and_empty, self.url.removeprefix("sqlite:///"))
 
     def _write_and_empty(self, path: str) -> None:
-        other = connect(path, busy_ms=LOCKED_AFTER_MS)
+        other = connect(path, busy_ms=int(PATIENCE * 1_000))
         try:
             other.execute("BEGIN IMMEDIATE; ROLLBACK")
             ((busy, *_),) = other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

@@ -2,7 +2,7 @@
 
 from random import Random  # noqa: TID251 - seeded, so that a failure comes back
 
-from recollect.kernel.randomness import Randomness
+from memoranda.kernel.randomness import Randomness
 
 __all__ = ["CountedClock", "Random", "seeded_randomness"]
 

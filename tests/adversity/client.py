@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from recollect import MemoryRecordInput
-from recollect.journeys.govern.memory import GovernedMemory
-from recollect.journeys.govern.receipts import Receipt
-from recollect.kernel.errors import RecollectError, StoreFailed
+from memoranda import MemoryRecordInput
+from memoranda.journeys.govern.memory import GovernedMemory
+from memoranda.journeys.govern.receipts import Receipt
+from memoranda.kernel.errors import MemorandaError, StoreFailed
 from tests.adversity.chance import Random
 from tests.adversity.history import Answer, Call, History, Verb
 
@@ -65,7 +65,7 @@ async def perform(
         answers = await made(memory, call)
     except StoreFailed as failed:
         return failed  # its outcome is unknown, and says so
-    except RecollectError as refused:
+    except MemorandaError as refused:
         history.refused(call.mark, refused.code)
         return refused
     history.told(call.mark, answers)

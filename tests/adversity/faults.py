@@ -19,10 +19,10 @@ from typing import Final, Literal
 
 import apsw
 
-import recollect
-from recollect import MemoryFilter
-from recollect.journeys.audit.verify import verify
-from recollect.kernel.errors import RecollectError
+import memoranda
+from memoranda import MemoryFilter
+from memoranda.journeys.audit.verify import verify
+from memoranda.kernel.errors import MemorandaError
 from tests.adversity.chance import CountedClock, Random, seeded_randomness
 from tests.adversity.client import Client
 from tests.adversity.counts import Counts
@@ -37,7 +37,7 @@ DATABASE: Final = "faults.db"
 WORKING: Final = frozenset(
     {"open", "delete", "access", "read", "write", "sync", "truncate", "size", "lock"}
 )
-_LASTING: Final = {"recollect-writer"}
+_LASTING: Final = {"memoranda-writer"}
 _ERRORS: Final = {
     "open": apsw.SQLITE_CANTOPEN,
     "delete": apsw.SQLITE_IOERR_DELETE,
@@ -130,7 +130,7 @@ class Faults:
         with as_default(WatchingVfs(f"faults-{os.getpid()}-{number}", fault.watch, syncs=False)):
             try:
                 await self._work(url, fault, history, counts, is_mended=number % 3 > 0)
-            except RecollectError as error:
+            except MemorandaError as error:
                 counts.add(f"opening or closing refused as {error.code}")
             except apsw.Error as error:
                 counts.wrong("untyped", f"{error!r} at {fault.struck}")
@@ -150,7 +150,7 @@ class Faults:
         self, url: str, fault: Fault, history: History, counts: Counts, *, is_mended: bool
     ) -> None:
         chance = Random(self.seed)
-        async with recollect.open(
+        async with memoranda.open(
             url, scope=SCOPE, clock=CountedClock(), randomness=seeded_randomness(chance)
         ) as memory:
             client = Client("f", memory, chance, history)
@@ -160,7 +160,7 @@ class Faults:
                 await memory.records.query(MemoryFilter(tags=["t"]))
                 await memory.list()
                 await verify(memory._ledger)
-            except RecollectError as error:
+            except MemorandaError as error:
                 counts.add(f"a read refused as {error.code}")
             if is_mended:  # else the disk is still broken when it is closed
                 fault.mend()
@@ -169,7 +169,7 @@ class Faults:
 
 async def _prepared(folder: Path) -> None:
     history = History()
-    async with recollect.open(f"sqlite:///{folder / DATABASE}", scope=SCOPE) as memory:
+    async with memoranda.open(f"sqlite:///{folder / DATABASE}", scope=SCOPE) as memory:
         await Client("old", memory, Random(0), history).run(10)
     (folder / "history").touch()
     file = os.open(folder / "history", os.O_WRONLY)

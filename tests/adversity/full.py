@@ -16,9 +16,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
-import recollect
-from recollect.journeys.govern.memory import GovernedMemory
-from recollect.kernel.errors import StoreFailed
+import memoranda
+from memoranda.journeys.govern.memory import GovernedMemory
+from memoranda.kernel.errors import StoreFailed
 from tests.adversity.chance import Random
 from tests.adversity.client import Client, perform
 from tests.adversity.counts import Counts
@@ -72,7 +72,7 @@ async def _run(
     make_room: Callable[[], Any],
 ) -> None:
     url, history = f"sqlite:///{folder}/full.db", History()
-    async with recollect.open(url, scope=SCOPE) as memory:
+    async with memoranda.open(url, scope=SCOPE) as memory:
         client = Client("d", memory, chance, history)
         take_room()
         await _fill_up(memory, client, history, counts)

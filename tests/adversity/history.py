@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from recollect.identity import canonical_bytes, decode
+from memoranda.identity import canonical_bytes, decode
 
 Verb = Literal["remember", "create", "remember_many", "update", "forget"]
 

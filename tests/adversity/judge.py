@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import apsw
 
-import recollect
-from recollect.identity import decode
-from recollect.journeys.audit.verify import verify
-from recollect.journeys.govern.memory import GovernedMemory
-from recollect.kernel.errors import RecollectError, StoreError
-from recollect.ledger.entry import entry_hash
-from recollect.ledger.unit import Ledger
+import memoranda
+from memoranda.identity import decode
+from memoranda.journeys.audit.verify import verify
+from memoranda.journeys.govern.memory import GovernedMemory
+from memoranda.kernel.errors import MemorandaError, StoreError
+from memoranda.ledger.entry import entry_hash
+from memoranda.ledger.unit import Ledger
 from tests.adversity.client import made, perform
 from tests.adversity.counts import Counts
 from tests.adversity.history import Answer, Call, History
@@ -51,7 +51,7 @@ Journal = dict[str, list[Found]]
 async def judge(url: str, history: History, counts: Counts, *, is_settled: bool = False) -> None:
     """Judge a database that nobody writes to; afterwards no outcome is unknown any more."""
     try:
-        async with recollect.open(url, scope=SCOPE) as memory:  # 1.
+        async with memoranda.open(url, scope=SCOPE) as memory:  # 1.
             check_strangers(await look(memory, history, counts), history, counts)
             if not is_settled:
                 await settle(memory, history, counts)
@@ -98,7 +98,7 @@ async def settle(memory: GovernedMemory[Any], history: History, counts: Counts) 
     acknowledged = [call for call in history.calls.values() if call.mark in history.answers]
     for call in acknowledged[-_RETRIED:]:
         if call.key is not None:
-            with suppress(RecollectError):  # counted as lost by the look below
+            with suppress(MemorandaError):  # counted as lost by the look below
                 if await made(memory, call) != history.answers[call.mark]:
                     counts.wrong("altered", f"{call}, retried, gave another answer")
     await look(memory, history, Counts() if counts.broken else counts)
@@ -112,7 +112,7 @@ async def journal_of(ledger: Ledger) -> Journal:
             for seq, entry, _, body in entries:
                 said = decode(body or b"{}")
                 if said.get("type") != OBJECT:
-                    continue  # recollect's own: a checkpoint, a fingerprint
+                    continue  # memoranda's own: a checkpoint, a fingerprint
                 found = Found(seq, entry_hash(entry).hex(), said["id"], int(said["version"]))
                 journal[str(said.get("reason"))].append(found)
     return dict(journal)

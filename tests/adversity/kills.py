@@ -21,16 +21,16 @@ from unittest import mock
 
 import apsw
 
-import recollect
+import memoranda
 from tests.adversity.chance import Random
 from tests.adversity.client import Client, perform
 from tests.adversity.counts import Counts
 from tests.adversity.history import Call, History, recorded
 from tests.adversity.judge import SCOPE, check_strangers, judge, look, tell
 from tests.adversity.vfs import Operation, WatchingVfs, as_default
+from tests.patience import PATIENCE
 
 LONGEST_LIFE: Final = 0.25
-PATIENCE: Final = 20.0
 MOST_CALLS: Final = 500
 """What a lane does at most: no point is so far away."""
 
@@ -116,7 +116,7 @@ def write_until_killed(
 async def _write(
     url: str, name: str, chance: Random, lanes: int, shared: str, history: History
 ) -> None:
-    async with recollect.open(url, scope=SCOPE, actor=f"agent:{name}") as memory:
+    async with memoranda.open(url, scope=SCOPE, actor=f"agent:{name}") as memory:
         await Client(name, memory, chance, history).run(MOST_CALLS, lanes=lanes, shared=shared)
 
 
@@ -240,14 +240,14 @@ class Kills:
 async def _prepared(url: str) -> History:
     """A file with one record that all writers change."""
     history = History()
-    async with recollect.open(url, scope=SCOPE) as memory:
+    async with memoranda.open(url, scope=SCOPE) as memory:
         await perform(memory, Call(SHARED, "remember"), history)
     return history
 
 
 async def _look_beside(url: str, dead: History, alive: Path, counts: Counts) -> None:
     """One is dead, and the other may still be writing: what the dead was told is there."""
-    async with recollect.open(url, scope=SCOPE) as memory:
+    async with memoranda.open(url, scope=SCOPE) as memory:
         journal = await look(memory, dead, counts)
         both = dead.copy()
         both.merge([recorded(alive)])  # it says more by now than was there a moment ago

@@ -2,7 +2,7 @@
 
 Below the real SQLite store lies a file system that remembers, for every file, the bytes that are
 safe and the writes that are not yet. At a cut it makes the image of a disk on which any of the
-unsynced sectors may have arrived, in any order. Each image is opened by recollect as after a real
+unsynced sectors may have arrived, in any order. Each image is opened by memoranda as after a real
 cut, and held against what clients had been told by then.
 
 Two control arms show that the simulator bites: with synchronous=NORMAL acknowledged writes are
@@ -21,8 +21,8 @@ from unittest import mock
 
 import apsw
 
-import recollect
-from recollect.stores.sqlite import connection
+import memoranda
+from memoranda.stores.sqlite import connection
 from tests.adversity.chance import CountedClock, Random, seeded_randomness
 from tests.adversity.client import Client
 from tests.adversity.counts import Counts
@@ -216,7 +216,7 @@ class PowerCuts:
             mock.patch.object(apsw, "connection_hooks", [_checkpointing]),
             _settings(self.arm),
         ):
-            async with recollect.open(
+            async with memoranda.open(
                 f"sqlite:///{folder / DATABASE}",
                 scope=SCOPE,
                 clock=CountedClock(),

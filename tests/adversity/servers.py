@@ -16,19 +16,19 @@ from typing import Any, Final
 
 import psycopg
 
-import recollect
-from recollect.journeys.govern.memory import GovernedMemory
+import memoranda
+from memoranda.journeys.govern.memory import GovernedMemory
 from tests.adversity.chance import Random
 from tests.adversity.client import Client, perform
 from tests.adversity.counts import Counts
 from tests.adversity.history import History
 from tests.adversity.judge import SCOPE, judge, tell
+from tests.patience import PATIENCE
 from tests.postgres.server import PostgresServer
 
 WRITERS: Final = 2
 LANES: Final = 4
 LONGEST_QUIET: Final = 0.3
-PATIENCE: Final = 20.0
 RESTART_GOAL: Final = 2.0
 ROUNDS_ON_A_DATABASE: Final = 4
 
@@ -58,7 +58,7 @@ class _Writer:
         self.stop.set()
 
     async def _write(self) -> None:
-        async with recollect.open(self.url, scope=SCOPE, actor=f"agent:{self.name}") as memory:
+        async with memoranda.open(self.url, scope=SCOPE, actor=f"agent:{self.name}") as memory:
             client = Client(self.name, memory, Random(self.seed), self.history)
             self.opened.set()
             await asyncio.gather(*(self._lane(memory, client) for _ in range(LANES)))

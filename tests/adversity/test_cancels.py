@@ -9,12 +9,13 @@ from typing import Any
 import apsw
 import pytest
 
-import recollect
-from recollect.ledger.codec import PLAIN
-from recollect.stores.sqlite.connection import connect
-from recollect.stores.sqlite.snapshot import SqliteSnapshot
+import memoranda
+from memoranda.ledger.codec import PLAIN
+from memoranda.stores.sqlite.connection import connect
+from memoranda.stores.sqlite.snapshot import SqliteSnapshot
 from tests.adversity.cancels import Cancels
 from tests.adversity.chance import Random
+from tests.patience import PATIENCE
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -48,7 +49,7 @@ async def test_a_snapshot_whose_opening_was_cancelled_pins_nothing(tmp_path: Pat
         go.wait()
         return connect(path)
 
-    async with recollect.open(f"sqlite:///{path}") as memory:
+    async with memoranda.open(f"sqlite:///{path}") as memory:
         await memory.remember("one")
         snapshot = SqliteSnapshot(slowly, 1, path, PLAIN)
         opening = asyncio.ensure_future(snapshot.__aenter__())
@@ -60,7 +61,7 @@ async def test_a_snapshot_whose_opening_was_cancelled_pins_nothing(tmp_path: Pat
             await opening
         await memory.remember("two")
 
-        other = connect(path, busy_ms=1_000)
+        other = connect(path, busy_ms=int(PATIENCE * 1_000))
         checkpointed: Any = other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         other.close()
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-import recollect
-from recollect.kernel.errors import StoreUnavailable
-from recollect.stores.sqlite.reader import LOOP_BYTES
+import memoranda
+from memoranda.kernel.errors import StoreUnavailable
+from memoranda.stores.sqlite.reader import LOOP_BYTES
 from tests.adversity.faults import Faults, Files, Lasting
 from tests.adversity.vfs import Operation, WatchingVfs, as_default
 
@@ -36,7 +36,7 @@ async def test_a_long_read_of_a_file_that_can_not_be_opened_again_is_refused_in_
             raise apsw.CantOpenError
 
     with as_default(WatchingVfs("opening", watch)):
-        async with recollect.open(f"sqlite:///{tmp_path}/long.db") as memory:
+        async with memoranda.open(f"sqlite:///{tmp_path}/long.db") as memory:
             receipt = await memory.remember("x" * (LOOP_BYTES + 1))
             is_gone = True
             with pytest.raises(StoreUnavailable) as caught:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-import recollect
+import memoranda
 from tests.adversity.chance import Random
 from tests.adversity.client import Client
 from tests.adversity.counts import Counts
@@ -24,7 +24,7 @@ def url(tmp_path: Path) -> str:
 @pytest.fixture
 async def history(url: str) -> History:
     history = History()
-    async with recollect.open(url, scope=SCOPE) as memory:
+    async with memoranda.open(url, scope=SCOPE) as memory:
         await Client("j", memory, Random(3), history).run(30)
     return history
 

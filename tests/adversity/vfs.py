@@ -1,6 +1,6 @@
 """File systems for SQLite that can be watched, broken and cut off.
 
-Each is registered as the default in the process that wants it: recollect itself knows nothing of
+Each is registered as the default in the process that wants it: memoranda itself knows nothing of
 it. They hand everything on to the system's own, which also keeps the shared memory of the WAL.
 """
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.app.url import DatabaseUrl, file_of, file_url, hidden, parse_url
-from recollect.kernel.errors import InvalidUrl
+from memoranda.app.url import DatabaseUrl, file_of, file_url, hidden, parse_url
+from memoranda.kernel.errors import InvalidUrl
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from recollect.kernel.json import parse
-from recollect.surfaces.cli.main import app
+from memoranda.kernel.json import parse
+from memoranda.surfaces.cli.main import app
 
 
 @dataclass(frozen=True)
 class Command:
-    """The command `recollect` in one folder."""
+    """The command `memoranda` in one folder."""
 
     folder: Path
     environment: pytest.MonkeyPatch

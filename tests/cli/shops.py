@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from recollect.kernel.json import parse
+from memoranda.kernel.json import parse
 from tests.cli.command import Command
 
 SHOP = ("--domain", "examples.refunds.shop:shop")
@@ -14,7 +14,7 @@ SMALL = '{"ticket": "t1", "customer": "ann", "amount": 20}'
 LARGE = '{"ticket": "t2", "customer": "kim", "amount": 250}'
 
 CHANGED = """
-from recollect.worlds import Domain, Merge
+from memoranda.worlds import Domain, Merge
 from examples.refunds.shop import Books, Refund
 
 shop = Domain("shop", "1", state=Books)
@@ -30,15 +30,15 @@ async def refund(ctx):
 """
 
 
-def acted(recollect: Command, given: str, *more: str, status: int = 0) -> Any:
+def acted(memoranda: Command, given: str, *more: str, status: int = 0) -> Any:
     """Run a refund; what the bank says goes to standard error."""
-    result = recollect("act", "refund", "--input", given, *SHOP, *DECIDED, *KNOWN, *more, "--json")
+    result = memoranda("act", "refund", "--input", given, *SHOP, *DECIDED, *KNOWN, *more, "--json")
     assert result.exit_code == status, result.output
     return parse(result.stdout)
 
 
-def wrote(recollect: Command, name: str, text: str) -> Path:
+def wrote(memoranda: Command, name: str, text: str) -> Path:
     """A module in the folder where the command is started."""
-    file = recollect.folder / "data" / f"{name}.py"
+    file = memoranda.folder / "data" / f"{name}.py"
     file.write_text(text)
     return file

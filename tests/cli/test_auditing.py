@@ -1,4 +1,4 @@
-"""``recollect verify``, ``status``, ``export``, ``validate``, ``audit`` and ``policy``."""
+"""``memoranda verify``, ``status``, ``export``, ``validate``, ``audit`` and ``policy``."""
 
 import asyncio
 import shutil
@@ -8,16 +8,18 @@ from typing import Any
 import apsw
 import pytest
 
-import recollect as library
-from recollect.kernel.json import parse
-from recollect.surfaces.cli import forger
-from recollect_verify import main as verify_export
+import memoranda as library
+from memoranda.kernel.json import parse
+from memoranda.ledger.policy import POLICY_KINDS
+from memoranda.surfaces.cli import forger
+from memoranda_verify import main as verify_export
 from tests.cli.command import Command
+from tests.tampering.tables import SqliteTables
 
 VERIFIED = ["sound", "scopes", "directory", "damage", "anchors", "cannot_tell"]
 PART = [
     *("scope", "origin", "sound", "entries", "root", "erased", "versions", "indexed"),
-    *("checkpoints", "signed_by", "kept_outside", "damage"),
+    *("checkpoints", "signed_by", "kept_outside", "damage", "recorded"),
 ]
 STATUS = [
     "scope", "origin", "entries", "checkpoint", "policies", "breaks", "anchors", "anchored",
@@ -25,16 +27,16 @@ STATUS = [
 
 
 @pytest.fixture
-def anchored(recollect: Command) -> Command:
+def anchored(memoranda: Command) -> Command:
     """A database of two scopes whose checkpoints go to an anchor."""
-    recollect.setenv("RECOLLECT_ANCHOR_FILE", recollect.folder / "elsewhere" / "anchor")
-    recollect.json("remember", "Refunds above 500 EUR need a manager", "--id", "r")
-    recollect.json("remember", "고객", "--id", "k", "--scope", "한국")
-    return recollect
+    memoranda.setenv("MEMORANDA_ANCHOR_FILE", memoranda.folder / "elsewhere" / "anchor")
+    memoranda.json("remember", "Refunds above 500 EUR need a manager", "--id", "r")
+    memoranda.json("remember", "고객", "--id", "k", "--scope", "한국")
+    return memoranda
 
 
 def without_anchor(command: Command) -> None:
-    command.environment.delenv("RECOLLECT_ANCHOR_FILE")
+    command.environment.delenv("MEMORANDA_ANCHOR_FILE")
 
 
 # ----------------------------------------------------------------------------- verify
@@ -71,14 +73,14 @@ def test_without_an_outside_checkpoint_it_says_what_it_can_not_tell(anchored: Co
 def test_what_came_after_the_newest_outside_checkpoint_is_counted(anchored: Command) -> None:
     without_anchor(anchored)
     anchored.json("remember", "later")
-    anchored.setenv("RECOLLECT_ANCHOR_FILE", anchored.folder / "elsewhere" / "anchor")
+    anchored.setenv("MEMORANDA_ANCHOR_FILE", anchored.folder / "elsewhere" / "anchor")
 
     (sentence,) = anchored.json("verify")["cannot_tell"]
     assert sentence.startswith("The last 1 entry of 'default' came after")
 
 
 def test_a_forged_entry_is_named_with_its_place_and_is_exit_5(anchored: Command) -> None:
-    forger.edit(anchored.folder / "data" / "recollect.db", "500 EUR", "900 EUR")
+    forger.edit(anchored.folder / "data" / "memoranda.db", "500 EUR", "900 EUR")
 
     found = anchored.json("verify", status=5)
     damage = found["scopes"][0]["damage"]
@@ -99,7 +101,7 @@ def test_a_consistent_rewrite_is_only_caught_by_what_was_kept_outside(anchored: 
     note.write_text(anchored.json("status")[0]["checkpoint"]["note"])
     assert anchored.json("verify", "--checkpoint", str(note))["sound"]
     assert "agrees, at 2 entries." in anchored.text("verify", "--checkpoint", str(note))
-    file = anchored.folder / "data" / "recollect.db"
+    file = anchored.folder / "data" / "memoranda.db"
     forger.edit(file, "500 EUR", "900 EUR")
     forger.rehash(file)
 
@@ -113,7 +115,7 @@ def test_a_consistent_rewrite_is_only_caught_by_what_was_kept_outside(anchored: 
 
 
 def test_an_old_backup_is_noticed(anchored: Command) -> None:
-    file = anchored.folder / "data" / "recollect.db"
+    file = anchored.folder / "data" / "memoranda.db"
     shutil.copy(file, anchored.folder / "backup.db")
     anchored.json("remember", "later")
     shutil.copy(anchored.folder / "backup.db", file)
@@ -123,7 +125,7 @@ def test_an_old_backup_is_noticed(anchored: Command) -> None:
 
 
 def test_a_scope_that_vanished_is_noticed(anchored: Command) -> None:
-    connection = apsw.Connection(str(anchored.folder / "data" / "recollect.db"))
+    connection = apsw.Connection(str(anchored.folder / "data" / "memoranda.db"))
     connection.execute("DELETE FROM journals WHERE scope = '한국'")
     connection.close()
 
@@ -170,7 +172,7 @@ def test_the_status_of_each_scope_is_told(anchored: Command) -> None:
     assert first["entries"] == 2
     assert first["checkpoint"]["size"] == 2
     assert first["checkpoint"]["standing"] == "unsigned"
-    assert first["policies"] == {"consolidation": 1, "forgetting": 1, "source_hierarchy": 1}
+    assert first["policies"] == dict.fromkeys(POLICY_KINDS, 1)
     assert first["breaks"] == []
     assert first["anchored"][0]["verdict"] == "agrees"
     assert "agrees, 1 checkpoint compared" in " ".join(anchored.text("status").split())
@@ -179,8 +181,8 @@ def test_the_status_of_each_scope_is_told(anchored: Command) -> None:
 
 async def opened_with(model: str) -> None:
     models = {"embedder": model}
-    async with library.open("sqlite:///recollect.db", scope="default", models=models):
-        pass
+    async with library.open("sqlite:///memoranda.db", scope="default", models=models) as memory:
+        await memory.recall("anything", top_k=1)
 
 
 def test_a_break_is_shown_and_a_recorded_audit_lifts_it(anchored: Command) -> None:
@@ -190,13 +192,45 @@ def test_a_break_is_shown_and_a_recorded_audit_lifts_it(anchored: Command) -> No
     assert "BREAK" in anchored.text("status")
     assert len(anchored.json("status")[0]["breaks"]) == 1
     said = anchored.refused("list", "--factual", status=3)
-    assert "recollect audit record" in said
+    assert "memoranda audit record" in said
 
     receipt = anchored.json("audit", "record", "audits/2026-11", "--reason", "compared answers")
     assert list(receipt) == ["id", "version", "entry_hash", "size"]
     assert anchored.json("status")[0]["breaks"] == []
     assert anchored.json("list", "--factual") == []
     anchored.refused("audit", "record", "audits/2026-11", "--reason", " ", status=2)
+
+
+@pytest.mark.rule("GOV-BREAK")
+def test_damage_is_on_record_and_a_re_audit_accepts_it_by_its_entry(memoranda: Command) -> None:
+    memoranda.json("remember", "the limit is 100 euro", "--id", "limit", "--source", "doc/1")
+    memoranda.json("remember", "the price is 20 euro", "--id", "price", "--source", "doc/2")
+    judged = ("--reason", "looked it up", "--verdict", "Factual", "--actor", "human:judge")
+    for id in ("limit", "price"):
+        memoranda.json("approve", id, *judged)
+    with SqliteTables("memoranda.db") as tables:
+        (row,) = [row for row in tables.rows("bodies", journal=1) if row["seq"] == 3]
+        where = {"journal": 1, "seq": 3}
+        tables.change("bodies", where, body=row["body"].replace(b"100", b"900"))
+    record = ("audit", "record", "audits/1", "--reason", "looked at it")
+
+    (scope,) = memoranda.json("verify", status=5)["scopes"]
+    assert (scope["sound"], scope["recorded"]) == (False, True)
+    assert "on record as a conformance break" in " ".join(
+        memoranda.text("verify", status=5).split()
+    )
+    assert len(memoranda.json("status")[0]["breaks"]) == 1
+    assert memoranda.json(*record, status=5)["damage"]["counts"]["body"] == 1
+    assert "--accept" in memoranda.text(*record, status=5)
+    assert len(memoranda.json("status")[0]["breaks"]) == 1
+
+    assert list(memoranda.json(*record, "--accept", "3")) == ["id", "version", "entry_hash", "size"]
+
+    assert memoranda.json("status")[0]["breaks"] == []
+    assert memoranda.json("get", "price", "--factual")["id"] == "price"
+    memoranda.json("verify", status=5)
+    assert memoranda.json("status")[0]["breaks"] == []
+    memoranda.refused(*record, "--actor", "agent:a", status=3)
 
 
 def test_a_policy_is_shown_and_changed_in_the_open(anchored: Command) -> None:
@@ -210,7 +244,7 @@ def test_a_policy_is_shown_and_changed_in_the_open(anchored: Command) -> None:
     assert anchored.json("status")[0]["policies"]["source_hierarchy"] == 2
     assert anchored.json("status")[0]["breaks"] == []
     assert "source_hierarchy 2" in anchored.text("policy", "show")
-    assert len(anchored.json("policy", "show")) == 3
+    assert len(anchored.json("policy", "show")) == 5
     anchored.refused(*change, status=2)
     anchored.refused("policy", "show", "whims", status=2)
     file.write_text("[]")
@@ -231,7 +265,7 @@ def test_an_export_is_written_whole_and_verified_by_the_other_verifier(anchored:
     assert (told.exit_code, told.stdout) == (0, "")
     assert "4 lines" in told.stderr
     exported = lines(file.read_bytes())
-    assert exported[0]["type"] == "recollect-export"
+    assert exported[0]["type"] == "memoranda-export"
     assert exported[-1]["type"] == "end"
     assert file.stat().st_mode & 0o077 == 0
     assert verified(file) == 0
@@ -259,7 +293,7 @@ def test_an_export_replaces_nothing_unless_told(anchored: Command) -> None:
     file.write_text("precious")
     anchored.refused("export", "-o", str(file), status=2)
     assert file.read_text() == "precious"
-    anchored.refused("export", "-o", "recollect.db", "--replace", status=2)
+    anchored.refused("export", "-o", "memoranda.db", "--replace", status=2)
     anchored.refused("export", "-o", "/dev/null", "--replace", status=2)
     anchored.refused("export", "-o", "no/folder", status=2)
 
@@ -288,9 +322,9 @@ def test_the_log_is_exported_and_valid(anchored: Command) -> None:
     assert "The log of 2 events is valid." in anchored.text("validate", "log", "-", said=log)
 
 
-def test_every_violation_of_a_log_is_listed_with_its_rule(recollect: Command) -> None:
+def test_every_violation_of_a_log_is_listed_with_its_rule(memoranda: Command) -> None:
     log = '{"event_id":"e","event_type":"archive"}\nno json\n'
-    found = recollect.json("validate", "log", "-", said=log, status=5)
+    found = memoranda.json("validate", "log", "-", said=log, status=5)
 
     assert not found["valid"]
     assert list(found["violations"][0]) == [
@@ -298,8 +332,8 @@ def test_every_violation_of_a_log_is_listed_with_its_rule(recollect: Command) ->
     ]  # fmt: skip
     assert {one["line"] for one in found["violations"]} == {1, 2}
     assert {"L1", "L3", "L4", "L5"} <= {one["check"] for one in found["violations"]}
-    assert "GOV-FORGET" in recollect.text("validate", "log", "-", said=log, status=5)
-    lenient = recollect.json("validate", "log", "-", "--lenient", said=log)
+    assert "GOV-FORGET" in memoranda.text("validate", "log", "-", said=log, status=5)
+    lenient = memoranda.json("validate", "log", "-", "--lenient", said=log)
     assert (lenient["events"], lenient["violations"]) == (1, found["violations"])
 
 

@@ -1,4 +1,4 @@
-"""``recollect consolidate``, ``approve`` and ``supersede``."""
+"""``memoranda consolidate``, ``approve`` and ``supersede``."""
 
 import pytest
 
@@ -6,12 +6,12 @@ from tests.cli.command import Command
 
 
 @pytest.fixture
-def three(recollect: Command) -> Command:
+def three(memoranda: Command) -> Command:
     """Two things with a source, and one without."""
-    recollect.json("remember", "Kim prefers email", "--id", "a", "--source", "ticket/1")
-    recollect.json("remember", "Kim wants no calls", "--id", "b", "--source", "ticket/2")
-    recollect.json("remember", "somebody said so", "--id", "c")
-    return recollect
+    memoranda.json("remember", "Kim prefers email", "--id", "a", "--source", "ticket/1")
+    memoranda.json("remember", "Kim wants no calls", "--id", "b", "--source", "ticket/2")
+    memoranda.json("remember", "somebody said so", "--id", "c")
+    return memoranda
 
 
 def test_several_things_are_summed_up_and_stay(three: Command) -> None:
@@ -56,9 +56,9 @@ def test_a_refusal_names_every_gate_and_changes_nothing(three: Command) -> None:
     assert three.json("status")[0]["entries"] == before
 
 
-def test_a_conflict_is_refused_or_recorded(recollect: Command) -> None:
+def test_a_conflict_is_refused_or_recorded(memoranda: Command) -> None:
     for id, verdict in (("a", "Inference"), ("b", "False")):
-        recollect.json(
+        memoranda.json(
             *("remember", "The office is open", "--id", id, "--source", f"ticket/{id}"),
             *("--verdict", verdict),
         )
@@ -67,9 +67,9 @@ def test_a_conflict_is_refused_or_recorded(recollect: Command) -> None:
         *("--justification", "they disagree", "--verdict", "Unanswered"),
     )
 
-    assert recollect.json(*asked, status=3)["gates"] == ["D"]
-    recollect.json(*asked, "--on-conflict", "record")
-    recollect.refused(*asked, "--on-conflict", "ignore", status=2)
+    assert memoranda.json(*asked, status=3)["gates"] == ["D"]
+    memoranda.json(*asked, "--on-conflict", "record")
+    memoranda.refused(*asked, "--on-conflict", "ignore", status=2)
 
 
 def test_what_is_not_there_or_not_said_can_not_be_consolidated(three: Command) -> None:

@@ -1,16 +1,16 @@
-"""``recollect copy``, ``backup`` and ``backup restore``."""
+"""``memoranda copy``, ``backup`` and ``backup restore``."""
 
 import asyncio
 from pathlib import Path
 
 import pytest
 
-from recollect.stores.sqlite.connection import connect
+from memoranda.stores.sqlite.connection import connect
 from tests.cli.command import Command
 from tests.postgres.server import PostgresServer
 from tests.postgres_store.roles import make_roles
 
-FROM = "sqlite:///recollect.db"
+FROM = "sqlite:///memoranda.db"
 
 
 @pytest.fixture
@@ -27,12 +27,12 @@ def elsewhere(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def two(recollect: Command) -> Command:
+def two(memoranda: Command) -> Command:
     """A database with two scopes."""
-    recollect.json("remember", "one", "--id", "a")
-    recollect.json("update", "a", "one, better")
-    recollect.json("remember", "고객은 전화를 원한다", "--id", "b", "-s", "둘")
-    return recollect
+    memoranda.json("remember", "one", "--id", "a")
+    memoranda.json("update", "a", "one, better")
+    memoranda.json("remember", "고객은 전화를 원한다", "--id", "b", "-s", "둘")
+    return memoranda
 
 
 def roots(command: Command, url: str) -> dict[str, str]:
@@ -75,7 +75,7 @@ def test_what_can_not_be_copied_makes_nothing(two: Command) -> None:
     two.refused("copy", "sqlite:///nowhere.db", "sqlite:///other.db", status=4)
     two.refused("copy", "dict://", "sqlite:///other.db", status=2)
     two.refused("copy", FROM, "sqlite://:memory:", status=2)
-    two.refused("copy", "recollect.db", "sqlite:///other.db", status=2)
+    two.refused("copy", "memoranda.db", "sqlite:///other.db", status=2)
 
     assert not Path("other.db").exists()
 
@@ -102,7 +102,7 @@ def test_a_backup_is_there_when_it_is_whole_and_is_nobody_elses(two: Command) ->
     name = "../elsewhere/100% of it?#.db"
     shown = two.text("backup", name)
 
-    assert shown.startswith("backed up 2 scopes, 5 entries, from sqlite:///recollect.db")
+    assert shown.startswith("backed up 2 scopes, 5 entries, from sqlite:///memoranda.db")
     assert [one.name for one in (two.folder / "elsewhere").iterdir()] == [Path(name).name]
     assert Path(name).stat().st_mode & 0o777 == 0o600
     assert two.json("backup", "restore", name, "sqlite:///again.db")["sound"]
@@ -114,7 +114,7 @@ def test_a_backup_overwrites_nothing(two: Command) -> None:
 
     two.refused("backup", "mine", status=4)
     two.refused("backup", "link", status=4)
-    two.refused("backup", "recollect.db", status=4)
+    two.refused("backup", "memoranda.db", status=4)
     two.refused("backup", "no/such/folder.db", status=4)
 
     assert Path("mine").read_text() == "mine"
@@ -122,7 +122,7 @@ def test_a_backup_overwrites_nothing(two: Command) -> None:
 
 
 def test_of_what_is_damaged_there_is_no_backup(two: Command) -> None:
-    connection = connect("recollect.db")
+    connection = connect("memoranda.db")
     connection.execute("DROP TRIGGER bodies_stay; UPDATE bodies SET salt = zeroblob(16)").fetchall()
     connection.close()
 
@@ -136,13 +136,13 @@ def test_the_word_take_may_be_left_out_and_options_may_stand_first(two: Command)
 
     assert Path("restore").exists()
     assert Path("other").exists()
-    assert "Usage: recollect backup" in two.text("backup")
-    assert "Usage: recollect backup" in two.text("backup", "--help")
+    assert "Usage: memoranda backup" in two.text("backup")
+    assert "Usage: memoranda backup" in two.text("backup", "--help")
     two.refused("backup", "--wrong", status=2)
 
 
 def test_a_backup_that_is_as_new_as_the_anchor_is_sound(two: Command) -> None:
-    two.setenv("RECOLLECT_ANCHOR_FILE", "../elsewhere/anchor")
+    two.setenv("MEMORANDA_ANCHOR_FILE", "../elsewhere/anchor")
     two.json("remember", "more")
     two.json("backup", "b.db")
 
@@ -153,7 +153,7 @@ def test_a_backup_that_is_as_new_as_the_anchor_is_sound(two: Command) -> None:
 
 
 def test_a_backup_that_is_older_than_the_anchor_is_a_rollback(two: Command, elsewhere: str) -> None:
-    two.setenv("RECOLLECT_ANCHOR_FILE", two.folder / "keys" / "anchor")
+    two.setenv("MEMORANDA_ANCHOR_FILE", two.folder / "keys" / "anchor")
     two.json("backup", "b.db")
     two.json("remember", "later")
 
@@ -169,7 +169,7 @@ def test_a_backup_that_is_older_than_the_anchor_is_a_rollback(two: Command, else
 
 def test_an_anchor_that_can_not_be_read_is_no_success(two: Command) -> None:
     two.json("backup", "b.db")
-    two.setenv("RECOLLECT_ANCHOR_FILE", "../elsewhere/nothing")
+    two.setenv("MEMORANDA_ANCHOR_FILE", "../elsewhere/nothing")
 
     restored = two.json("backup", "restore", "b.db", "sqlite:///again.db", status=4)
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import typer.main
 
-from recollect.surfaces.cli.main import app
-from recollect.surfaces.errors import EXIT_CODES, NOT_SOUND
+from memoranda.surfaces.cli.main import app
+from memoranda.surfaces.errors import EXIT_CODES, NOT_SOUND
 from tests.cli.command import Command
 from tests.cli.transcript import comparable, learned, renamed, steps
 
@@ -41,7 +41,7 @@ def options(command: Any) -> list[str]:
 
 def section(path: str) -> str:
     """What the page says of a command: from its heading to the next."""
-    heading = f"### `recollect {path}"
+    heading = f"### `memoranda {path}"
     start = PAGE.find(heading + "`")
     start = PAGE.find(heading + " ") if start < 0 else start
     assert start >= 0, f"docs/cli.md has no heading {heading}`"
@@ -63,8 +63,8 @@ def test_a_command_and_each_of_its_parameters_has_help(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ALL)
-def test_help_fits_80_columns(recollect: Command, path: str) -> None:
-    assert "Usage: recollect" in recollect.text(*path.split(), "--help")
+def test_help_fits_80_columns(memoranda: Command, path: str) -> None:
+    assert "Usage: memoranda" in memoranda.text(*path.split(), "--help")
 
 
 @pytest.mark.parametrize("path", ALL)
@@ -86,15 +86,15 @@ def test_the_page_names_every_exit_code() -> None:
         assert f"| {code} |" in PAGE
 
 
-def test_the_transcripts_of_the_page_are_true(recollect: Command) -> None:
+def test_the_transcripts_of_the_page_are_true(memoranda: Command) -> None:
     names: dict[str, str] = {}
     for step in steps(PAGE):
         program, *words = (renamed(word, names) for word in step.words)
         if program == "export":
-            recollect.setenv(*words[0].split("=", 1))
+            memoranda.setenv(*words[0].split("=", 1))
             continue
-        assert program == "recollect", step.line
-        result = recollect(*words, said=step.said)
+        assert program == "memoranda", step.line
+        result = memoranda(*words, said=step.said)
         assert comparable(result.output) == comparable(step.printed), step.line
         assert result.exit_code == step.status, step.line
         names |= learned(step.printed, result.output)

@@ -6,28 +6,30 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from recollect.kernel.errors import (
+from memoranda.kernel.errors import (
     CycleFailed,
+    EntryDamaged,
     FailFast,
     InvalidInput,
     InvalidScope,
+    MemorandaError,
     NotRecorded,
     PlanError,
-    RecollectError,
     RecordError,
     RecordNotFound,
     StoreClosed,
     StoreError,
+    StoreUnavailable,
     WorldError,
     WriteFailed,
 )
-from recollect.kernel.json import parse
-from recollect.surfaces.cli.errors import PlainErrors
-from recollect.surfaces.errors import EXIT_CODES, exit_code
+from memoranda.kernel.json import parse
+from memoranda.surfaces.cli.errors import PlainErrors
+from memoranda.surfaces.errors import EXIT_CODES, exit_code
 
 
-def leaves(kind: type[RecollectError] = RecollectError) -> Iterator[type[RecollectError]]:
-    ours = [child for child in kind.__subclasses__() if child.__module__.startswith("recollect.")]
+def leaves(kind: type[MemorandaError] = MemorandaError) -> Iterator[type[MemorandaError]]:
+    ours = [child for child in kind.__subclasses__() if child.__module__.startswith("memoranda.")]
     for child in ours:
         yield from leaves(child)
     if not ours:
@@ -49,7 +51,7 @@ def failing_with(error: Exception) -> typer.Typer:
 
 
 @pytest.mark.parametrize("leaf", list(leaves()))
-def test_every_error_has_one_exit_code(leaf: type[RecollectError]) -> None:
+def test_every_error_has_one_exit_code(leaf: type[MemorandaError]) -> None:
     nearest = next(kind for kind in leaf.__mro__ if kind in EXIT_CODES)
 
     assert exit_code(leaf.__new__(leaf)) == EXIT_CODES[nearest]
@@ -64,6 +66,7 @@ def test_the_branches_have_their_codes() -> None:
         CycleFailed: 6,
         FailFast: 7,
         StoreError: 4,
+        EntryDamaged: 5,
     } == EXIT_CODES
 
 
@@ -78,7 +81,7 @@ def test_the_branches_have_their_codes() -> None:
         (WriteFailed("the cycle", "disk full"), 7),
     ],
 )
-def test_an_error_is_one_plain_line_and_an_exit_code(error: RecollectError, status: int) -> None:
+def test_an_error_is_one_plain_line_and_an_exit_code(error: MemorandaError, status: int) -> None:
     result = CliRunner().invoke(failing_with(error), ["fail"])
 
     assert result.exit_code == status
@@ -112,3 +115,12 @@ def test_an_aborted_question_is_said_in_a_line() -> None:
     result = CliRunner().invoke(failing_with(typer.Abort()), ["fail"])
 
     assert (result.exit_code, result.stderr) == (1, "error: Aborted.\n")
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_message_with_bytes_that_are_no_text_is_told_all_the_same(*, as_json: bool) -> None:
+    app = failing_with(StoreUnavailable("/tmp/\udcff/x.db", "there is no such file"))  # noqa: S108
+    result = CliRunner().invoke(app, ["fail", *(["--json"] if as_json else [])])
+
+    assert result.exit_code == 4
+    assert "there is no such file" in result.stderr

@@ -1,4 +1,4 @@
-"""``recollect forget``, ``archive``, ``reinstate`` and ``erase``."""
+"""``memoranda forget``, ``archive``, ``reinstate`` and ``erase``."""
 
 import pytest
 
@@ -16,13 +16,13 @@ CANARY = "zanzibar-canary"
 
 
 @pytest.fixture
-def three(recollect: Command) -> Command:
+def three(memoranda: Command) -> Command:
     """Three things, two of them about one person."""
-    recollect.json("remember", f"one {CANARY}", "--id", "a", "--subject", "p7", "--tag", "t")
-    recollect.json("remember", "two", "--id", "b", "--subject", "p7")
-    recollect.json("remember", "three", "--id", "c")
-    recollect.json("update", "a", f"one, better {CANARY}")
-    return recollect
+    memoranda.json("remember", f"one {CANARY}", "--id", "a", "--subject", "p7", "--tag", "t")
+    memoranda.json("remember", "two", "--id", "b", "--subject", "p7")
+    memoranda.json("remember", "three", "--id", "c")
+    memoranda.json("update", "a", f"one, better {CANARY}")
+    return memoranda
 
 
 def test_forgotten_things_are_not_listed_and_come_back(three: Command) -> None:
@@ -106,6 +106,14 @@ def test_with_yes_a_whole_scope_goes_without_a_question(three: Command) -> None:
     assert (again["objects"], again["dry_run"]) == (0, False)
 
 
+def test_what_went_with_others_is_not_asked_about_again(three: Command) -> None:
+    certificate = three.json("erase", "--subject", "p7", "--reason", "asked", "--yes")
+
+    again = three.json("erase", "a", "--reason", "asked once more")
+
+    assert again == certificate
+
+
 def test_what_is_to_be_erased_is_named_once(three: Command) -> None:
     three.refused("erase", "--reason", "x", status=2)
     three.refused("erase", "a", "--whole-scope", "--reason", "x", status=2)
@@ -125,3 +133,37 @@ def test_every_count_of_an_erasure_is_told_in_words(three: Command) -> None:
 
     assert "1 object (0 made from others) with 1 version, 1 tag, 1 word in the index" in shown
     assert "1 word in the index and 1 retry" in shown
+
+
+def test_a_subject_that_is_no_text_is_refused(three: Command) -> None:
+    words = ("erase", "--subject", "\udcff", "--reason", "asked for", "--yes")
+
+    assert "subject" in three.refused(*words, status=2)
+    assert len(three.json("list")) == 3
+
+
+def test_what_is_said_of_a_thing_passes_on(three: Command) -> None:
+    three.json("remember", "Kim lives here", "--id", "k", "--source", "doc/1", "--subject", "kim")
+
+    updated = three.json("update", "k", "Kim lives there", "--tag", "home")
+    assert updated["dropped_sources"] == 1
+    assert "1 source" in three.text("update", "k", "Kim", "--source", "doc/2") + three.text(
+        "update", "k", "Kim was here"
+    )
+    both = three.json("supersede", "k", "Kim left", "--reason", "moved", "--jurisdiction", "DE")
+    heir = three.json("get", both["by"]["id"])
+    assert (heir["subject"], heir["tags"], heir["sources"]) == ("kim", ["home"], [])
+    three.json("update", both["by"]["id"], "Lee left", "--subject", "lee")
+    assert three.json("get", both["by"]["id"])["subject"] == "lee"
+    assert three.refused("update", "c", "x", "--keep-sources", status=2)
+
+
+def test_a_question_goes_with_the_person_or_by_its_id(three: Command) -> None:
+    about = three.json("recall", "Hildegunde", "--top-k", "1", "--subject", "hilde")
+    other = three.json("recall", "Waldemar", "--top-k", "1")
+
+    assert three.json("erase", "--subject", "hilde", "--reason", "asked")["traces"] == 1
+    certificate = three.json("erase", other["traceId"], "--reason", "asked")
+    assert (certificate["traces"], certificate["scrubbed"]) == (1, True)
+    assert three.json("erase", other["traceId"], "--reason", "again") == certificate
+    assert "erased" in three.text("why", about["traceId"])

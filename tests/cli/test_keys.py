@@ -1,4 +1,4 @@
-"""``recollect keys signer``: keys that sign, and reports that say who signed."""
+"""``memoranda keys signer``: keys that sign, and reports that say who signed."""
 
 import sys
 
@@ -10,14 +10,14 @@ KEY = ["key", "name", "key_id", "since", "until", "signs_here"]
 
 
 @pytest.fixture
-def signing(recollect: Command) -> Command:
+def signing(memoranda: Command) -> Command:
     """A database whose checkpoints are signed."""
-    recollect.setenv("RECOLLECT_SIGNING_KEY_FILE", recollect.folder / "keys" / "key")
-    recollect.setenv("RECOLLECT_KEYRING", recollect.folder / "keys" / "ring")
-    made = recollect.json("keys", "signer", "create", "--name", "example.org/memory")
+    memoranda.setenv("MEMORANDA_SIGNING_KEY_FILE", memoranda.folder / "keys" / "key")
+    memoranda.setenv("MEMORANDA_KEYRING", memoranda.folder / "keys" / "ring")
+    made = memoranda.json("keys", "signer", "create", "--name", "example.org/memory")
     assert list(made) == ["key", "key_file", "keyring"]
-    recollect.json("remember", "one")
-    return recollect
+    memoranda.json("remember", "one")
+    return memoranda
 
 
 def signers(command: Command) -> list[str]:
@@ -54,11 +54,11 @@ def test_after_a_rotation_both_sign_until_the_old_one_retires(signing: Command) 
 
 
 def test_without_the_ring_the_signer_is_not_known(signing: Command) -> None:
-    signing.environment.delenv("RECOLLECT_KEYRING")
+    signing.environment.delenv("MEMORANDA_KEYRING")
 
     found = signing.json("verify")
     assert found["scopes"][0]["checkpoints"] == {"foreign": 1}
-    assert "RECOLLECT_KEYRING" in signing.text("verify")
+    assert "MEMORANDA_KEYRING" in signing.text("verify")
 
 
 def test_a_signature_of_all_entries_can_be_asked_for(signing: Command) -> None:
@@ -66,7 +66,7 @@ def test_a_signature_of_all_entries_can_be_asked_for(signing: Command) -> None:
     ring = str(signing.folder / "keys" / "ring")
     assert signing.json("verify", "--require-signature")["sound"]
 
-    signing.environment.delenv("RECOLLECT_KEYRING")
+    signing.environment.delenv("MEMORANDA_KEYRING")
     for named in (("--key", key["key"]), ("--keyring", ring)):
         found = signing.json("verify", "--require-signature", *named)
         assert found["scopes"][0]["signed_by"] == [f"example.org/memory+{key['key_id']}"]
@@ -76,7 +76,7 @@ def test_a_signature_of_all_entries_can_be_asked_for(signing: Command) -> None:
 
 def test_entries_that_no_known_key_has_signed_are_damage_to_who_asks(signing: Command) -> None:
     (key,) = signing.json("keys", "signer", "show")
-    signing.environment.delenv("RECOLLECT_SIGNING_KEY_FILE")
+    signing.environment.delenv("MEMORANDA_SIGNING_KEY_FILE")
     signing.json("remember", "two")
 
     assert signing.json("verify")["sound"]
@@ -86,7 +86,7 @@ def test_entries_that_no_known_key_has_signed_are_damage_to_who_asks(signing: Co
     assert (damage["check"], damage["entry"]) == ("signature", None)
     assert damage["why"].endswith("of all 3 entries: the newest that one has signed is of 2")
     assert found["directory"]["damage"]["counts"] == {"signature": 1}
-    signing.environment.delenv("RECOLLECT_KEYRING")
+    signing.environment.delenv("MEMORANDA_KEYRING")
     assert signing.json("verify", "--key", key["key"])["sound"]
 
 
@@ -103,28 +103,28 @@ def test_a_signature_of_a_key_that_was_not_named_is_none(signing: Command) -> No
 
 
 def test_a_key_beside_the_database_is_refused_and_the_words_say_where_not(
-    recollect: Command,
+    memoranda: Command,
 ) -> None:
     create = ("keys", "signer", "create", "--name", "n", "-d", "sqlite:///m.db")
-    ring = str(recollect.folder / "keys" / "ring")
-    said = recollect.refused(*create, "--key-file", "key", "--keyring", ring, status=2)
+    ring = str(memoranda.folder / "keys" / "ring")
+    said = memoranda.refused(*create, "--key-file", "key", "--keyring", ring, status=2)
     assert "database's folder" in said
-    assert not (recollect.folder / "keys" / "ring").exists()
+    assert not (memoranda.folder / "keys" / "ring").exists()
 
-    key = str(recollect.folder / "keys" / "key")
-    told = recollect.text(*create, "--key-file", key, "--keyring", ring)
+    key = str(memoranda.folder / "keys" / "key")
+    told = memoranda.text(*create, "--key-file", key, "--keyring", ring)
     assert "not in its backups" in " ".join(told.split())
-    recollect.refused(*create, "--key-file", key, "--keyring", ring, status=2)
+    memoranda.refused(*create, "--key-file", key, "--keyring", ring, status=2)
 
 
 def test_the_environment_may_not_name_a_key_or_an_anchor_beside_the_database(
     signing: Command,
 ) -> None:
-    signing.setenv("RECOLLECT_ANCHOR_FILE", "anchor")
+    signing.setenv("MEMORANDA_ANCHOR_FILE", "anchor")
     signing.refused("list", status=4)
-    signing.environment.delenv("RECOLLECT_ANCHOR_FILE")
+    signing.environment.delenv("MEMORANDA_ANCHOR_FILE")
     (signing.folder / "keys" / "key").rename(signing.folder / "data" / "key")
-    signing.setenv("RECOLLECT_SIGNING_KEY_FILE", signing.folder / "data" / "key")
+    signing.setenv("MEMORANDA_SIGNING_KEY_FILE", signing.folder / "data" / "key")
     signing.refused("list", status=2)
 
 
@@ -140,16 +140,16 @@ def test_a_private_key_is_never_printed(signing: Command) -> None:
             assert "PRIVATE" not in result.output
 
 
-def test_files_that_are_not_named_are_asked_for(recollect: Command) -> None:
-    said = recollect.refused("keys", "signer", "show", status=2)
-    assert "RECOLLECT_KEYRING" in said
+def test_files_that_are_not_named_are_asked_for(memoranda: Command) -> None:
+    said = memoranda.refused("keys", "signer", "show", status=2)
+    assert "MEMORANDA_KEYRING" in said
 
 
-def test_without_cryptography_it_says_what_to_install(recollect: Command) -> None:
+def test_without_cryptography_it_says_what_to_install(memoranda: Command) -> None:
     for name in [one for one in sys.modules if one.partition(".")[0] == "cryptography"]:
-        recollect.environment.delitem(sys.modules, name)
-    recollect.environment.setitem(sys.modules, "cryptography", None)
+        memoranda.environment.delitem(sys.modules, name)
+    memoranda.environment.setitem(sys.modules, "cryptography", None)
 
     create = ("keys", "signer", "create", "--name", "n", "--key-file", "../keys/key")
-    said = recollect.refused(*create, "--keyring", "../keys/ring", status=4)
-    assert "pip install 'recollect[sign]'" in said
+    said = memoranda.refused(*create, "--keyring", "../keys/ring", status=4)
+    assert "pip install 'memoranda[sign]'" in said

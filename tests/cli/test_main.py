@@ -6,10 +6,9 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-import pytest
-
-from recollect.kernel.json import parse
-from recollect.kernel.rules import load_rules
+from memoranda.kernel.json import parse
+from memoranda.kernel.rules import load_rules
+from tests.patience import PATIENCE
 
 
 def start(*arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
@@ -18,12 +17,12 @@ def start(*arguments: str, **environment: str) -> subprocess.CompletedProcess[by
         capture_output=True,
         check=False,
         env={**os.environ, **environment},
-        timeout=60,
+        timeout=PATIENCE,
     )
 
 
 def test_the_rules_are_printed_as_utf8_json_whatever_the_locale() -> None:
-    result = start("-m", "recollect", "rules", "--json", LC_ALL="C", PYTHONIOENCODING="ascii")
+    result = start("-m", "memoranda", "rules", "--json", LC_ALL="C", PYTHONIOENCODING="ascii")
 
     assert (result.returncode, result.stderr) == (0, b"")
     assert len(parse(result.stdout)) == len(load_rules())
@@ -31,7 +30,7 @@ def test_the_rules_are_printed_as_utf8_json_whatever_the_locale() -> None:
 
 
 def test_an_unknown_rule_is_refused_without_a_traceback() -> None:
-    result = start("-m", "recollect", "rules", "NO-SUCH-RULE")
+    result = start("-m", "memoranda", "rules", "NO-SUCH-RULE")
 
     assert (result.returncode, result.stdout) == (2, b"")
     assert result.stderr.startswith(b"error: No rule is called NO-SUCH-RULE.")
@@ -39,13 +38,13 @@ def test_an_unknown_rule_is_refused_without_a_traceback() -> None:
 
 
 def test_the_version_is_that_of_the_package() -> None:
-    result = start("-m", "recollect", "--version")
+    result = start("-m", "memoranda", "--version")
 
-    assert (result.returncode, result.stdout.decode()) == (0, f"recollect {version('recollect')}\n")
+    assert (result.returncode, result.stdout.decode()) == (0, f"memoranda {version('memoranda')}\n")
 
 
 def test_without_a_command_the_help_is_shown() -> None:
-    result = start("-m", "recollect")
+    result = start("-m", "memoranda")
 
     assert result.returncode == 0
     assert b"rules" in result.stdout
@@ -56,11 +55,11 @@ def test_a_reader_that_left_is_no_error_to_talk_about() -> None:
     os.close(reading)
     with os.fdopen(writing, "wb") as closed:
         result = subprocess.run(
-            [sys.executable, "-m", "recollect", "rules"],
+            [sys.executable, "-m", "memoranda", "rules"],
             stdout=closed,
             stderr=subprocess.PIPE,
             check=False,
-            timeout=60,
+            timeout=PATIENCE,
         )
 
     assert result.stderr == b""
@@ -69,9 +68,9 @@ def test_a_reader_that_left_is_no_error_to_talk_about() -> None:
 def exporting(folder: Path) -> list[str]:
     """A command line whose output is longer than a pipe holds."""
     database = f"sqlite:///{folder / 'm.db'}"
-    written = start("-m", "recollect", "remember", "x" * 100_000, "-d", database)
+    written = start("-m", "memoranda", "remember", "x" * 100_000, "-d", database)
     assert written.returncode == 0
-    return [sys.executable, "-m", "recollect", "export", "-d", database]
+    return [sys.executable, "-m", "memoranda", "export", "-d", database]
 
 
 def test_a_reader_that_leaves_an_export_early_gets_no_words(tmp_path: Path) -> None:
@@ -84,13 +83,13 @@ def test_a_reader_that_leaves_an_export_early_gets_no_words(tmp_path: Path) -> N
         process.stdout.close()
 
         assert process.stderr.read() == b""
-        assert process.wait(60) == 1
+        assert process.wait(PATIENCE) == 1
 
 
 def test_an_export_to_a_full_disk_is_one_plain_line(tmp_path: Path) -> None:
     with Path("/dev/full").open("wb") as full:
         result = subprocess.run(  # noqa: S603 - our own command
-            exporting(tmp_path), stdout=full, stderr=subprocess.PIPE, check=False, timeout=60
+            exporting(tmp_path), stdout=full, stderr=subprocess.PIPE, check=False, timeout=PATIENCE
         )
 
     assert result.returncode == 1
@@ -101,13 +100,16 @@ def test_standard_output_that_is_closed_is_no_traceback(tmp_path: Path) -> None:
     command = exporting(tmp_path)
     script = 'exec "$@" >&-'
     export = subprocess.run(  # noqa: S603 - our own command
-        ["/bin/sh", "-c", script, "sh", *command], capture_output=True, check=False, timeout=60
+        ["/bin/sh", "-c", script, "sh", *command],
+        capture_output=True,
+        check=False,
+        timeout=PATIENCE,
     )
     listed = subprocess.run(  # noqa: S603 - our own command
         ["/bin/sh", "-c", script, "sh", *command[:3], "list", *command[4:]],
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
     )
 
     assert (export.returncode, listed.returncode, listed.stderr) == (2, 0, b"")
@@ -119,35 +121,10 @@ def test_what_the_library_logs_is_a_plain_warning(tmp_path: Path) -> None:
     database = f"sqlite:///{tmp_path / 'data' / 'm.db'}"
     anchor = str(tmp_path / "nowhere" / "anchor")
     result = start(
-        *("-m", "recollect", "remember", "x", "-d", database), RECOLLECT_ANCHOR_FILE=anchor
+        *("-m", "memoranda", "remember", "x", "-d", database), MEMORANDA_ANCHOR_FILE=anchor
     )
 
     assert result.returncode == 0
     lines = result.stderr.decode().splitlines()
     assert lines
     assert all(line.startswith("warning: a checkpoint was not kept by") for line in lines)
-
-
-@pytest.mark.parametrize("name", ["typer", "rich"])
-def test_without_its_extra_the_command_says_how_to_install_it(name: str) -> None:
-    blocked = (
-        f"import sys; sys.modules[{name!r}] = None; from recollect.__main__ import main; main()"
-    )
-
-    result = start("-c", blocked)
-
-    assert (result.returncode, result.stdout) == (4, b"")
-    assert result.stderr.decode() == (
-        "error: the command line is not installed. Run: pip install 'recollect[cli]'\n"
-    )
-
-
-def test_another_missing_module_is_not_mistaken_for_the_extra() -> None:
-    blocked = (
-        "import sys; sys.modules['orjson'] = None; from recollect.__main__ import main; main()"
-    )
-
-    result = start("-c", blocked)
-
-    assert result.returncode == 1
-    assert b"orjson" in result.stderr

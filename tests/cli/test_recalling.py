@@ -1,86 +1,86 @@
-"""`recollect recall`, `original` and `embed`: what is selected, and what it was."""
+"""`memoranda recall`, `original` and `embed`: what is selected, and what it was."""
 
 from tests.cli.command import Command
 
 QUESTION = "how long until Anna has her money back?"
 
 
-def remembered(recollect: Command) -> None:
-    recollect.text("remember", "Anna: I want my money back", "--source", "ticket/1", "--id", "a")
-    recollect.text("remember", "Bob: it takes 14 days", "--source", "ticket/1", "--id", "b")
+def remembered(memoranda: Command) -> None:
+    memoranda.text("remember", "Anna: I want my money back", "--source", "ticket/1", "--id", "a")
+    memoranda.text("remember", "Bob: it takes 14 days", "--source", "ticket/1", "--id", "b")
 
 
-def test_a_recall_says_what_was_found_and_why(recollect: Command) -> None:
-    remembered(recollect)
+def test_a_recall_says_what_was_found_and_why(memoranda: Command) -> None:
+    remembered(memoranda)
 
-    shown = recollect.text("recall", QUESTION, "--top-k", "2")
+    shown = memoranda.text("recall", QUESTION, "--top-k", "2")
 
     assert "found" in shown
     assert "Bob: it takes 14 days" in shown
-    assert "1 record before" in shown
+    assert "next to a match, 1 record before" in shown
     assert "verified" in shown
 
 
-def test_a_recall_for_machines_leads_to_its_original_and_its_trace(recollect: Command) -> None:
-    remembered(recollect)
+def test_a_recall_for_machines_leads_to_its_original_and_its_trace(memoranda: Command) -> None:
+    remembered(memoranda)
 
-    found = recollect.json("recall", QUESTION, "--top-k", "1")
+    found = memoranda.json("recall", QUESTION, "--top-k", "1")
 
     item = found["items"][0]
     assert (found["outcome"], item["id"], item["verified"]) == ("found", "a", True)
-    original = recollect.json("original", item["ref"]["worldId"])
+    original = memoranda.json("original", item["ref"]["worldId"])
     assert (original["record"]["data"], original["verified"]) == (item["data"], True)
-    assert "verified" in recollect.text("original", item["ref"]["worldId"])
-    why = recollect.json("why", found["traceId"])
+    assert "verified" in memoranda.text("original", item["ref"]["worldId"])
+    why = memoranda.json("why", found["traceId"])
     assert (why["what"], why["known"]["query"]) == ("recall", QUESTION)
-    assert QUESTION in recollect.text("why", found["traceId"])
+    assert QUESTION in memoranda.text("why", found["traceId"])
 
 
-def test_an_empty_recall_is_an_answer(recollect: Command) -> None:
-    remembered(recollect)
+def test_an_empty_recall_is_an_answer(memoranda: Command) -> None:
+    remembered(memoranda)
 
-    assert "empty" in recollect.text("recall", "submarine", "--top-k", "3")
-    assert recollect.json("recall", "submarine", "--top-k", "3")["items"] == []
+    assert "empty" in memoranda.text("recall", "submarine", "--top-k", "3")
+    assert memoranda.json("recall", "submarine", "--top-k", "3")["items"] == []
 
 
-def test_constraints_are_options(recollect: Command) -> None:
-    remembered(recollect)
-    recollect.text("remember", "money is tagged", "--tag", "x", "--id", "c")
+def test_constraints_are_options(memoranda: Command) -> None:
+    remembered(memoranda)
+    memoranda.text("remember", "money is tagged", "--tag", "x", "--id", "c")
 
-    tagged = recollect.json("recall", "money", "--top-k", "5", "--tag", "x")
-    sure = recollect.json("recall", "money", "--top-k", "5", "--min-confidence", "0.99")
-    none = recollect.json("recall", "money", "--top-k", "5", "--budget", "0")
-    before = recollect.json("recall", "money", "--top-k", "5", "--to", "2001-01-01T00:00:00Z")
-    verified = recollect.json("recall", "money", "--top-k", "5", "--verified")
+    tagged = memoranda.json("recall", "money", "--top-k", "5", "--tag", "x")
+    sure = memoranda.json("recall", "money", "--top-k", "5", "--min-confidence", "0.99")
+    none = memoranda.json("recall", "money", "--top-k", "5", "--budget", "0")
+    before = memoranda.json("recall", "money", "--top-k", "5", "--to", "2001-01-01T00:00:00Z")
+    verified = memoranda.json("recall", "money", "--top-k", "5", "--verified")
 
     assert [one["id"] for one in tagged["items"]] == ["c"]
     assert [len(one["items"]) for one in (sure, none, before)] == [0, 0, 0]
     assert {one["id"] for one in verified["items"]} == {"a", "b", "c"}
 
 
-def test_top_k_has_no_default(recollect: Command) -> None:
-    remembered(recollect)
+def test_top_k_has_no_default(memoranda: Command) -> None:
+    remembered(memoranda)
 
-    assert recollect("recall", QUESTION).exit_code == 2
-
-
-def test_an_unknown_selector_and_one_that_is_off_are_told(recollect: Command) -> None:
-    remembered(recollect)
-
-    assert recollect("recall", QUESTION, "--top-k", "1", "--selector", "psychic").exit_code == 2
-    assert recollect("recall", QUESTION, "--top-k", "1", "--selector", "hybrid").exit_code == 4
-    assert recollect("embed").exit_code == 4
+    assert memoranda("recall", QUESTION).exit_code == 2
 
 
-def test_a_reference_to_nothing_is_told(recollect: Command) -> None:
-    remembered(recollect)
+def test_an_unknown_selector_and_one_that_is_off_are_told(memoranda: Command) -> None:
+    remembered(memoranda)
 
-    assert recollect("original", "f" * 64).exit_code == 3
+    assert memoranda("recall", QUESTION, "--top-k", "1", "--selector", "psychic").exit_code == 2
+    assert memoranda("recall", QUESTION, "--top-k", "1", "--selector", "hybrid").exit_code == 4
+    assert memoranda("embed").exit_code == 4
 
 
-def test_framed_is_what_a_model_is_shown(recollect: Command) -> None:
-    remembered(recollect)
+def test_a_reference_to_nothing_is_told(memoranda: Command) -> None:
+    remembered(memoranda)
 
-    shown = recollect("recall", "money", "--top-k", "1", "--framed")
+    assert memoranda("original", "f" * 64).exit_code == 3
+
+
+def test_framed_is_what_a_model_is_shown(memoranda: Command) -> None:
+    remembered(memoranda)
+
+    shown = memoranda("recall", "money", "--top-k", "1", "--framed")
 
     assert shown.stdout.splitlines()[2] == "> Anna: I want my money back"

@@ -1,11 +1,12 @@
-"""``recollect replay``: one, a branch, a whole history, an export."""
+"""``memoranda replay``: one, a branch, a whole history, an export."""
 
+import re
 import sys
 from typing import Any
 
 import pytest
 
-from recollect.kernel.json import parse
+from memoranda.kernel.json import parse
 from tests.cli.command import Command
 from tests.cli.shops import CHANGED, SHOP, SMALL, acted, wrote
 
@@ -14,28 +15,28 @@ NEW = ("--domain", "changed_shop:shop")
 
 
 @pytest.fixture
-def history(recollect: Command, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+def history(memoranda: Command, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Two refunds, and a module with an action that somebody changed."""
     monkeypatch.setattr(sys, "path", sys.path.copy())
     monkeypatch.setattr(sys, "modules", sys.modules.copy())
-    wrote(recollect, "changed_shop", CHANGED)
-    return [acted(recollect, SMALL), acted(recollect, OTHER)]
+    wrote(memoranda, "changed_shop", CHANGED)
+    return [acted(memoranda, SMALL), acted(memoranda, OTHER)]
 
 
 def test_a_world_an_execution_and_a_proposal_come_out_the_same(
-    recollect: Command, history: list[Any]
+    memoranda: Command, history: list[Any]
 ) -> None:
     for name in ("world", "execution_key", "proposal_id"):
-        found = recollect.json("replay", history[1][name], *SHOP)
+        found = memoranda.json("replay", history[1][name], *SHOP)
         assert (found["verdict"], found["action"]) == ("same", "refund")
         assert found["execution"] == history[1]["execution_key"]
-    assert recollect.text("replay", history[0]["world"], *SHOP).startswith("same")
+    assert memoranda.text("replay", history[0]["world"], *SHOP).startswith("same")
 
 
 def test_a_change_of_code_is_told_with_its_first_difference(
-    recollect: Command, history: list[Any]
+    memoranda: Command, history: list[Any]
 ) -> None:
-    result = recollect("replay", history[0]["world"], *NEW, "--json")
+    result = memoranda("replay", history[0]["world"], *NEW, "--json")
     found = parse(result.stdout)
 
     assert result.exit_code == 5
@@ -47,36 +48,36 @@ def test_a_change_of_code_is_told_with_its_first_difference(
         "found": '"RECEIPT-ANN-20"',
         "error": None,
     }
-    shown = recollect.text("replay", history[0]["world"], *NEW, status=5)
+    shown = memoranda.text("replay", history[0]["world"], *NEW, status=5)
     assert "$.data.paid.t1.receipt" in shown
 
 
-def test_a_branch_is_told_line_by_line(recollect: Command, history: list[Any]) -> None:
-    shown = recollect.text("replay", "--branch", "main", *SHOP)
+def test_a_branch_is_told_line_by_line(memoranda: Command, history: list[Any]) -> None:
+    shown = memoranda.text("replay", "--branch", "main", *SHOP)
 
     assert shown.splitlines() == [
         f"same     refund  {history[0]['execution_key']}",
         f"same     refund  {history[1]['execution_key']}",
         "2 executions: 2 same.",
     ]
-    recollect.refused("replay", "--branch", "other", *SHOP, status=3)
+    memoranda.refused("replay", "--branch", "other", *SHOP, status=3)
 
 
 def test_a_report_counts_and_lists_what_would_be_altered(
-    recollect: Command, history: list[Any]
+    memoranda: Command, history: list[Any]
 ) -> None:
-    assert recollect.text("replay", "--report", *SHOP) == "2 executions: 2 same.\n"
+    assert memoranda.text("replay", "--report", *SHOP) == "2 executions: 2 same.\n"
 
-    shown = recollect.text("replay", "--report", *NEW, status=5)
+    shown = memoranda.text("replay", "--report", *NEW, status=5)
     assert shown.endswith("2 executions: 2 differs.\n")
     assert history[0]["execution_key"] in shown
     assert "refund: $.data.paid.t1.receipt" in " ".join(shown.split())
 
 
 def test_a_report_as_json_is_a_line_for_each_and_a_summary(
-    recollect: Command, history: list[Any]
+    memoranda: Command, history: list[Any]
 ) -> None:
-    result = recollect("replay", "--report", *NEW, "--json")
+    result = memoranda("replay", "--report", *NEW, "--json")
     *each, summary = [parse(line) for line in result.stdout.splitlines()]
 
     assert result.exit_code == 5
@@ -86,36 +87,70 @@ def test_a_report_as_json_is_a_line_for_each_and_a_summary(
     }  # fmt: skip
 
 
-def test_an_export_is_replayed_without_its_database(recollect: Command, history: list[Any]) -> None:
-    assert recollect("export", "--output", "kept.ndjson").exit_code == 0
-    for file in (recollect.folder / "data").glob("recollect.db*"):
+def test_an_export_is_replayed_without_its_database(memoranda: Command, history: list[Any]) -> None:
+    assert memoranda("export", "--output", "kept.ndjson").exit_code == 0
+    for file in (memoranda.folder / "data").glob("memoranda.db*"):
         file.unlink()
 
     words = ("replay", "--report", "--export", "kept.ndjson")
-    assert recollect.text(*words, *SHOP) == "2 executions: 2 same.\n"
-    recollect.text(*words, *NEW, status=5)
+    assert memoranda.text(*words, *SHOP) == "2 executions: 2 same.\n"
+    memoranda.text(*words, *NEW, status=5)
     one = ("replay", history[0]["world"], "--export", "kept.ndjson")
-    assert recollect.json(*one, *SHOP)["verdict"] == "same"
-    assert sorted(file.name for file in (recollect.folder / "data").glob("*.db*")) == []
+    assert memoranda.json(*one, *SHOP)["verdict"] == "same"
+    assert sorted(file.name for file in (memoranda.folder / "data").glob("*.db*")) == []
 
 
-def test_replaying_writes_nothing(recollect: Command, history: list[Any]) -> None:
-    before = recollect.json("status")[0]["entries"]
+def test_replaying_writes_nothing(memoranda: Command, history: list[Any]) -> None:
+    before = memoranda.json("status")[0]["entries"]
 
-    recollect.text("replay", "--report", *SHOP)
+    memoranda.text("replay", "--report", *SHOP)
 
-    assert recollect.json("status")[0]["entries"] == before
+    assert memoranda.json("status")[0]["entries"] == before
     assert len(history) == 2
 
 
 @pytest.mark.parametrize("words", [(), ("x", "--report"), ("x", "--branch", "main")])
-def test_what_to_replay_is_named_once(recollect: Command, words: tuple[str, ...]) -> None:
-    assert "Name an ID" in recollect.refused("replay", *words, *SHOP, status=2)
+def test_what_to_replay_is_named_once(memoranda: Command, words: tuple[str, ...]) -> None:
+    assert "Name an ID" in memoranda.refused("replay", *words, *SHOP, status=2)
 
 
-def test_a_file_that_is_no_export_is_refused(recollect: Command) -> None:
-    (recollect.folder / "data" / "no.ndjson").write_text("{}\n")
+def test_a_file_that_is_no_export_is_refused(memoranda: Command) -> None:
+    (memoranda.folder / "data" / "no.ndjson").write_text("{}\n")
 
     words = ("replay", "--report", *SHOP, "--export")
-    assert "is no export" in recollect.refused(*words, "no.ndjson", status=2)
-    assert "There is no file" in recollect.refused(*words, "nothing.ndjson", status=2)
+    assert "is no export" in memoranda.refused(*words, "no.ndjson", status=2)
+    assert "There is no file" in memoranda.refused(*words, "nothing.ndjson", status=2)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xff\xfe\x00",
+        b'{"type":"memoranda-export"}\n',
+        b'{"type":"memoranda-export","scope":7,"origin":"x","size":0}\n',
+        b'{"type":"memoranda-export","scope":" ","origin":"x","size":0}\n',
+        b"",
+        b"[]\n",
+    ],
+    ids=["not UTF-8", "no scope", "a number", "a space", "empty", "a list"],
+)
+def test_a_file_that_only_begins_like_an_export_is_refused(
+    memoranda: Command, content: bytes
+) -> None:
+    (memoranda.folder / "data" / "no.ndjson").write_bytes(content)
+
+    memoranda.refused("replay", "--report", *SHOP, "--export", "no.ndjson", status=2)
+
+
+@pytest.mark.parametrize("of_salt", ['"zz"', '"0"', "null", "7", '""'])
+def test_an_export_with_a_salt_that_is_none_is_refused(
+    memoranda: Command, history: list[Any], of_salt: str
+) -> None:
+    _ = history
+    assert memoranda("export", "--output", "kept.ndjson").exit_code == 0
+    kept = memoranda.folder / "data" / "kept.ndjson"
+    lines = kept.read_text().splitlines()
+    lines[1] = re.sub(r'"salt":"[0-9a-f]+"', f'"salt":{of_salt}', lines[1])
+    kept.write_text("\n".join(lines) + "\n")
+
+    memoranda.refused("replay", "--report", *SHOP, "--export", "kept.ndjson", status=2)

@@ -1,13 +1,13 @@
-"""``recollect rules``, in this process."""
+"""``memoranda rules``, in this process."""
 
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from recollect.kernel.json import parse
-from recollect.kernel.rules import load_proofs, load_rules
-from recollect.surfaces.cli.main import app
+from memoranda.kernel.json import parse
+from memoranda.kernel.rules import load_proofs, load_rules
+from memoranda.surfaces.cli.main import app
 
 MEMBERS = ["id", "level", "text", "source", "aliases", "state", "tests", "backends", "missing"]
 

@@ -1,4 +1,4 @@
-"""``recollect search`` and ``recollect reindex``."""
+"""``memoranda search`` and ``memoranda reindex``."""
 
 import pytest
 
@@ -6,13 +6,13 @@ from tests.cli.command import Command
 
 
 @pytest.fixture
-def some(recollect: Command) -> Command:
+def some(memoranda: Command) -> Command:
     """Things of two languages, in two scopes."""
-    recollect.json("remember", "The customer prefers email", "--id", "email")
-    recollect.json("remember", "고객은 전화를 원한다", "--id", "전화")
-    recollect.json("remember", "Customers call on Mondays", "--id", "calls")
-    recollect.json("remember", "a customer of another scope", "--id", "other", "-s", "two")
-    return recollect
+    memoranda.json("remember", "The customer prefers email", "--id", "email")
+    memoranda.json("remember", "고객은 전화를 원한다", "--id", "전화")
+    memoranda.json("remember", "Customers call on Mondays", "--id", "calls")
+    memoranda.json("remember", "a customer of another scope", "--id", "other", "-s", "two")
+    return memoranda
 
 
 def found(command: Command, *arguments: str) -> list[str]:
@@ -42,11 +42,11 @@ def test_what_is_forgotten_or_says_nothing_is_not_found(some: Command) -> None:
     assert found(some, "customer", "--factual") == []
 
 
-def test_a_search_makes_no_database(recollect: Command) -> None:
-    recollect.refused("search", "anything", status=4)
-    recollect.refused("reindex", status=4)
+def test_a_search_makes_no_database(memoranda: Command) -> None:
+    memoranda.refused("search", "anything", status=4)
+    memoranda.refused("reindex", status=4)
 
-    assert list((recollect.folder / "data").iterdir()) == []
+    assert list((memoranda.folder / "data").iterdir()) == []
 
 
 def test_an_index_is_made_anew_and_logged(some: Command) -> None:

@@ -1,4 +1,4 @@
-"""`recollect turn`, `recollect chat` and the replay of a cycle."""
+"""`memoranda turn`, `memoranda chat` and the replay of a cycle."""
 
 import json
 import os
@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from recollect.identity import canonical_bytes
+from memoranda.identity import canonical_bytes
 from tests.cli.command import Command
+from tests.patience import PATIENCE
 from tests.turn.talking import ANSWER, talk
 
 
@@ -20,9 +21,9 @@ def as_json(value: Any) -> str:
 
 
 @pytest.fixture
-def plan(recollect: Command) -> str:
+def plan(memoranda: Command) -> str:
     """A plan and a script, beside each other."""
-    _ = recollect
+    _ = memoranda
     Path("plan.json").write_text(as_json(talk()))
     Path("script.yaml").write_text(
         f"- {{when: fail, answer: ' '}}\n- {{when: '', answer: {as_json(ANSWER)}}}\n"
@@ -34,69 +35,61 @@ def turn(*words: str) -> list[str]:
     return ["turn", *words, "--plan", "plan.json", "--script", "script.yaml"]
 
 
-def test_a_turn_prints_the_answer(recollect: Command, plan: str) -> None:
+def test_a_turn_prints_the_answer(memoranda: Command, plan: str) -> None:
     _ = plan
-    result = recollect(*turn("Was the invoice paid?"))
+    result = memoranda(*turn("Was the invoice paid?"))
 
     assert (result.exit_code, result.stdout) == (0, ANSWER + "\n")
 
 
-def test_a_session_goes_on_from_command_to_command(recollect: Command, plan: str) -> None:
+def test_a_session_goes_on_from_command_to_command(memoranda: Command, plan: str) -> None:
     _ = plan
-    first = recollect.json(*turn("Was the invoice paid?", "--session", "s1"))
-    second = recollect.json(*turn("And the invoice?", "--session", "s1", "--cycle", "c-2"))
+    first = memoranda.json(*turn("Was the invoice paid?", "--session", "s1"))
+    second = memoranda.json(*turn("And the invoice?", "--session", "s1", "--cycle", "c-2"))
 
-    assert first["fresh"]
+    assert not first["retried"]
     assert second["cycle"] == "c-2"
     assert second["steps"]["retrieve"] != first["steps"]["retrieve"]
 
 
-def test_a_retry_is_told_as_one(recollect: Command, plan: str) -> None:
+def test_a_retry_is_told_as_one(memoranda: Command, plan: str) -> None:
     _ = plan
-    recollect(*turn("Was it paid?", "--cycle", "c-1"))
-    again = recollect.json(*turn("Was it paid?", "--cycle", "c-1"))
+    first = memoranda.json(*turn("Was it paid?", "--cycle", "c-1"))
+    again = memoranda.json(*turn("Was it paid?", "--cycle", "c-1"))
 
-    assert (again["fresh"], again["response"]) == (False, None)
+    assert (again["retried"], again["response"], again["items"]) == (True, None, first["items"])
 
 
 @pytest.mark.rule("ING-NO-FALLBACK")
-def test_a_failed_cycle_exits_with_6(recollect: Command, plan: str) -> None:
+def test_a_failed_cycle_exits_with_6(memoranda: Command, plan: str) -> None:
     _ = plan
-    assert "call" in recollect.refused(*turn("fail"), status=6)
+    assert "call" in memoranda.refused(*turn("fail"), status=6)
 
 
 @pytest.mark.rule("ING-FAILFAST")
-def test_a_session_of_another_plan_exits_with_7(recollect: Command, plan: str) -> None:
-    recollect(*turn("Was it paid?"))
+def test_a_session_of_another_plan_exits_with_7(memoranda: Command, plan: str) -> None:
+    memoranda(*turn("Was it paid?"))
     Path(plan).write_text(as_json(talk(top_k=4)))
 
-    recollect.refused(*turn("Was it paid?"), status=7)
-    assert recollect(*turn("Was it paid?", "--fresh-session")).exit_code == 0
+    memoranda.refused(*turn("Was it paid?"), status=7)
+    assert memoranda(*turn("Was it paid?", "--fresh-session")).exit_code == 0
 
 
-def test_a_plan_that_is_wrong_exits_with_2(recollect: Command, plan: str) -> None:
+def test_a_plan_that_is_wrong_exits_with_2(memoranda: Command, plan: str) -> None:
     Path(plan).write_text(as_json(talk(top_k=None)))
 
-    recollect.refused(*turn("Was it paid?"), status=2)
+    memoranda.refused(*turn("Was it paid?"), status=2)
 
 
 @pytest.mark.parametrize(
     "options",
     [[], ["--endpoint", "http://127.0.0.1:1/v1"], ["--script", "a", "--endpoint", "b"]],
 )
-def test_a_model_must_be_named(recollect: Command, plan: str, options: list[str]) -> None:
-    recollect.refused("turn", "x", "--plan", plan, *options, status=2)
+def test_a_model_must_be_named(memoranda: Command, plan: str, options: list[str]) -> None:
+    memoranda.refused("turn", "x", "--plan", plan, *options, status=2)
 
 
-def test_a_session_can_be_a_file(recollect: Command, plan: str) -> None:
-    _ = plan
-    recollect.json(*turn("Was it paid?", "--session-folder", "../elsewhere"))
-
-    (file,) = Path("../elsewhere").glob("session_state*.json")
-    assert json.loads(file.read_text())["repoScanVersion"] == "none"
-
-
-def test_a_profile_is_a_folder(recollect: Command, plan: str) -> None:
+def test_a_profile_is_a_folder(memoranda: Command, plan: str) -> None:
     _ = plan
     Path("house").mkdir()
     steps = ["ContextSelect", "LLMCall", "PersistSession"]
@@ -105,60 +98,60 @@ def test_a_profile_is_a_folder(recollect: Command, plan: str) -> None:
     lines = ['version: "1"', "modes:", "  - id: default", "    plan:", *listed]
     Path("house/modes.yaml").write_text("\n".join(lines))
 
-    result = recollect("turn", "Was it paid?", "--plan", "house", "--script", "script.yaml")
+    result = memoranda("turn", "Was it paid?", "--plan", "house", "--script", "script.yaml")
     assert (result.exit_code, result.stdout) == (0, ANSWER + "\n")
 
 
-def test_a_chat_takes_a_turn_for_each_line(recollect: Command, plan: str) -> None:
+def test_a_chat_takes_a_turn_for_each_line(memoranda: Command, plan: str) -> None:
     said = "Was the invoice paid?\n\nfail\nAnd the invoice?\n"
     words = ["chat", "--plan", plan, "--script", "script.yaml"]
-    result = recollect(*words, said=said)
+    result = memoranda(*words, said=said)
 
     assert result.exit_code == 0
     assert result.stdout.count("The invoice of Ada Lovelace") == 2
     assert result.stderr.strip().startswith("error: ")
-    lines = recollect(*words, "--json", said="fail\n")
+    lines = memoranda(*words, "--json", said="fail\n")
     assert lines.exit_code == 6
     assert json.loads(lines.stdout)["error"]["step"] == "call"
 
 
-def test_a_line_that_is_no_text_is_told_and_the_chat_goes_on(recollect: Command, plan: str) -> None:
+def test_a_line_that_is_no_text_is_told_and_the_chat_goes_on(memoranda: Command, plan: str) -> None:
     _ = plan
-    result = recollect("chat", *turn()[1:], said="a\x00b\nWas the invoice paid?\n")
+    result = memoranda("chat", *turn()[1:], said="a\x00b\nWas the invoice paid?\n")
 
     assert (result.exit_code, result.stdout) == (0, ANSWER + "\n")
     assert result.stderr.startswith("\nerror: ")
 
 
 def test_spaces_and_joined_emoji_are_shown_and_what_steers_a_terminal_is_not(
-    recollect: Command, plan: str
+    memoranda: Command, plan: str
 ) -> None:
     _ = plan
     answer = "全角\u3000スペース, un\u00a0mot, 👨\u200d👩\u200d👧, \x1b[31m, \u202e. And more."
     Path("script.yaml").write_text(f"- {{when: '', answer: {as_json(answer)}}}\n")
 
-    shown = recollect(*turn("Was it paid?")).stdout
+    shown = memoranda(*turn("Was it paid?")).stdout
 
     assert shown == answer.replace("\x1b", "\ufffd").replace("\u202e", "\ufffd") + "\n"
 
 
-def test_a_chat_without_standard_input_is_over(recollect: Command, plan: str) -> None:
-    _ = recollect, plan
-    command = [sys.executable, "-m", "recollect", "chat", *turn()[1:]]
+def test_a_chat_without_standard_input_is_over(memoranda: Command, plan: str) -> None:
+    _ = memoranda, plan
+    command = [sys.executable, "-m", "memoranda", "chat", *turn()[1:]]
 
     with subprocess.Popen(  # noqa: S603 - our own command
         command,
         stderr=subprocess.PIPE,
         preexec_fn=lambda: os.close(0),  # noqa: PLW1509 - only that
     ) as chat:
-        _, told = chat.communicate(timeout=30)
+        _, told = chat.communicate(timeout=PATIENCE)
 
     assert (chat.returncode, told) == (0, b"")
 
 
-def test_an_interrupt_ends_a_chat_that_waits_for_a_line(recollect: Command, plan: str) -> None:
-    _ = recollect, plan
-    command = [sys.executable, "-m", "recollect", "chat", *turn()[1:]]
+def test_an_interrupt_ends_a_chat_that_waits_for_a_line(memoranda: Command, plan: str) -> None:
+    _ = memoranda, plan
+    command = [sys.executable, "-m", "memoranda", "chat", *turn()[1:]]
 
     with subprocess.Popen(  # noqa: S603 - our own command
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -170,38 +163,38 @@ def test_an_interrupt_ends_a_chat_that_waits_for_a_line(recollect: Command, plan
         assert chat.stdout.readline() == ANSWER.encode() + b"\n"
 
         chat.send_signal(signal.SIGINT)
-        chat.wait(timeout=10)  # nothing more is said, and nothing is closed
+        chat.wait(timeout=PATIENCE)  # nothing more is said, and nothing is closed
 
         assert chat.returncode not in (0, -signal.SIGKILL)
         assert chat.stderr is not None
         assert b"Traceback" not in chat.stderr.read()
 
 
-def test_a_recorded_turn_can_be_replayed(recollect: Command, plan: str) -> None:
+def test_a_recorded_turn_can_be_replayed(memoranda: Command, plan: str) -> None:
     _ = plan
-    recollect(*turn("Was the invoice paid?", "--record", "--cycle", "c-1"))
-    recollect(*turn("Was the invoice paid?", "--cycle", "c-2"))
+    memoranda(*turn("Was the invoice paid?", "--record", "--cycle", "c-1"))
+    memoranda(*turn("Was the invoice paid?", "--cycle", "c-2"))
 
-    assert recollect.json("replay", "c-1")["verdict"] == "same"
-    assert recollect.text("replay", "c-1").startswith("same")
-    recollect.refused("replay", "c-2", status=3)
-    recollect.refused("replay", "c-3", status=3)
-    recollect.refused("replay", "--report", status=2)
+    assert memoranda.json("replay", "c-1")["verdict"] == "same"
+    assert memoranda.text("replay", "c-1").startswith("same")
+    memoranda.refused("replay", "c-2", status=3)
+    memoranda.refused("replay", "c-3", status=3)
+    memoranda.refused("replay", "--report", status=2)
 
 
-def test_before_more_than_one_cycle_is_erased_it_asks(recollect: Command, plan: str) -> None:
+def test_before_more_than_one_cycle_is_erased_it_asks(memoranda: Command, plan: str) -> None:
     _ = plan
-    recollect(*turn("Was the invoice paid?", "--cycle", "c-1"))
-    recollect(*turn("And the invoice?", "--cycle", "c-2"))
+    memoranda(*turn("Was the invoice paid?", "--cycle", "c-1"))
+    memoranda(*turn("And the invoice?", "--cycle", "c-2"))
     erasing = ("erase", "c-1", "--reason", "asked for")
 
-    counted = " ".join(recollect.text(*erasing, "--dry-run").split())
+    counted = " ".join(memoranda.text(*erasing, "--dry-run").split())
     assert "2 cycles, 2 items" in counted
     assert "0 objects" not in counted
-    asked = recollect(*erasing, said="n\n")
+    asked = memoranda(*erasing, said="n\n")
     assert "2 cycles, 2 items" in asked.stderr
     assert asked.exit_code == 1
-    certificate = recollect.json(*erasing, "--yes")
+    certificate = memoranda.json(*erasing, "--yes")
 
     assert (certificate["cycles"], certificate["items"]) == (2, 2)
-    assert recollect("verify").exit_code == 0
+    assert memoranda("verify").exit_code == 0

@@ -1,9 +1,10 @@
-"""``recollect act``, ``run``, ``resume``, ``branches`` and ``restore``."""
+"""``memoranda act``, ``run``, ``resume``, ``branches`` and ``restore``."""
 
 import sys
 
 import pytest
 
+from memoranda.kernel.json import parse
 from tests.cli.command import Command
 from tests.cli.shops import DECIDED, KNOWN, LARGE, LEE, SHOP, SMALL, acted, wrote
 
@@ -15,104 +16,126 @@ def own_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "modules", sys.modules.copy())
 
 
-def test_an_action_runs_and_moves_the_head(recollect: Command) -> None:
-    run = acted(recollect, SMALL)
+def test_an_action_runs_and_moves_the_head(memoranda: Command) -> None:
+    run = acted(memoranda, SMALL)
 
     assert list(run) == [
         *("proposal_id", "status", "execution_key", "world", "data", "error", "recall"),
     ]
     assert (run["status"], run["recall"]) == ("completed", "answered")
     assert run["data"]["paid"]["t1"]["how"] == "card"
-    (branch,) = recollect.json("branches")
+    (branch,) = memoranda.json("branches")
     assert (branch["name"], branch["world"]) == ("main", run["world"])
-    assert recollect.text("branches").startswith("branch  main")
+    assert memoranda.text("branches").startswith("branch  main")
 
 
-def test_the_provider_recalls_and_remembers(recollect: Command) -> None:
-    recollect.json("remember", "ann prefers a voucher", "--tag", "ann")
+def test_the_provider_recalls_and_remembers(memoranda: Command) -> None:
+    memoranda.json("remember", "ann prefers a voucher", "--tag", "ann")
 
-    assert acted(recollect, SMALL)["data"]["paid"]["t1"]["how"] == "voucher"
-    assert "ann was paid 20 for t1" in recollect.text("list", "--tag", "ann")
+    assert acted(memoranda, SMALL)["data"]["paid"]["t1"]["how"] == "voucher"
+    assert "ann was paid 20 for t1" in memoranda.text("list", "--tag", "ann")
 
 
-def test_what_waits_runs_once_it_is_approved(recollect: Command) -> None:
-    waiting = acted(recollect, LARGE, "--why", "lost")
+@pytest.mark.rule("M-2", "C-1")
+def test_an_action_rests_on_the_recalls_that_are_named_and_gets_their_memory(
+    memoranda: Command,
+) -> None:
+    memoranda.json("remember", "ann prefers a voucher")
+    traces = [
+        memoranda.json("recall", question, "--top-k", "1")["traceId"]
+        for question in ("what does ann prefer?", "vouchers?")
+    ]
+    named = [part for trace in traces for part in ("--trace", trace)]
+    given = ("act", "refund", "--input", SMALL, *SHOP)
+
+    run = parse(memoranda(*given, *named, "--json").stdout)
+    other = parse(memoranda(*given, "--json").stdout)
+
+    assert (run["recall"], run["data"]["paid"]["t1"]["how"]) == ("answered", "voucher")
+    told = memoranda.json("why", run["proposal_id"])["parts"]
+    assert [part["id"] for part in told if part["what"] == "recall"] == traces
+    assert other["recall"] == "none"  # another process knows of no recall but those named
+    assert "nowhere" in memoranda.refused(*given, "--trace", "nowhere", status=3)
+
+
+def test_what_waits_runs_once_it_is_approved(memoranda: Command) -> None:
+    waiting = acted(memoranda, LARGE, "--why", "lost")
     id = waiting["proposal_id"]
     assert (waiting["status"], waiting["world"]) == ("evaluating", None)
-    assert "evaluating" in recollect.refused("run", id, *SHOP, status=3)
+    assert "evaluating" in memoranda.refused("run", id, *SHOP, status=3)
 
-    recollect.json("approve", id, "--reason", "yes", *LEE)
-    ran = recollect.text("run", id, *SHOP, *KNOWN)
+    memoranda.json("approve", id, "--reason", "yes", *LEE)
+    ran = memoranda.text("run", id, *SHOP, *KNOWN)
 
     assert ran.startswith(f"completed  {id}")
-    assert recollect.text("run", id, *SHOP).startswith(f"completed  {id}")
-    assert recollect.text("resume", *SHOP) == "Nothing that was approved is left to run.\n"
+    assert memoranda.text("run", id, *SHOP).startswith(f"completed  {id}")
+    assert memoranda.text("resume", *SHOP) == "Nothing that was approved is left to run.\n"
 
 
-def test_resume_runs_what_was_approved(recollect: Command) -> None:
-    id = acted(recollect, LARGE)["proposal_id"]
-    recollect.json("approve", id, "--reason", "yes", *LEE)
+def test_resume_runs_what_was_approved(memoranda: Command) -> None:
+    id = acted(memoranda, LARGE)["proposal_id"]
+    memoranda.json("approve", id, "--reason", "yes", *LEE)
 
-    result = recollect("resume", *SHOP)
+    result = memoranda("resume", *SHOP)
 
     assert result.exit_code == 0
     assert result.stdout.startswith(f"completed  {id}")
     assert "the bank pays kim 250" in result.stderr
 
 
-def has_database(recollect: Command) -> bool:
-    return bool(list((recollect.folder / "data").glob("*.db")))
+def has_database(memoranda: Command) -> bool:
+    return bool(list((memoranda.folder / "data").glob("*.db")))
 
 
-def test_a_run_that_fails_is_told_and_exits_with_3(recollect: Command) -> None:
+def test_a_run_that_fails_is_told_and_exits_with_3(memoranda: Command) -> None:
     wrote(
-        recollect,
+        memoranda,
         "broken_shop",
-        "from recollect.worlds import Domain\n"
+        "from memoranda.worlds import Domain\n"
         "shop = Domain('broken', '1')\n"
         "@shop.action\n"
         "def fall(ctx):\n"
         "    raise OverflowError('too deep')\n",
     )
-    shown = recollect.text("act", "fall", "--domain", "broken_shop:shop", status=3)
+    shown = memoranda.text("act", "fall", "--domain", "broken_shop:shop", status=3)
 
     assert shown.startswith("failed  prop-")
     assert "action.raised: too deep" in shown
-    failed = recollect.json("act", "fall", "--domain", "broken_shop:shop", status=3)
+    failed = memoranda.json("act", "fall", "--domain", "broken_shop:shop", status=3)
     assert failed["error"]["code"] == "action.raised"
 
 
-def test_a_snapshot_is_restored_as_json(recollect: Command) -> None:
-    run = acted(recollect, SMALL)
+def test_a_snapshot_is_restored_as_json(memoranda: Command) -> None:
+    run = acted(memoranda, SMALL)
 
-    world = recollect.json("restore", run["world"])
-    execution = recollect.json("restore", run["execution_key"])
+    world = memoranda.json("restore", run["world"])
+    execution = memoranda.json("restore", run["execution_key"])
 
     assert world["data"] == run["data"]
     assert "input" not in world
     assert execution["input"]["$app"]["memoryContext"] == []
-    assert "'nowhere'" in recollect.refused("restore", "nowhere", status=3)
+    assert "'nowhere'" in memoranda.refused("restore", "nowhere", status=3)
 
 
-def test_without_a_branch_that_is_said(recollect: Command) -> None:
-    recollect.json("remember", "x")
+def test_without_a_branch_that_is_said(memoranda: Command) -> None:
+    memoranda.json("remember", "x")
 
-    assert recollect.json("branches") == []
-    assert "no branch yet" in recollect.text("branches")
+    assert memoranda.json("branches") == []
+    assert "no branch yet" in memoranda.text("branches")
 
 
-def test_a_key_makes_a_retry_land_once(recollect: Command) -> None:
-    once = acted(recollect, SMALL, "--key", "k1")
-    again = acted(recollect, SMALL, "--key", "k1")
+def test_a_key_makes_a_retry_land_once(memoranda: Command) -> None:
+    once = acted(memoranda, SMALL, "--key", "k1")
+    again = acted(memoranda, SMALL, "--key", "k1")
 
     assert once["proposal_id"] == again["proposal_id"]
 
 
-def test_a_scope_and_a_branch_are_named(recollect: Command) -> None:
-    violated = acted(recollect, SMALL, "--allow", "other", "--branch", "b2", status=3)
+def test_a_scope_and_a_branch_are_named(memoranda: Command) -> None:
+    violated = acted(memoranda, SMALL, "--allow", "other", "--branch", "b2", status=3)
 
     assert violated["error"]["code"] == "scope.violated"
-    assert [one["name"] for one in recollect.json("branches")] == ["b2"]
+    assert [one["name"] for one in memoranda.json("branches")] == ["b2"]
 
 
 @pytest.mark.parametrize(
@@ -130,38 +153,38 @@ def test_a_scope_and_a_branch_are_named(recollect: Command) -> None:
     ],
 )
 def test_what_is_wrong_with_the_code_is_said_plainly(
-    recollect: Command, arguments: list[str], said: str
+    memoranda: Command, arguments: list[str], said: str
 ) -> None:
-    wrote(recollect, "raising", "1 / 0")
-    wrote(recollect, "needing", "import no_such_module_either")
+    wrote(memoranda, "raising", "1 / 0")
+    wrote(memoranda, "needing", "import no_such_module_either")
 
-    assert said in recollect.refused("act", "refund", *arguments, status=2)
-    assert not has_database(recollect)
-
-
-def test_an_action_or_an_input_that_the_domain_does_not_know_is_refused(recollect: Command) -> None:
-    assert "no such action" in recollect.refused("act", "fly", *SHOP, status=2)
-    assert "ticket" in recollect.refused("act", "refund", *SHOP, "--input", "{}", status=2)
+    assert said in memoranda.refused("act", "refund", *arguments, status=2)
+    assert not has_database(memoranda)
 
 
-def test_an_act_waits_for_a_decision_as_long_as_it_is_told(recollect: Command) -> None:
-    result = recollect("act", "refund", "--input", LARGE, *SHOP, *DECIDED, "--wait", "0.01")
+def test_an_action_or_an_input_that_the_domain_does_not_know_is_refused(memoranda: Command) -> None:
+    assert "no such action" in memoranda.refused("act", "fly", *SHOP, status=2)
+    assert "ticket" in memoranda.refused("act", "refund", *SHOP, "--input", "{}", status=2)
+
+
+def test_an_act_waits_for_a_decision_as_long_as_it_is_told(memoranda: Command) -> None:
+    result = memoranda("act", "refund", "--input", LARGE, *SHOP, *DECIDED, "--wait", "0.01")
 
     assert result.exit_code == 0
     assert result.stdout.startswith("waiting  prop-")
 
 
-def test_a_host_of_ones_own_is_a_domain_too(recollect: Command) -> None:
+def test_a_host_of_ones_own_is_a_domain_too(memoranda: Command) -> None:
     wrote(
-        recollect,
+        memoranda,
         "own_host",
-        "import recollect\n"
+        "import memoranda\n"
         "from examples.refunds.shop import shop\n"
-        "from recollect.worlds import LocalHost\n"
-        "host = recollect.hosted_by(LocalHost(shop), shop.schema_hash, {'paid': {}})\n",
+        "from memoranda.worlds import LocalHost\n"
+        "host = memoranda.hosted_by(LocalHost(shop), shop.schema_hash, {'paid': {}})\n",
     )
     own = ("--domain", "own_host:host")
-    result = recollect("act", "refund", "--input", SMALL, *own)
+    result = memoranda("act", "refund", "--input", SMALL, *own)
 
     assert result.exit_code == 0
-    assert recollect.text("replay", "--report", *own) == "1 execution: 1 same.\n"
+    assert memoranda.text("replay", "--report", *own) == "1 execution: 1 same.\n"

@@ -1,4 +1,4 @@
-"""Transcripts in documents: blocks of ``$ recollect …`` and what each printed.
+"""Transcripts in documents: blocks of ``$ memoranda …`` and what each printed.
 
 One document is one session. A line may go on after a backslash, take its input from ``echo … |``,
 set a variable with ``export``, and say ``# exits with 3``. What differs from run to run counts as

@@ -3,12 +3,12 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from recollect.app.databases import Database, acquire, release
-from recollect.kernel.clock import SystemClock
-from recollect.ledger.checkpoint import scope_origin
-from recollect.plans.items import ItemStore
-from recollect.stores.dictionary import DictDatabase
-from recollect.testkit.items import OpenItems
+from memoranda.app.databases import Database, acquire, release
+from memoranda.kernel.clock import SystemClock
+from memoranda.ledger.checkpoint import scope_origin
+from memoranda.plans.items import ItemStore
+from memoranda.stores.dictionary import DictDatabase
+from memoranda.testkit.items import OpenItems
 
 
 async def items_in(database: Database, scope: str, session_ref: str) -> ItemStore:
@@ -19,7 +19,7 @@ async def items_in(database: Database, scope: str, session_ref: str) -> ItemStor
 
 
 def items_of(database: Database) -> OpenItems:
-    """Opens sessions of a database that is open already, as one in memory must be."""
+    """Opens sessions of a database that is open already, as the dict store's must be."""
 
     @asynccontextmanager
     async def opened(scope: str, session_ref: str) -> AsyncIterator[ItemStore]:

@@ -4,16 +4,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import recollect
-from recollect import MemoryHooks
-from recollect.app.databases import acquire, release
-from recollect.app.memory import opened as on_database
-from recollect.journeys.records.codec import JsonCodec
-from recollect.journeys.records.store import Records
-from recollect.kernel.actors import parse_actor
-from recollect.kernel.clock import SystemClock
-from recollect.kernel.scopes import check_scope
-from recollect.testkit.records import OpenStore
+import memoranda
+from memoranda import MemoryHooks
+from memoranda.app.databases import acquire, release
+from memoranda.app.memory import opened as on_database
+from memoranda.journeys.records.codec import JsonCodec
+from memoranda.journeys.records.store import Records
+from memoranda.kernel.actors import parse_actor
+from memoranda.kernel.clock import SystemClock
+from memoranda.kernel.scopes import check_scope
+from memoranda.testkit.records import OpenStore
 
 
 def at(url: str) -> OpenStore:
@@ -23,20 +23,20 @@ def at(url: str) -> OpenStore:
     async def opened(
         scope: str, *, hooks: MemoryHooks[Any] | None = None
     ) -> AsyncIterator[Records[Any]]:
-        async with recollect.open(url, scope=scope, hooks=hooks) as memory:
+        async with memoranda.open(url, scope=scope, hooks=hooks) as memory:
             yield memory.records
 
     return opened
 
 
 @asynccontextmanager
-async def in_memory(url: str) -> AsyncIterator[OpenStore]:
-    """Opens scopes of one database in memory.
+async def in_memory() -> AsyncIterator[OpenStore]:
+    """Opens scopes of one database in memory, the dict store's.
 
-    `recollect.open` makes a new one for each handle; the contract needs several on one.
+    `memoranda.open` makes a new one for each handle; the contract needs several on one.
     """
     clock = SystemClock()
-    database, lease = await acquire(url, clock)
+    database, lease = await acquire("dict://", clock)
 
     @asynccontextmanager
     async def opened(

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from recollect.testkit.records import *  # noqa: F403
+from memoranda.testkit.records import *  # noqa: F403
 from tests.contract.opening import in_memory
 
 pytestmark = pytest.mark.backend("dict")
@@ -12,5 +12,5 @@ pytestmark = pytest.mark.backend("dict")
 
 @pytest.fixture
 async def open_store() -> AsyncIterator[OpenStore]:  # noqa: F405
-    async with in_memory("dict://") as opener:
+    async with in_memory() as opener:
         yield opener

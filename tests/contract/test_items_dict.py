@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from recollect.app.databases import acquire, release
-from recollect.kernel.clock import SystemClock
-from recollect.testkit.items import *  # noqa: F403
+from memoranda.app.databases import acquire, release
+from memoranda.kernel.clock import SystemClock
+from memoranda.testkit.items import *  # noqa: F403
 from tests.contract.item_opening import items_of
 
 pytestmark = pytest.mark.backend("dict")

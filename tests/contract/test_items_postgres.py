@@ -7,7 +7,7 @@ import asyncio
 
 import pytest
 
-from recollect.testkit.items import *  # noqa: F403
+from memoranda.testkit.items import *  # noqa: F403
 from tests.contract.item_opening import items_at
 from tests.postgres.server import PostgresServer
 from tests.postgres_store.roles import make_roles

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.testkit.items import *  # noqa: F403
+from memoranda.testkit.items import *  # noqa: F403
 from tests.contract.item_opening import items_at
 
 pytestmark = pytest.mark.backend("sqlite")

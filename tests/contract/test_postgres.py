@@ -7,7 +7,7 @@ import asyncio
 
 import pytest
 
-from recollect.testkit.records import *  # noqa: F403
+from memoranda.testkit.records import *  # noqa: F403
 from tests.contract.opening import at
 from tests.postgres.server import PostgresServer
 from tests.postgres_store.roles import make_roles

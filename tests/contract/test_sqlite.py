@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.testkit.records import *  # noqa: F403
+from memoranda.testkit.records import *  # noqa: F403
 from tests.contract.opening import at
 
 pytestmark = pytest.mark.backend("sqlite")

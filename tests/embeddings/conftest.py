@@ -7,14 +7,14 @@ from typing import Any, Protocol
 
 import pytest
 
-import recollect
-from recollect.app.memory import Memory
-from recollect.kernel.actors import ActorRef
-from recollect.ledger.unit import Current
-from recollect.recall.embedder import embedded, stored_as
-from recollect.recall.selector import Constraints, Request
-from recollect.recall.similarity import Near
-from recollect.recall.vectors import Embedding, VectorIndex
+import memoranda
+from memoranda.app.memory import Memory
+from memoranda.kernel.actors import ActorRef
+from memoranda.ledger.unit import Current
+from memoranda.recall.embedder import embedded, stored_as
+from memoranda.recall.selector import Constraints, Request
+from memoranda.recall.similarity import Near
+from memoranda.recall.vectors import Embedding, VectorIndex
 from tests.embeddings.toy import ToyEmbedder
 from tests.postgres.server import PostgresServer
 
@@ -47,7 +47,7 @@ def opens(url: str, tmp_path: Path) -> Opens:
 
     @asynccontextmanager
     async def opened(scope: str = "meaning", **options: Any) -> AsyncIterator[Memory[Any]]:
-        async with recollect.open(url, scope=f"{tmp_path.name}/{scope}", **options) as memory:
+        async with memoranda.open(url, scope=f"{tmp_path.name}/{scope}", **options) as memory:
             yield memory
 
     return opened

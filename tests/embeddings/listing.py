@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from recollect.recall.ranking import Mode
-from recollect.recall.selector import Chosen, Nearest, PastWorld, Request, Selection
+from memoranda.recall.ranking import Mode
+from memoranda.recall.selector import Chosen, Nearest, PastWorld, Request, Selection
 
 
 class ListedSources:

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.identity import canonical_bytes
-from recollect.kernel.actors import ActorRef
-from recollect.kernel.errors import InvalidFilter, ModelFailed
-from recollect.ledger.unit import Current
-from recollect.recall.composed import Deduplicated, Filtered, Limited, WeighedByRecency
-from recollect.recall.selector import Chosen, Request, Selection, Selector, Sources
+from memoranda.identity import canonical_bytes
+from memoranda.kernel.actors import ActorRef
+from memoranda.kernel.errors import InvalidFilter, ModelFailed
+from memoranda.ledger.unit import Current
+from memoranda.recall.composed import Deduplicated, Filtered, Limited, WeighedByRecency
+from memoranda.recall.selector import Chosen, Request, Selection, Selector, Sources
 from tests.embeddings.conftest import asking
 from tests.embeddings.listing import ListedSources
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.kernel.errors import DependencyMissing, ModelFailed
-from recollect.recall.embedder import embedded, packed, stored_as, unpacked
-from recollect.recall.similarity import Near, by_definition, in_order, similarities
+from memoranda.kernel.errors import DependencyMissing, ModelFailed
+from memoranda.recall.embedder import embedded, packed, stored_as, unpacked
+from memoranda.recall.similarity import Near, by_definition, in_order, similarities
 from tests.embeddings.toy import FailingEmbedder, LyingEmbedder, ToyEmbedder
 
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False).filter(lambda x: x == 0 or abs(x) > 1e-6)
@@ -68,7 +68,7 @@ def test_numpy_gives_what_the_definition_gives(
     vector: list[float], others: list[list[float]]
 ) -> None:
     pytest.importorskip("numpy")
-    from recollect.recall.similarity import _with_numpy  # noqa: PLC0415 - only where there is one
+    from memoranda.recall.similarity import _with_numpy  # noqa: PLC0415 - only where there is one
 
     own, all_others = packed(vector, EIGHT), [packed(other, EIGHT) for other in others]
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from recollect.app.memory import Memory
-from recollect.identity import decode
-from recollect.journeys.audit.verify import nobody
-from recollect.journeys.maintain.embedding import BATCH, Brought, embed_missing
-from recollect.kernel.errors import ModelFailed
-from recollect.recall.embedder import Embedder, stored_as
+from memoranda.app.memory import Memory
+from memoranda.identity import decode
+from memoranda.journeys.audit.verify import nobody
+from memoranda.journeys.maintain.embedding import BATCH, Brought, embed_missing
+from memoranda.kernel.errors import ModelFailed
+from memoranda.recall.embedder import Embedder, stored_as
 from tests.embeddings.conftest import Opens, index_of, nearest
 from tests.embeddings.toy import ChoosyEmbedder, FailingEmbedder, ToyEmbedder
 
@@ -110,6 +110,7 @@ async def test_the_vectors_of_other_models_go_when_they_are_told_to(memory: Memo
 async def test_another_embedder_is_a_conformance_break(opens: Opens) -> None:
     async def breaks(embedder: ToyEmbedder) -> int:
         async with opens(models={"embedder": stored_as(embedder)}) as memory:
+            await memory.remember("something")
             return len((await memory.status()).breaks)
 
     assert await breaks(ToyEmbedder("toy/1")) == 0

@@ -7,13 +7,13 @@ from typing import Any
 import orjson
 import pytest
 
-from recollect.kernel.errors import DependencyMissing, ModelFailed
-from recollect.outside.embedders import (
+from memoranda.kernel.errors import DependencyMissing, ModelFailed
+from memoranda.outside.embedders import (
     EmbeddingsEndpoint,
     LocalModel,
     embedder_from_environment,
 )
-from recollect.recall.embedder import embedded, packed
+from memoranda.recall.embedder import embedded, packed
 from tests.embeddings.server import as_openai, serving
 from tests.embeddings.toy import DIMENSIONS, ToyEmbedder
 
@@ -188,7 +188,7 @@ async def test_a_local_model_is_known_by_its_files(tmp_path: Path) -> None:
 
 def test_the_environment_names_an_embedder_or_none() -> None:
     url, model, dimensions, key, version = (
-        f"RECOLLECT_EMBEDDER_{name}"
+        f"MEMORANDA_EMBEDDER_{name}"
         for name in ("URL", "MODEL", "DIMENSIONS", "KEY_ENV", "VERSION")
     )
     some = {url: "https://example.org/v1", model: "toy", dimensions: "64"}
@@ -203,4 +203,4 @@ def test_the_environment_names_an_embedder_or_none() -> None:
     with pytest.raises(ModelFailed):
         embedder_from_environment({**some, dimensions: "many"})
     with pytest.raises(ModelFailed):
-        embedder_from_environment({"RECOLLECT_EMBEDDER_FOLDER": "/nowhere/at-all"})
+        embedder_from_environment({"MEMORANDA_EMBEDDER_FOLDER": "/nowhere/at-all"})

@@ -5,8 +5,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-import recollect
-from recollect.recall.embedder import embedded, stored_as
+import memoranda
+from memoranda.recall.embedder import embedded, stored_as
 from tests.embeddings.conftest import embed_all, index_of
 from tests.embeddings.toy import ScatteringEmbedder
 from tests.postgres.server import PostgresServer
@@ -29,7 +29,7 @@ async def test_no_vector_is_left_in_the_file_its_log_or_a_backup(
     vectors = await embedded(embedder, TEXTS)
     # A page holds the end of a long vector elsewhere than its beginning: both are looked for.
     parts = [(vector[:64], vector[-64:]) for vector in vectors]
-    async with recollect.open(f"sqlite:///{path}") as memory:
+    async with memoranda.open(f"sqlite:///{path}") as memory:
         ids = [one.id for one in await memory.remember_many(TEXTS)]
         await embed_all(memory, embedder)
         seen = [any(part in bytes_of(path) for part in both) for both in parts]
@@ -57,7 +57,7 @@ async def test_no_vector_is_left_in_a_table_nor_after_rewriting_in_a_file(
     embedder = ScatteringEmbedder()
     url = postgres_server.create_database()
     erased, kept = await embedded(embedder, TEXTS[:2])
-    async with recollect.open(url, scope="s") as memory:
+    async with memoranda.open(url, scope="s") as memory:
         ids = [one.id for one in await memory.remember_many(TEXTS[:2])]
         await embed_all(memory, embedder)
         assert tables_with(url, erased) == {"vectors"}

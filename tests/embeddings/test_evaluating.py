@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from recollect.identity import canonical_bytes
-from recollect.journeys.evaluate.embedded import WithEmbedder, with_embedder
-from recollect.journeys.evaluate.locomo import read_locomo
-from recollect.journeys.evaluate.measure import measure
-from recollect.kernel.errors import ModelFailed
-from recollect.kernel.json import parse
-from recollect.surfaces.cli.evaluate import evaluate
+from memoranda.identity import canonical_bytes
+from memoranda.journeys.evaluate.embedded import WithEmbedder, with_embedder
+from memoranda.journeys.evaluate.locomo import read_locomo
+from memoranda.journeys.evaluate.measure import measure
+from memoranda.kernel.errors import ModelFailed
+from memoranda.kernel.json import parse
+from memoranda.surfaces.cli.evaluate import evaluate
 from tests.embeddings.server import Server, as_openai
 from tests.embeddings.toy import DIMENSIONS, FailingEmbedder, ToyEmbedder
 from tests.evaluate.conversations import CONVERSATION
@@ -82,9 +82,9 @@ def test_the_command_takes_the_embedder_of_the_environment(
 ) -> None:
     path = tmp_path / "conversation.json"
     path.write_bytes(canonical_bytes([CONVERSATION]))
-    monkeypatch.setenv("RECOLLECT_EMBEDDER_URL", server.url)
-    monkeypatch.setenv("RECOLLECT_EMBEDDER_MODEL", "toy")
-    monkeypatch.setenv("RECOLLECT_EMBEDDER_DIMENSIONS", str(DIMENSIONS))
+    monkeypatch.setenv("MEMORANDA_EMBEDDER_URL", server.url)
+    monkeypatch.setenv("MEMORANDA_EMBEDDER_MODEL", "toy")
+    monkeypatch.setenv("MEMORANDA_EMBEDDER_DIMENSIONS", str(DIMENSIONS))
 
     shown = CliRunner().invoke(evaluate, ["locomo", str(path)])
     said = CliRunner().invoke(evaluate, ["locomo", str(path), "--json"])
@@ -94,6 +94,6 @@ def test_the_command_takes_the_embedder_of_the_environment(
     assert "not run" not in shown.stdout
     assert parse(said.stdout.encode())["selectors"]["hybrid"]["overall"]["@20"] == 1.0
     assert len(server.requests) > 3
-    monkeypatch.delenv("RECOLLECT_EMBEDDER_MODEL")
+    monkeypatch.delenv("MEMORANDA_EMBEDDER_MODEL")
     refused = CliRunner().invoke(evaluate, ["locomo", str(path)])
     assert isinstance(refused.exception, ModelFailed)

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.kernel.errors import CapabilityMissing, InvalidFilter, ModelFailed, StoreUnavailable
-from recollect.recall.hybrid import Hybrid, above_the_last, depth_of, together
-from recollect.recall.selector import Chosen
+from memoranda.kernel.errors import CapabilityMissing, InvalidFilter, ModelFailed, StoreUnavailable
+from memoranda.recall.hybrid import Hybrid, above_the_last, depth_of, together
+from memoranda.recall.selector import Chosen
 from tests.embeddings.conftest import asking
 from tests.embeddings.listing import ListedSources
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from recollect.app.memory import Memory
-from recollect.kernel.errors import ModelFailed
-from recollect.recall.meaning import FEW, Meaning, only_near
+from memoranda.app.memory import Memory
+from memoranda.kernel.errors import ModelFailed
+from memoranda.recall.meaning import FEW, Meaning, only_near
 from tests.embeddings.conftest import asking, embed_all, index_of
 from tests.embeddings.toy import FailingEmbedder, LyingEmbedder, ToyEmbedder
 

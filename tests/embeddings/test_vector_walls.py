@@ -4,8 +4,8 @@ import psycopg
 import pytest
 from psycopg.errors import InsufficientPrivilege
 
-import recollect
-from recollect.recall.embedder import stored_as
+import memoranda
+from memoranda.recall.embedder import stored_as
 from tests.embeddings.conftest import embed_all, index_of, nearest
 from tests.embeddings.toy import ToyEmbedder
 from tests.postgres.server import PostgresServer
@@ -19,8 +19,8 @@ async def test_a_role_of_an_app_reaches_the_vectors_of_its_scope_and_no_others(
     roles = await make_roles(postgres_server, postgres_server.create_database())
     toy = ToyEmbedder()
     async with (
-        recollect.open(roles.app, scope="mine") as mine,
-        recollect.open(roles.app, scope="theirs") as theirs,
+        memoranda.open(roles.app, scope="mine") as mine,
+        memoranda.open(roles.app, scope="theirs") as theirs,
     ):
         one = await mine.remember("the refund was paid")
         await theirs.remember("the refund was paid")
@@ -31,22 +31,22 @@ async def test_a_role_of_an_app_reaches_the_vectors_of_its_scope_and_no_others(
         assert await index_of(mine).count_missing(stored_as(toy)) == 1
         await embed_all(mine, toy)
 
-    listed = asked(roles.superuser, "SELECT scope, number FROM recollect.journals")
+    listed = asked(roles.superuser, "SELECT scope, number FROM memoranda.journals")
     journals = {str(scope): number for scope, number in listed}
     for url in (roles.app, roles.owner):
         with psycopg.connect(url) as connection:
-            assert connection.execute("SELECT * FROM recollect.vectors").fetchall() == []
+            assert connection.execute("SELECT * FROM memoranda.vectors").fetchall() == []
             own = journals["mine"]
-            connection.execute("SELECT recollect.enter('mine', %s)", (own,))
-            seen = connection.execute("SELECT journal FROM recollect.vectors").fetchall()
+            connection.execute("SELECT memoranda.enter('mine', %s)", (own,))
+            seen = connection.execute("SELECT journal FROM memoranda.vectors").fetchall()
             assert seen == [(own,)]
-            assert connection.execute("DELETE FROM recollect.vectors").rowcount == 1
+            assert connection.execute("DELETE FROM memoranda.vectors").rowcount == 1
             connection.rollback()
-            connection.execute("SELECT recollect.enter('mine', %s)", (own,))
+            connection.execute("SELECT memoranda.enter('mine', %s)", (own,))
             with pytest.raises(InsufficientPrivilege):
                 connection.execute(
-                    "INSERT INTO recollect.vectors VALUES (%s, 99, 'm', 'id', '')",
+                    "INSERT INTO memoranda.vectors VALUES (%s, 99, 'm', 'id', '')",
                     (journals["theirs"],),
                 )
     with psycopg.connect(roles.app) as connection, pytest.raises(InsufficientPrivilege):
-        connection.execute("UPDATE recollect.vectors SET vector = ''")
+        connection.execute("UPDATE memoranda.vectors SET vector = ''")

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from recollect.app.memory import Memory
-from recollect.identity import sha256
-from recollect.ledger.unit import Current
-from recollect.recall.embedder import embedded, stored_as
-from recollect.recall.similarity import Near, by_definition
-from recollect.recall.vectors import Embedding
+from memoranda import MemoryRecordInput
+from memoranda.app.memory import Memory
+from memoranda.identity import sha256
+from memoranda.ledger.unit import Current
+from memoranda.recall.embedder import embedded, stored_as
+from memoranda.recall.similarity import Near, by_definition
+from memoranda.recall.vectors import Embedding
 from tests.embeddings.conftest import Opens, embed_all, index_of, nearest
 from tests.embeddings.toy import ToyEmbedder
 
@@ -33,15 +34,16 @@ async def test_what_is_spelled_alike_is_near(memory: Memory[Any]) -> None:
 async def test_what_has_no_vector_is_counted_and_listed_last_changed_first(
     memory: Memory[Any],
 ) -> None:
-    one = await memory.remember("one")
-    two = await memory.remember("two")
-    await memory.update(one.id, "one again")
+    for at, id in enumerate(("one", "two"), start=1):
+        record = MemoryRecordInput(id=id, data=id, created_at=at, updated_at=at)
+        await memory.records.create(record)
+    await memory.update("one", "one again")
     index = index_of(memory)
 
     assert await index.count_missing(MODEL) == 2
     assert [(each.id, each.text) for each in await index.missing(MODEL, 9)] == [
-        (one.id, "one again"),
-        (two.id, "two"),
+        ("one", "one again"),
+        ("two", "two"),
     ]
     assert len(await index.missing(MODEL, 1)) == 1
     await embed_all(memory, TOY)
@@ -55,7 +57,7 @@ async def test_data_without_a_text_has_one_all_the_same(memory: Memory[Any]) -> 
 
     texts = {one.text for one in await index_of(memory).missing(MODEL, 9)}
 
-    assert texts == {'{"by":null,"done":true}', "7\nseven"}
+    assert texts == {"by: null\ndone: true", "n: 7\ntitle: seven"}
 
 
 async def test_equals_come_newest_first(memory: Memory[Any]) -> None:

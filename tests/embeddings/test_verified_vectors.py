@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.app.memory import Memory
-from recollect.app.url import file_of
-from recollect.ledger.damage import Damage
-from recollect.recall.embedder import broken_vector, packed, stored_as
+from memoranda.app.memory import Memory
+from memoranda.app.url import file_of
+from memoranda.ledger.damage import Damage
+from memoranda.recall.embedder import broken_vector, packed, stored_as
 from tests.embeddings.conftest import embed_all
 from tests.embeddings.toy import ToyEmbedder
 
@@ -29,7 +29,7 @@ def run(url: str, statement: str, *values: Any) -> None:
         connection.close()
         return
     with psycopg.connect(url, autocommit=True) as owner:
-        owner.execute(statement.format("recollect.vectors").replace("?", "%s").encode(), values)
+        owner.execute(statement.format("memoranda.vectors").replace("?", "%s").encode(), values)
 
 
 async def found(memory: Memory[Any]) -> list[Damage]:

@@ -1,6 +1,6 @@
 """The same questions by others: FTS5 and, where it is installed, bm25s; beside ours, in one run.
 
-Run it from the root of the project, with what it needs installed beside recollect::
+Run it from the root of the project, with what it needs installed beside memoranda::
 
     pip install bm25s PyStemmer
     python -m tests.evaluate.baselines locomo ../shared/data/locomo/locomo-dev.json
@@ -21,11 +21,11 @@ from typing import Any
 
 import apsw
 
-from recollect.journeys.evaluate.locomo import read_locomo
-from recollect.journeys.evaluate.measure import OVERALL, Finder, InMemory, measure
-from recollect.journeys.evaluate.pairs import read_pairs
-from recollect.journeys.evaluate.questions import Collection, Question, Questions
-from recollect.recall.asking import GRAMMAR
+from memoranda.journeys.evaluate.locomo import read_locomo
+from memoranda.journeys.evaluate.measure import OVERALL, Finder, InMemory, measure
+from memoranda.journeys.evaluate.pairs import read_pairs
+from memoranda.journeys.evaluate.questions import Collection, Question, Questions
+from memoranda.recall.asking import GRAMMAR
 
 _WORD = re.compile(r"\w+")
 TOKENIZERS = ("unicode61", "porter", "trigram")

@@ -1,14 +1,14 @@
-"""``recollect eval``: a table for people, JSON for machines, refusals in one line."""
+"""``memoranda eval``: a table for people, JSON for machines, refusals in one line."""
 
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
-from recollect.identity import canonical_bytes
-from recollect.kernel.errors import InvalidJson
-from recollect.kernel.json import parse
-from recollect.surfaces.cli.evaluate import evaluate
+from memoranda.identity import canonical_bytes
+from memoranda.kernel.errors import InvalidJson
+from memoranda.kernel.json import parse
+from memoranda.surfaces.cli.evaluate import evaluate
 from tests.evaluate.conversations import CONVERSATION
 
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from recollect.identity import canonical_bytes
-from recollect.journeys.evaluate.locomo import read_locomo
-from recollect.journeys.evaluate.measure import AT, OVERALL, Evaluation, measure
-from recollect.journeys.evaluate.questions import Collection, Question, Questions
-from recollect.recall.asking import asked
-from recollect.recall.corpus import Corpus, of_text
-from recollect.recall.ranking import Mode
+from memoranda.identity import canonical_bytes
+from memoranda.journeys.evaluate.locomo import read_locomo
+from memoranda.journeys.evaluate.measure import AT, OVERALL, Evaluation, measure
+from memoranda.journeys.evaluate.questions import Collection, Question, Questions
+from memoranda.recall.asking import asked
+from memoranda.recall.corpus import Corpus, of_text
+from memoranda.recall.ranking import Mode
 from tests.evaluate.conversations import CONVERSATION
 
 QUESTIONS = read_locomo(canonical_bytes([CONVERSATION]))

@@ -2,11 +2,11 @@
 
 import pytest
 
-from recollect.identity import canonical_bytes
-from recollect.journeys.evaluate.locomo import read_locomo
-from recollect.journeys.evaluate.pairs import read_pairs
-from recollect.kernel.errors import InvalidJson
-from recollect.ledger.time import format_time
+from memoranda.identity import canonical_bytes
+from memoranda.journeys.evaluate.locomo import read_locomo
+from memoranda.journeys.evaluate.pairs import read_pairs
+from memoranda.kernel.errors import InvalidJson
+from memoranda.ledger.time import format_time
 from tests.evaluate.conversations import CONVERSATION
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.journeys.evaluate.locomo import read_locomo
-from recollect.journeys.evaluate.measure import OVERALL, InMemory, measure
-from recollect.journeys.evaluate.pairs import read_pairs
-from recollect.journeys.evaluate.questions import Collection, Questions
+from memoranda.journeys.evaluate.locomo import read_locomo
+from memoranda.journeys.evaluate.measure import OVERALL, InMemory, measure
+from memoranda.journeys.evaluate.pairs import read_pairs
+from memoranda.journeys.evaluate.questions import Collection, Questions
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 CONVERSATIONS = DATA / "locomo" / "locomo-dev.json"

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.patience import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 WITHOUT_NETWORK = """
 import runpy, socket, sys
@@ -41,9 +43,9 @@ def test_the_example_tells_its_story() -> None:
         capture_output=True,
         check=False,
         cwd=ROOT,
-        env={name: value for name, value in os.environ.items() if "RECOLLECT" not in name},
+        env={name: value for name, value in os.environ.items() if "MEMORANDA" not in name},
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
 
     assert (result.returncode, result.stderr) == (0, "")

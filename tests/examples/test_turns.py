@@ -1,4 +1,4 @@
-"""The example of turns: the right earlier item comes back, in English and in Korean."""
+"""The example of turns: the answer comes back from memory, in English and in Korean."""
 
 import os
 import subprocess
@@ -6,13 +6,14 @@ import sys
 from pathlib import Path
 
 from tests.examples.test_refunds import WITHOUT_NETWORK
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 COMES_BACK = {
-    "Which day was that for the saddle?": "The leather saddle fits your seat post.",
-    "And the brakes of the bike?": "Your gravel bike arrived on Tuesday.",
-    "자전거 찾을 때 뭐가 필요했죠?": "자전거는 목요일 오후에 찾으실 수 있습니다.",
-    "헬멧은 얼마였죠?": "파란색 헬멧이 두 개 남아 있습니다.",
+    "Which day was that for the saddle?": ("on Friday at 15:00", "It was Friday at 15:00"),
+    "And the brakes of the bike?": ("checked the brakes", "The brakes of the bike were checked."),
+    "자전거는 무슨 요일이었죠?": ("목요일 오후에", "목요일 오후였습니다."),
+    "헬멧은 얼마였죠?": ("40,000원입니다", "헬멧은 40,000원이었습니다."),
 }
 
 
@@ -22,16 +23,18 @@ def test_what_was_said_before_comes_back_in_both_languages() -> None:
         capture_output=True,
         check=False,
         cwd=ROOT,
-        env={name: value for name, value in os.environ.items() if "RECOLLECT" not in name},
+        env={name: value for name, value in os.environ.items() if "MEMORANDA" not in name},
         text=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=PATIENCE,
     )
 
     assert (result.returncode, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
     remembered = [line for line in lines if line.startswith("  remembered: ")]
     assert len(remembered) == len(COMES_BACK)
-    for said, item in COMES_BACK.items():
-        assert lines[lines.index(f"> {said}") + 1].startswith(f"  remembered: {item}")
+    for said, (remembered_of_it, answer) in COMES_BACK.items():
+        at = lines.index(f"> {said}")
+        assert remembered_of_it in lines[at + 1]
+        assert lines[at + 2].startswith(f"  {answer}")
     assert lines[-1] == "# is the record sound? True"

@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect import Memory
-from recollect.testkit.simulators import FrozenClock
+import memoranda
+from memoranda import Memory
+from memoranda.testkit.simulators import FrozenClock
 from tests.postgres.server import PostgresServer
-from tests.postgres_store.roles import make_roles
+from tests.postgres_store.roles import Roles, make_roles
+from tests.tampering.tables import PostgresTables, SqliteTables, Tables
+
+Tampers = Callable[[], Tables]
 
 Opens = Callable[..., AbstractAsyncContextManager[Memory[Any]]]
 
@@ -21,10 +24,9 @@ _SCOPES = count()
 
 
 @pytest.fixture(scope="session")
-def governed_postgres(postgres_server: PostgresServer) -> str:
-    """One database for all of them, as the role that programs should use."""
-    roles = asyncio.run(make_roles(postgres_server, postgres_server.create_database()))
-    return roles.app
+def governed_postgres(postgres_server: PostgresServer) -> Roles:
+    """One database for all of them; programs use the role `app`."""
+    return asyncio.run(make_roles(postgres_server, postgres_server.create_database()))
 
 
 @pytest.fixture(
@@ -36,7 +38,7 @@ def governed_postgres(postgres_server: PostgresServer) -> str:
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A database; PostgreSQL's is shared, so tests keep apart by scope."""
     if request.param == "postgres":
-        return str(request.getfixturevalue("governed_postgres"))
+        return str(request.getfixturevalue("governed_postgres").app)
     return f"sqlite:///{tmp_path}/memory.db"
 
 
@@ -44,6 +46,14 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def scope() -> str:
     """A scope that no other test has."""
     return f"scope-{next(_SCOPES)}"
+
+
+@pytest.fixture
+def tampers(request: pytest.FixtureRequest, url: str) -> Tampers:
+    """Opens the tables of the test's database for whoever can write all of them."""
+    if url.startswith("sqlite"):
+        return lambda: SqliteTables(url.removeprefix("sqlite:///"))
+    return lambda: PostgresTables(request.getfixturevalue("governed_postgres").superuser)
 
 
 @pytest.fixture
@@ -57,7 +67,7 @@ def opens(url: str, scope: str, clock: FrozenClock) -> Opens:
     """Opens the test's scope, with whatever else is named."""
 
     def opened(**options: Any) -> AbstractAsyncContextManager[Memory[Any]]:
-        return recollect.open(url, **{"scope": scope, "clock": clock, **options})
+        return memoranda.open(url, **{"scope": scope, "clock": clock, **options})
 
     return opened
 

@@ -1,4 +1,4 @@
-"""How many rows a scope has in each table, counted by SQL beside recollect."""
+"""How many rows a scope has in each table, counted by SQL beside memoranda."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import apsw
 import psycopg
 
-from recollect.app.url import file_of
+from memoranda.app.url import file_of
 
 _SQLITE = """
 SELECT
@@ -19,15 +19,15 @@ FROM journals j WHERE j.scope = ?
 """
 _POSTGRES = """
 SELECT
-  (SELECT count(*) FROM recollect.bodies WHERE journal = j.number),
-  (SELECT count(*) FROM recollect.tags WHERE journal = j.number),
-  (SELECT coalesce(sum(octet_length(body)), 0) / 4 FROM recollect.postings
+  (SELECT count(*) FROM memoranda.bodies WHERE journal = j.number),
+  (SELECT count(*) FROM memoranda.tags WHERE journal = j.number),
+  (SELECT coalesce(sum(octet_length(body)), 0) / 4 FROM memoranda.postings
    WHERE journal = j.number),
-  (SELECT count(*) FROM recollect.retries WHERE journal = j.number),
-  (SELECT count(*) FROM recollect.derivations WHERE journal = j.number)
-FROM recollect.journals j WHERE j.scope = %s
+  (SELECT count(*) FROM memoranda.retries WHERE journal = j.number),
+  (SELECT count(*) FROM memoranda.derivations WHERE journal = j.number)
+FROM memoranda.journals j WHERE j.scope = %s
 """
-_ENTER = "SELECT recollect.enter(scope, number) FROM recollect.journals WHERE scope = %s"
+_ENTER = "SELECT memoranda.enter(scope, number) FROM memoranda.journals WHERE scope = %s"
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Rows:
             found = apsw.Connection(path).execute(_SQLITE, (scope,)).fetchone()
         else:
             with psycopg.connect(url) as connection:
-                connection.execute("SELECT set_config('recollect.scope', %s, true)", (scope,))
+                connection.execute("SELECT set_config('memoranda.scope', %s, true)", (scope,))
                 connection.execute(_ENTER, (scope,))
                 found = connection.execute(_POSTGRES, (scope,)).fetchone()
         return cls(*map(int, found))

@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from recollect.recall.provider import MemoryExperience, MemoryQuery
-from recollect.worlds.context import ActionContext
-from recollect.worlds.domain import Domain
-from recollect.worlds.patches import Patch, Set
+from memoranda.recall.provider import MemoryExperience, MemoryQuery
+from memoranda.worlds.context import ActionContext
+from memoranda.worlds.domain import Domain
+from memoranda.worlds.patches import Patch, Set
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from recollect import Memory
+    from memoranda import Memory
 
 KEEPER = Domain("keeper", "1", state=None, initial={"count": 0, "notes": [], "heard": None})
 

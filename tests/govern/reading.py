@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from recollect import Memory
-from recollect.identity import decode
-from recollect.journeys.audit.export import export_log
-from recollect.ledger.object import sealed
+from memoranda import Memory
+from memoranda.identity import decode
+from memoranda.journeys.audit.export import export_log
+from memoranda.ledger.object import sealed
 
 
 async def events(memory: Memory[Any]) -> list[dict[str, Any]]:

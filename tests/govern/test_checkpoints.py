@@ -3,13 +3,12 @@
 import asyncio
 from typing import Any
 
-from recollect import Memory
-from recollect.app.audit import verify_database
-from recollect.journeys.audit.checkpoints import Seal, root_at
-from recollect.ledger.checkpoint import Checkpoint, parse_checkpoint
+from memoranda import Memory
+from memoranda.app.audit import verify_database
+from memoranda.journeys.audit.checkpoints import Seal, root_at
+from memoranda.ledger.checkpoint import Checkpoint, parse_checkpoint
 from tests.govern.conftest import Opens
-
-PATIENCE = 1_000
+from tests.patience import PATIENCE
 
 
 async def newest(memory: Memory[Any]) -> Checkpoint | None:
@@ -19,12 +18,10 @@ async def newest(memory: Memory[Any]) -> Checkpoint | None:
 
 async def first_made(memory: Memory[Any]) -> Checkpoint:
     """The first checkpoint, as soon as it is there: it is made beside the writers."""
-    for _ in range(PATIENCE):
-        made = await newest(memory)
-        if made is not None:
-            return made
-        await asyncio.sleep(0.01)
-    raise TimeoutError
+    async with asyncio.timeout(PATIENCE):
+        while (made := await newest(memory)) is None:  # noqa: ASYNC110 - nobody tells us
+            await asyncio.sleep(0.01)
+    return made
 
 
 async def test_one_is_made_after_so_many_entries(opens: Opens) -> None:

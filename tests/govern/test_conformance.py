@@ -5,56 +5,109 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect import Memory
-from recollect.journeys.audit.checkpoints import Seal
-from recollect.journeys.maintain import reindex
-from recollect.kernel.errors import ConformanceBroken, InvalidPolicy
-from recollect.ledger.policy import DEFAULTS, Policy
-from recollect.ledger.unit import Unit
-from recollect.outside.anchors import FileAnchor
+import memoranda
+from memoranda import Memory
+from memoranda.journeys.audit.checkpoints import Seal
+from memoranda.journeys.maintain import reindex
+from memoranda.kernel.errors import ConformanceBroken, InvalidPolicy
+from memoranda.ledger.policy import DEFAULTS, Policy
+from memoranda.ledger.unit import Unit
+from memoranda.outside.anchors import FileAnchor
 from tests.govern.conftest import Opens
+from tests.govern.judging import audited, breaks, fact
 from tests.govern.reading import events
 
 
-async def breaks(memory: Memory[Any]) -> list[str]:
-    return list((await memory.status()).breaks.values())
+async def logged(memory: Memory[Any]) -> list[dict[str, Any]]:
+    return [one for one in await events(memory) if one["event_type"] == "conformance_break"]
+
+
+# ------------------------------------------------------------------------------- models
 
 
 @pytest.mark.rule("GOV-BREAK", "GOV-LOG")
-async def test_a_model_that_changes_without_a_re_audit_is_a_break_logged_once(
+async def test_a_model_that_the_scope_does_not_declare_is_a_break_logged_once(
     opens: Opens,
 ) -> None:
     async with opens(models={"embedder": "mini-1"}) as memory:
-        await memory.remember("x", source="doc/1", verdict="Factual")
+        await memory.remember("x")
         assert await breaks(memory) == []
-    async with opens(models={"embedder": "mini-2"}) as memory:
-        (why,) = await breaks(memory)
-        assert "mini-1" in why
-    async with opens(models={"embedder": "mini-2"}) as memory:
-        logged = [e for e in await events(memory) if e["event_type"] == "conformance_break"]
-        assert len(logged) == len(await breaks(memory)) == 1
-        assert "mini-2" in logged[0]["reason"]
+    for _ in range(3):
+        async with opens(models={"embedder": "mini-2"}) as memory:
+            (why,) = await breaks(memory)
+            assert "mini-1" in why
+            await memory.remember("y")
+    async with opens() as memory:
+        assert len(await breaks(memory)) == 1, "a process without a model changes nothing"
+        (event,) = await logged(memory)
+        assert "mini-2" in event["reason"]
+
+
+@pytest.mark.rule("GOV-BREAK")
+async def test_the_first_model_of_a_role_is_declared_by_its_use_and_that_is_logged(
+    opens: Opens,
+) -> None:
+    async with opens(models={"embedder": "mini-1"}) as memory:
+        await memory.remember("x")
+    async with opens(models={"chat": "large-1"}) as memory:
+        await memory.remember("y")
+        policy = (await memory.status()).policies["models"]
+        declared = [e for e in await events(memory) if e["memory_object_id"] == "policy/models"]
+
+    assert policy.rules == {"roles": {"embedder": ["mini-1"], "chat": ["large-1"]}}
+    assert policy.version == 3
+    assert [event["event_type"] for event in declared] == ["policy_change"] * 2
+
+
+@pytest.mark.rule("GOV-BREAK")
+async def test_a_declared_set_of_models_may_be_used_in_any_order(opens: Opens) -> None:
+    both = Policy("models", 2, {"roles": {"embedder": ["mini-1", "mini-2"]}})
+    async with opens() as memory:
+        await memory.change_policy(both, reason="one for each machine")
+    for model in ("mini-2", "mini-1", "mini-2"):
+        async with opens(models={"embedder": model}) as memory:
+            assert await breaks(memory) == []
+    async with opens(models={"embedder": "mini-3"}) as memory:
+        assert len(await breaks(memory)) == 1
+
+
+@pytest.mark.rule("GOV-BREAK")
+async def test_a_re_audit_excuses_a_change_once_and_never_the_same_change_again(
+    opens: Opens,
+) -> None:
+    async with opens(models={"chat": "m/1"}) as memory:
+        await memory.remember("x")
+    for turn, model in enumerate(("m/2", "m/1", "m/2", "m/1")):
+        async with opens(models={"chat": model}) as memory:
+            assert len(await breaks(memory)) == 1, f"{model}, at turn {turn}"
+            await audited(memory)
+            assert await breaks(memory) == []
+            assert (await memory.status()).policies["models"].rules["roles"] == {"chat": [model]}
+        async with opens(models={"chat": model}) as memory:
+            assert await breaks(memory) == [], "what was audited may be used"
 
 
 @pytest.mark.rule("GOV-BREAK")
 async def test_while_a_break_stands_nothing_is_returned_for_factual_use(opens: Opens) -> None:
     async with opens(models={"embedder": "1"}) as memory:
-        receipt = await memory.remember("x", source="doc/1", verdict="Factual")
-        assert await memory.get(receipt.id, factual=True) is not None
+        id = await fact(opens, memory, "x")
+        assert await memory.get(id, factual=True) is not None
     async with opens(models={"embedder": "2"}) as memory:
         with pytest.raises(ConformanceBroken):
-            await memory.get(receipt.id, factual=True)
+            await memory.get(id, factual=True)
         with pytest.raises(ConformanceBroken):
             await memory.list(factual=True)
-        assert await memory.get(receipt.id) is not None, "other reading goes on"
+        with pytest.raises(ConformanceBroken):
+            await memory.search("x", factual=True)
+        assert await memory.get(id) is not None, "other reading goes on"
 
-        await memory.record_audit("audit/7", reason="drift checked, none found")
+        await audited(memory, "audit/7")
 
         assert await breaks(memory) == []
-        assert await memory.get(receipt.id, factual=True) is not None
-        last = (await events(memory))[-1]
-    assert (last["event_type"], last["audit_ref"]) == ("policy_change", "audit/7")
+        assert await memory.get(id, factual=True) is not None
+        (event,) = [e for e in await events(memory) if e.get("audit_ref")]
+    assert (event["event_type"], event["audit_ref"]) == ("policy_change", "audit/7")
+    assert event["prev_hash"] != event["new_hash"]
     async with opens(models={"embedder": "2"}) as memory:
         assert await breaks(memory) == []
     async with opens(models={"embedder": "3"}) as memory:
@@ -62,12 +115,17 @@ async def test_while_a_break_stands_nothing_is_returned_for_factual_use(opens: O
 
 
 @pytest.mark.rule("GOV-BREAK")
-async def test_only_what_is_judged_factual_is_for_factual_use(memory: Memory[Any]) -> None:
-    fact = await memory.remember("f", source="doc/1", verdict="Factual")
+async def test_only_what_is_judged_factual_is_for_factual_use(
+    opens: Opens, memory: Memory[Any]
+) -> None:
+    id = await fact(opens, memory, "f")
     guess = await memory.remember("g", source="doc/1", verdict="Inference")
 
-    assert [one.id for one in await memory.list(factual=True)] == [fact.id]
+    assert [one.id for one in await memory.list(factual=True)] == [id]
     assert await memory.get(guess.id, factual=True) is None
+
+
+# ----------------------------------------------------------------- policies, index, log
 
 
 @pytest.mark.rule("GOV-BREAK")
@@ -89,17 +147,30 @@ async def test_a_policy_changes_by_a_logged_event_and_then_breaks_nothing(opens:
 
 
 @pytest.mark.rule("GOV-BREAK")
-@pytest.mark.parametrize("kind", ["consolidation", "forgetting", "source_hierarchy"])
+@pytest.mark.parametrize(
+    ("kind", "other"),
+    [
+        ("consolidation", {"by": []}),
+        ("forgetting", {"causes": []}),
+        ("source_hierarchy", {"order": ["law/"]}),
+        ("oversight", {"maker_may_judge": True}),
+    ],
+)
 async def test_a_policy_that_changes_without_an_event_is_a_break(
-    opens: Opens, monkeypatch: pytest.MonkeyPatch, kind: Any
+    opens: Opens, monkeypatch: pytest.MonkeyPatch, kind: Any, other: dict[str, Any]
 ) -> None:
-    async with opens():
-        pass
-    changed = Policy(kind, 1, {"other": "rules"})
-    monkeypatch.setattr("recollect.ledger.governance.DEFAULTS", {**DEFAULTS, kind: changed})
-
     async with opens() as memory:
-        assert len(await breaks(memory)) == 1
+        await memory.remember("x")
+    changed = Policy(kind, 1, {**DEFAULTS[kind].rules, **other})
+    monkeypatch.setattr("memoranda.ledger.governance.DEFAULTS", {**DEFAULTS, kind: changed})
+
+    for _ in range(2):
+        async with opens() as memory:
+            assert len(await breaks(memory)) == 1
+            await memory.remember("y")
+    monkeypatch.undo()
+    async with opens() as memory:
+        assert len(await breaks(memory)) == 2, "and so is changing it back"
 
 
 @pytest.mark.rule("GOV-BREAK")
@@ -116,10 +187,25 @@ async def test_an_index_that_is_another_one_without_a_logged_rebuild_is_a_break(
 
     async with opens() as memory:
         (why,) = await breaks(memory)
-        assert "tokenizer" in why
+        assert "index" in why
         await memory.reindex()
-        await memory.record_audit("audit/8", reason="the index was made anew")
+        await audited(memory)
         assert await breaks(memory) == []
+    async with opens() as memory:
+        assert await breaks(memory) == []
+
+
+@pytest.mark.rule("GOV-BREAK")
+async def test_how_an_index_was_built_names_all_that_went_into_it(opens: Opens) -> None:
+    async with opens() as memory:
+        await memory.remember("x")
+        await memory.reindex()
+        state = await memory._conformance.state()
+
+    assert state.fingerprint is not None
+    built = str(state.fingerprint.index)
+    for part in ("memoranda-text/", "words=unicode-", "forms=unicode-", "stems=", "layout="):
+        assert part in built
 
 
 @pytest.mark.rule("GOV-BREAK")
@@ -131,27 +217,40 @@ async def test_growth_of_the_log_is_no_break(opens: Opens) -> None:
 
 
 @pytest.mark.rule("GOV-BREAK")
-async def test_a_log_that_is_shorter_than_its_anchor_is_a_break(
+async def test_a_log_that_is_shorter_than_its_anchor_is_a_break_logged_once(
     url: str, scope: str, tmp_path: Path
 ) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     seal = Seal(anchors=[FileAnchor(elsewhere / "anchor")])
-    async with recollect.open(url, scope=scope, seal=seal) as memory:
+    async with memoranda.open(url, scope=scope, seal=seal) as memory:
         await memory.remember("x")
         origin = (await memory._ledger.head()).origin
     note = (elsewhere / "anchor").read_text()
     assert origin in note
     forged = Seal(anchors=[FileAnchor(elsewhere / "forged")])
     root = "A" * 43 + "="
-    await forged.anchors[0].publish(f"{origin}\n99\n{root}\n\n")
+    await forged.anchors[0].publish(f"{origin}\n9\n{root}\n\n")
 
-    async with recollect.open(url, scope=scope, seal=forged) as memory:
+    for _ in range(4):  # shorter at first, then longer with another root: the same damage
+        async with memoranda.open(url, scope=scope, seal=forged) as memory:
+            assert len(await breaks(memory)) == 1
+            await memory.remember_many(["y"] * 3)
+    async with memoranda.open(url, scope=scope, seal=forged) as memory:
         (why,) = await breaks(memory)
+        assert len(await logged(memory)) == 1
+        report = await memory.verify()
+        assert len(await logged(memory)) == 1, "verify finds what was found"
+        await memory.record_audit(
+            "audit/1", report=report, reason="the anchor was forged", accept=["anchor"]
+        )
+        assert await breaks(memory) == []
+    async with memoranda.open(url, scope=scope, seal=forged) as memory:
+        assert await breaks(memory) == []
         status = await memory.status()
 
     assert "log" in why
-    assert [one.verdict for one in status.anchors] == ["rolled_back"]
+    assert [one.verdict for one in status.anchors][:1] == ["forked"]
 
 
 async def test_an_anchor_that_can_not_be_reached_fails_no_write(
@@ -159,7 +258,7 @@ async def test_an_anchor_that_can_not_be_reached_fails_no_write(
 ) -> None:
     seal = Seal(anchors=[FileAnchor(tmp_path / "no" / "such" / "folder")])
 
-    async with recollect.open(url, scope=scope, seal=seal) as memory:
+    async with memoranda.open(url, scope=scope, seal=seal) as memory:
         receipt = await memory.remember("x")
         assert await memory.get(receipt.id) is not None
         assert (await memory.status()).unreachable

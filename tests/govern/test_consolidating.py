@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.identity import Frozen, canonical_bytes
-from recollect.kernel.errors import ApprovalRefused, RecordNotFound
-from recollect.ledger import validate_object
-from recollect.ledger.consolidate import Refusal, rebuild
-from recollect.ledger.object import unsealed
-from recollect.testkit.simulators import FrozenClock
+from memoranda import Memory
+from memoranda.identity import Frozen, canonical_bytes
+from memoranda.kernel.errors import ApprovalRefused, RecordNotFound
+from memoranda.ledger import validate_object
+from memoranda.ledger.consolidate import Refusal, rebuild
+from memoranda.ledger.object import unsealed
+from memoranda.testkit.simulators import FrozenClock
 from tests.govern.conftest import Opens
 from tests.govern.reading import events, objects
 
@@ -149,8 +149,12 @@ async def test_a_consolidation_that_is_changed_stays_marked(memory: Memory[Any])
     made = await memory.consolidate([one, other], "both", justification="j")
     assert not isinstance(made, Refusal)
 
-    await memory.update(made.id, "both, reworded")
+    await memory.update(made.id, "both, reworded", keep_sources=True, reason="a typing error")
 
     found = await memory.get(made.id)
     assert found is not None
     assert found.statement_type == "ConsolidatedStatement"
+    await memory.update(made.id, "both, without the sources of the inputs")
+    found = await memory.get(made.id)
+    assert found is not None
+    assert found.statement_type == "DerivedStatement"

@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 import apsw
 import pytest
 
-import recollect_verify
-from recollect import Memory
-from recollect.app.audit import export_scope
-from recollect.app.url import file_of
-from recollect.journeys.audit.why import Why
-from recollect.journeys.intent.chronicle import Chronicle
-from recollect.kernel.errors import ApprovalPending, RecordNotFound, WorldErased, WorldError
-from recollect.records.authority import MemoryOperation
-from recollect.worlds.policies import HumanInTheLoop
+import memoranda_verify
+from memoranda import Memory
+from memoranda.app.audit import export_scope
+from memoranda.app.url import file_of
+from memoranda.journeys.audit.why import Why
+from memoranda.journeys.intent.chronicle import Chronicle
+from memoranda.kernel.errors import ApprovalPending, WorldErased, WorldError
+from memoranda.records.authority import MemoryOperation
+from memoranda.worlds.policies import HumanInTheLoop
 from tests.govern.conftest import Opens
 from tests.govern.counting import Rows
 from tests.govern.keeping import KEEPER, Recalls
@@ -130,7 +130,7 @@ async def checked(desk: Desk, url: str, **named: Any) -> Any:
 async def both_verify(memory: Memory[Any], url: str) -> None:
     assert (await memory.verify()).report.damages.found == []
     export = b"".join([line async for line in export_scope(url, memory.scope)])
-    report = recollect_verify.verify(io.BytesIO(export))
+    report = memoranda_verify.verify(io.BytesIO(export))
     assert list(report.findings) == []
     assert CANARY.encode() not in export
 
@@ -264,12 +264,11 @@ async def test_a_proposal_that_waits_leaves_the_inbox(desk: Desk, url: str) -> N
     assert await desk.asking.inbox() == []
 
 
-async def test_what_is_erased_already_is_not_there_to_be_erased(desk: Desk) -> None:
+async def test_whoever_erases_a_run_again_gets_the_first_certificate(desk: Desk) -> None:
     run = await desk.act("add")
-    await desk.memory.erase(run.execution_key, reason="asked")
+    certificate = await desk.memory.erase(run.execution_key, reason="asked")
 
-    with pytest.raises(RecordNotFound):
-        await desk.memory.erase(run.execution_key, reason="asked again")
+    assert await desk.memory.erase(run.execution_key, reason="asked again") == certificate
 
 
 async def test_a_person_goes_with_the_runs_that_used_what_is_known_of_them(
@@ -292,8 +291,8 @@ async def test_a_person_goes_with_the_runs_that_used_what_is_known_of_them(
 async def test_a_whole_scope_goes_and_is_used_again(
     desk: Desk, url: str, tmp_path: Path, portion: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.stores.sqlite.units.PORTION", portion)
-    monkeypatch.setattr("recollect.stores.postgres.marks.NAMES_AT_ONCE", portion)
+    monkeypatch.setattr("memoranda.stores.sqlite.units.PORTION", portion)
+    monkeypatch.setattr("memoranda.stores.postgres.marks.NAMES_AT_ONCE", portion)
     story = await told(desk)
     runs = [*story.touched, *story.untouched]
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.journeys.govern.erase import ErasureCertificate, ErasureCounts
-from recollect.journeys.govern.receipts import Receipt
-from recollect.ledger.holdings import Holdings
+from memoranda import Memory
+from memoranda.journeys.govern.certificate import ErasureCertificate, ErasureCounts
+from memoranda.journeys.govern.receipts import Receipt
+from memoranda.ledger.holdings import Holdings
 from tests.govern.counting import Rows
 
 
@@ -17,8 +17,8 @@ async def _filled(memory: Memory[Any]) -> tuple[str, str]:
         "Kim likes tea", source="doc/1", tags=["a", "b"], subject="kim", idempotency_key="k1"
     )
     two = await memory.remember("Kim likes rice", source="doc/2", tags=["a"], subject="kim")
-    await memory.update(one.id, "Kim likes some tea", idempotency_key="k2")
-    await memory.update(one.id, "Kim likes green tea", idempotency_key="k3")
+    await memory.update(one.id, "Kim likes some tea", source="doc/1", idempotency_key="k2")
+    await memory.update(one.id, "Kim likes green tea", source="doc/1", idempotency_key="k3")
     made = await memory.consolidate(
         [one.id, two.id], "Kim likes green tea and rice", justification="same person"
     )
@@ -93,7 +93,7 @@ async def test_the_words_of_another_tokenizers_index_are_counted_too(
     id, _ = await _filled(memory)
     here = await memory.erase(id, reason="asked", dry_run=True)
     for module in ("holdings", "words"):
-        monkeypatch.setattr(f"recollect.stores.sqlite.{module}.TOKENIZER", "another/1")
+        monkeypatch.setattr(f"memoranda.stores.sqlite.{module}.INDEX_FORM", "another/1")
 
     dry = await memory.erase(whole_scope=True, reason="asked", dry_run=True)
     assert (await memory.erase(id, reason="asked", dry_run=True)).counts == here.counts

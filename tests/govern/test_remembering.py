@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.identity import canonical_bytes
-from recollect.kernel.errors import (
+from memoranda import Memory
+from memoranda.identity import canonical_bytes
+from memoranda.kernel.errors import (
     InvalidJson,
     InvalidObject,
     InvalidRecord,
@@ -15,9 +15,9 @@ from recollect.kernel.errors import (
     RecordExists,
     RecordNotFound,
 )
-from recollect.ledger import validate_object
-from recollect.ledger.entry import entry_hash
-from recollect.testkit.simulators import FrozenClock
+from memoranda.ledger import validate_object
+from memoranda.ledger.entry import entry_hash
+from memoranda.testkit.simulators import FrozenClock
 from tests.govern.conftest import Opens
 from tests.govern.reading import objects
 
@@ -63,14 +63,14 @@ async def test_every_object_that_is_written_is_valid(memory: Memory[Any]) -> Non
         expires=1_900_000_000_000,
         subject="customer/7",
         jurisdiction="KR",
-        verdict="Factual",
+        verdict="Inference",
         tags=["plan"],
         meta={"by": "web"},
     )
     await memory.update(receipt.id, {"plan": "silver"}, reason="downgraded")
     await memory.archive(receipt.id, reason="left", cause="obsolescence")
     await memory.erase(receipt.id, reason="asked")
-    await memory.remember("")
+    await memory.remember({"text": ""})
 
     for document in await objects(memory):
         assert validate_object(document) == []
@@ -100,13 +100,12 @@ async def test_a_receipt_names_the_entry_and_the_size_of_the_journal(memory: Mem
     first = await memory.remember("one")
     second = await memory.update(first.id, "two")
 
-    stored = await memory._ledger.entry(second.seq)
+    stored = await memory._ledger.bytes_at([second.seq])
     head = await memory._ledger.head()
 
     assert (first.version, second.version) == (1, 2)
     assert second.size == first.size + 1 == head.size
-    assert stored is not None
-    assert entry_hash(stored.entry).hex() == second.entry_hash == head.entry_hash.hex()
+    assert entry_hash(stored[second.seq]).hex() == second.entry_hash == head.entry_hash.hex()
 
 
 async def test_many_are_remembered_together_or_not_at_all(memory: Memory[Any]) -> None:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory, MemoryFilter
-from recollect.kernel.errors import InvalidFilter, InvalidTime
-from recollect.testkit.simulators import FrozenClock
+from memoranda import Memory, MemoryFilter
+from memoranda.kernel.errors import InvalidFilter, InvalidTime
+from memoranda.testkit.simulators import FrozenClock
 from tests.govern.reading import objects
 
 DAY = 86_400_000

@@ -10,9 +10,9 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
-import recollect
+import memoranda
 from examples.refunds import shop
-from recollect.app.audit import export_scope
+from memoranda.app.audit import export_scope
 
 SCOPE = "shop"
 
@@ -20,7 +20,7 @@ SCOPE = "shop"
 class Forgetful(shop.Preferences):
     """Fails to recall what it is asked about one customer."""
 
-    async def recall(self, query: recollect.MemoryQuery) -> list[str]:
+    async def recall(self, query: memoranda.MemoryQuery) -> list[str]:
         if query.intent.input["customer"] == "nobody":
             raise LookupError("nothing is known of nobody")
         return await super().recall(query)
@@ -38,8 +38,8 @@ async def record(url: str) -> None:
     shop.pay = bank
     async with AsyncExitStack() as handles:
 
-        async def opened(actor: str, **more: Any) -> recollect.Memory[Any]:
-            handle = recollect.open(url, scope=SCOPE, actor=actor, **more)
+        async def opened(actor: str, **more: Any) -> memoranda.Memory[Any]:
+            handle = memoranda.open(url, scope=SCOPE, actor=actor, **more)
             return await handles.enter_async_context(handle)
 
         memory = await opened("agent:support")

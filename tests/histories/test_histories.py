@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-import recollect
+import memoranda
 from examples.refunds.shop import Books, Refund, shop
-from recollect.kernel.errors import InvalidProof
-from recollect.worlds import ActionContext, Domain, Merge
+from memoranda.kernel.errors import InvalidProof
+from memoranda.worlds import ActionContext, Domain, Merge
 
 HISTORIES = sorted(Path(__file__).parent.glob("*.ndjson"))
 FIRST = Path(__file__).parent / "refunds-1.ndjson"
 
 
 async def verdicts(file: Path, domain: Domain) -> list[tuple[str, str | None]]:
-    return [(replay.verdict, replay.why) async for replay in recollect.replay_export(file, domain)]
+    return [(replay.verdict, replay.why) async for replay in memoranda.replay_export(file, domain)]
 
 
 def test_there_is_a_history() -> None:
@@ -31,7 +31,7 @@ async def test_a_recorded_history_comes_out_as_it_did(file: Path) -> None:
 
 
 async def test_a_history_has_what_failed_and_every_branch() -> None:
-    replays = [one async for one in recollect.replay_export(FIRST, shop)]
+    replays = [one async for one in memoranda.replay_export(FIRST, shop)]
 
     assert len(replays) == 6
     assert len({one.execution_key for one in replays}) == 6
@@ -79,10 +79,10 @@ async def test_an_action_that_is_added_alters_nothing() -> None:
 
 async def test_a_handle_replays_what_was_run_under_an_older_schema(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/shop.db"
-    async with recollect.open(url, domain=shop) as memory:
+    async with memoranda.open(url, domain=shop) as memory:
         run = await memory.act("refund", {"ticket": "t1", "customer": "ann", "amount": 1})
 
-    async with recollect.open(url, domain=grown()) as memory:
+    async with memoranda.open(url, domain=grown()) as memory:
         assert [one.verdict async for one in memory.replay_branch()] == ["same"]
         assert (await memory.replay(str(run.world))).is_same
 

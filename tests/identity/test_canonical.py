@@ -15,9 +15,9 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.identity import canonical_bytes, canonical_text
-from recollect.kernel.errors import InvalidJson
-from recollect.kernel.json import MAX_BYTES, MAX_DEPTH, MAX_INTEGER, parse
+from memoranda.identity import canonical_bytes, canonical_text
+from memoranda.kernel.errors import InvalidJson
+from memoranda.kernel.json import MAX_BYTES, MAX_DEPTH, MAX_INTEGER, parse
 from tests.identity.documents import DocumentSource, texts, values
 
 Vectors = Callable[[str], Any]

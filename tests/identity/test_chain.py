@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.identity import (
+from memoranda.identity import (
     GENESIS,
     ChainBreak,
     Link,

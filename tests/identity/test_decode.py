@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from recollect.identity import canonical_bytes, decode
-from recollect.kernel.errors import InvalidJson
-from recollect.kernel.json import MAX_INTEGER
+from memoranda.identity import canonical_bytes, decode
+from memoranda.kernel.errors import InvalidJson
+from memoranda.kernel.json import MAX_INTEGER
 from tests.identity.documents import DocumentSource, values
 
 

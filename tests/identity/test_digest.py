@@ -1,6 +1,6 @@
 """The one hash."""
 
-from recollect.identity import sha256, sha256_hex
+from memoranda.identity import sha256, sha256_hex
 
 ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 

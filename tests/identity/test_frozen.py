@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from recollect.identity import Frozen, canonical_bytes, freeze
-from recollect.kernel.errors import InvalidJson, InvalidProof
+from memoranda.identity import Frozen, canonical_bytes, freeze
+from memoranda.kernel.errors import InvalidJson, InvalidProof
 from tests.identity.documents import values
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.identity import (
+from memoranda.identity import (
     EMPTY_ROOT,
     Frontier,
     NodeList,
@@ -17,7 +17,7 @@ from recollect.identity import (
     leaf_hash,
     node_hash,
 )
-from recollect.kernel.errors import InvalidProof
+from memoranda.kernel.errors import InvalidProof
 from tests.identity.trees import naive_root
 
 LEAVES = [b"leaf %d" % number for number in range(130)]

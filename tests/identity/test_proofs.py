@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.identity import (
+from memoranda.identity import (
     EMPTY_ROOT,
     NodeList,
     consistency_nodes,
@@ -19,7 +19,7 @@ from recollect.identity import (
     verify_consistency,
     verify_inclusion,
 )
-from recollect.kernel.errors import InvalidProof
+from memoranda.kernel.errors import InvalidProof
 from tests.identity.trees import naive_root
 
 SIZE = 65

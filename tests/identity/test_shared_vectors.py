@@ -9,9 +9,9 @@ from typing import Any
 
 import rfc8785
 
-from recollect.identity import canonical_bytes, decode, verify_consistency, verify_inclusion
-from recollect.kernel.errors import InvalidProof
-from recollect.kernel.json import parse
+from memoranda.identity import canonical_bytes, decode, verify_consistency, verify_inclusion
+from memoranda.kernel.errors import InvalidProof
+from memoranda.kernel.json import parse
 
 Shared = Callable[[str], Path]
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from recollect.worlds.context import ActionContext
-from recollect.worlds.domain import Domain
-from recollect.worlds.patches import Patch, Set
+from memoranda.worlds.context import ActionContext
+from memoranda.worlds.domain import Domain
+from memoranda.worlds.patches import Patch, Set
 from tests.intent.counter import By, counter
 
 

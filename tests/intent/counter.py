@@ -4,10 +4,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from recollect.worlds.context import ActionContext
-from recollect.worlds.domain import Domain
-from recollect.worlds.effects import EffectFailed
-from recollect.worlds.patches import Patch, Set
+from memoranda.worlds.context import ActionContext
+from memoranda.worlds.domain import Domain
+from memoranda.worlds.effects import EffectFailed
+from memoranda.worlds.patches import Patch, Set
 
 
 class State(BaseModel):

@@ -3,9 +3,9 @@
 from collections import Counter
 from typing import Any, NamedTuple
 
-from recollect import Memory
-from recollect.identity import decode
-from recollect.ledger.entry import read_entry
+from memoranda import Memory
+from memoranda.identity import decode
+from memoranda.ledger.entry import read_entry
 
 
 class Said(NamedTuple):

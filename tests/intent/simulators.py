@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from recollect import Memory
-from recollect.ledger.unit import Committed, Ledger, Unit
-from recollect.recall.provider import MemoryExperience, MemoryQuery
+from memoranda import Memory
+from memoranda.ledger.unit import Committed, Ledger, Unit
+from memoranda.recall.provider import MemoryExperience, MemoryQuery
 
 
 class Provider:
@@ -101,16 +101,19 @@ class DyingLedger:
 
 
 class SlowLedger:
-    """A ledger whose commits land, and take a while longer to say so."""
+    """A ledger whose commits land, and which then says so when it may."""
 
-    def __init__(self, ledger: Ledger, seconds: float) -> None:
+    def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._seconds = seconds
+        self.landed = asyncio.Event()
+        self.may_say = asyncio.Event()
+        self.may_say.set()
 
     async def commit(self, unit: Unit) -> Committed:
         """Commit, and be slow about it."""
         committed = await self._ledger.commit(unit)
-        await asyncio.sleep(self._seconds)
+        self.landed.set()
+        await self.may_say.wait()
         return committed
 
     def __getattr__(self, name: str) -> Any:

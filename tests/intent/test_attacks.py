@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.journeys.audit.why import MOST
-from recollect.kernel.errors import (
+from memoranda import Memory
+from memoranda.journeys.audit.why import MOST
+from memoranda.kernel.errors import (
     BranchMoved,
     InvalidIntent,
     InvalidRecord,
     InvalidWorld,
     WorldErased,
 )
-from recollect.records.model import MemoryRecordInput
-from recollect.worlds.context import ActionContext
-from recollect.worlds.domain import Domain
-from recollect.worlds.patches import Patch, Set
-from recollect.worlds.projection import Projection, ProjectionEvent
+from memoranda.records.model import MemoryRecordInput
+from memoranda.worlds.context import ActionContext
+from memoranda.worlds.domain import Domain
+from memoranda.worlds.patches import Patch, Set
+from memoranda.worlds.projection import Projection, ProjectionEvent
 from tests.intent.conftest import Opens
 from tests.intent.reading import counts, head
 from tests.intent.simulators import Provider

@@ -5,14 +5,16 @@ from typing import Any
 
 import pytest
 
-from recollect.kernel.errors import DecisionRefused, InvalidRecord, WorldNotFound
-from recollect.testkit.simulators import FrozenClock
-from recollect.worlds.combining import AllOf, ForActor, SeparateApprover
-from recollect.worlds.conditions import Custom, IntentType
-from recollect.worlds.policies import AutoApprove, HumanInTheLoop, PolicyRule, PolicyRules
-from recollect.worlds.tribunal import Majority, Tribunal
+from memoranda.journeys.intent.branching import EMPTY, first_world
+from memoranda.kernel.errors import DecisionRefused, InvalidRecord, WorldNotFound
+from memoranda.testkit.simulators import FrozenClock
+from memoranda.worlds.combining import AllOf, ForActor, SeparateApprover
+from memoranda.worlds.conditions import Custom, IntentType
+from memoranda.worlds.policies import AutoApprove, HumanInTheLoop, PolicyRule, PolicyRules
+from memoranda.worlds.tribunal import Majority, Tribunal
 from tests.intent.conftest import Opens
 from tests.intent.reading import counts, head, said
+from tests.patience import PATIENCE
 
 DESK = HumanInTheLoop(["human:alice", "human:bob"], timeout_ms=1_000)
 
@@ -23,7 +25,7 @@ async def test_a_proposal_waits_in_the_inbox_with_what_it_would_do(opens: Opens)
             "selector": {"actorId": "worker", "kind": "agent"},
             "query": "what is due?",
             "selectedAt": 1,
-            "atWorldId": "a world",
+            "atWorldId": first_world(EMPTY, 1).world_id,
             "selected": [],
         }
         trace = {"summary": "due", "context": {"memory": used}}
@@ -56,7 +58,7 @@ async def test_who_approves_lets_it_run_once(opens: Opens) -> None:
 
 async def test_whoever_acts_may_wait_for_the_answer(opens: Opens) -> None:
     async with opens(authority=DESK) as memory, opens(actor="human:alice") as alice:
-        acting = asyncio.create_task(memory.act("add", {"by": 3}, wait=30))
+        acting = asyncio.create_task(memory.act("add", {"by": 3}, wait=PATIENCE))
         while not (waiting := await alice.inbox()):  # noqa: ASYNC110 - the inbox has no bell
             await asyncio.sleep(0)
         await alice.approve(waiting[0].proposal.proposal_id, reason="fine")
@@ -195,7 +197,7 @@ async def test_what_nobody_answers_in_time_is_decided_by_its_policy(
         assert (await memory.standing(proposed.proposal_id)).status == status
         (decision,) = await said(memory, "Decision")
         assert decision.document["decision"]["decision"] == {"kind": "timeout", "action": status}
-        assert decision.actor == "system:recollect"
+        assert decision.actor == "system:memoranda"
 
 
 @pytest.mark.parametrize("verb", ["approve", "reject"])

@@ -8,15 +8,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
-import recollect
-from recollect import Memory
-from recollect.kernel.errors import BranchMoved, DecisionRefused, IllegalMove
-from recollect.testkit.simulators import FrozenClock
-from recollect.worlds.policies import HumanInTheLoop
+import memoranda
+from memoranda import Memory
+from memoranda.kernel.errors import BranchMoved, DecisionRefused, IllegalMove
+from memoranda.testkit.simulators import FrozenClock
+from memoranda.worlds.policies import HumanInTheLoop
 from tests.intent.counter import COUNTER, OUTSIDE
 from tests.intent.simulators import Died, dies_at
 
@@ -80,10 +80,10 @@ class Worlds(RuleBasedStateMachine):
         shared = {"scope": "s", "clock": self.clock, "domain": COUNTER, "authority": policy}
         opens = self.open.enter_async_context
         self.worker: Memory[Any] = await opens(
-            recollect.open(self.url, actor="agent:worker", **shared)  # type: ignore[arg-type]
+            memoranda.open(self.url, actor="agent:worker", **shared)  # type: ignore[arg-type]
         )
         self.alice: Memory[Any] = await opens(
-            recollect.open(self.url, actor="human:alice", **shared)  # type: ignore[arg-type]
+            memoranda.open(self.url, actor="human:alice", **shared)  # type: ignore[arg-type]
         )
 
     def teardown(self) -> None:
@@ -230,9 +230,4 @@ class Worlds(RuleBasedStateMachine):
 
 
 TestWorlds = Worlds.TestCase
-TestWorlds.settings = settings(
-    max_examples=30,
-    stateful_step_count=30,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+TestWorlds.settings = settings(max_examples=30, stateful_step_count=30)

@@ -6,10 +6,19 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.kernel.errors import ApprovalPending, DecisionRefused, RecordNotFound
-from recollect.records.authority import MemoryOperation
-from recollect.worlds.policies import AutoApprove, HumanInTheLoop, PolicyRules
+import memoranda
+from memoranda import Memory
+from memoranda.kernel.errors import (
+    ApprovalPending,
+    CapabilityMissing,
+    DecisionRefused,
+    InvalidOption,
+    RecordNotFound,
+)
+from memoranda.records.authority import MemoryOperation
+from memoranda.records.hooks import MemoryHooks
+from memoranda.records.model import MemoryRecordInput
+from memoranda.worlds.policies import AutoApprove, HumanInTheLoop, PolicyRules
 from tests.intent.conftest import Opens
 
 HUMAN = "human:chief"
@@ -242,3 +251,156 @@ async def test_erasing_a_record_erases_the_proposals_that_hold_it(opens: Opens) 
         with pytest.raises(RecordNotFound):
             await memory.update("a", "two")
         assert (await memory.verify()).report.is_sound
+
+
+# ---------------------------------------------------------------------- what a policy sees
+
+
+@pytest.mark.rule("D-MEM-5", "MEM-AUTH-1")
+async def test_a_create_under_the_id_of_a_deleted_record_is_a_create(opens: Opens) -> None:
+    policy = Needs(types=["create"])
+    async with opens() as memory:
+        for id in ("forgotten", "archived"):
+            await memory.remember("refunds above 100 need a ticket", id=id)
+        await memory.forget("forgotten", reason="old")
+        await memory.archive("archived", reason="old")
+    async with opens(memory_policy=policy, authority=HumanInTheLoop(HUMAN)) as memory:
+        for id in ("forgotten", "archived"):
+            said = "refunds above 100 need no ticket"
+            given = MemoryRecordInput(id=id, data=said)
+            await refused(memory.remember(said, id=id))
+            await refused(memory.records.create(given))
+            assert await memory.get(id) is None
+
+    assert [one.type for one in policy.asked] == ["create"] * 4
+    for asked in policy.asked:
+        assert asked.before is None
+        assert asked.record == asked.after
+        assert asked.record is not None
+        assert asked.record.data == "refunds above 100 need no ticket"
+
+
+@pytest.mark.rule("D-MEM-5", "MEM-AUTH-1")
+async def test_a_policy_sees_the_record_before_and_after(opens: Opens) -> None:
+    policy = Needs(types=[])
+    async with opens(memory_policy=policy) as memory:
+        await memory.remember("one", id="a", tags=["old"])
+        await memory.update("a", "two")
+        await memory.archive("a", reason="old")
+        await memory.reinstate("a", reason="needed")
+        await memory.forget("a", reason="wrong")
+
+    def data(record: Any) -> Any:
+        return None if record is None else record.data
+
+    assert [(one.type, data(one.before), data(one.after)) for one in policy.asked] == [
+        ("create", None, "one"),
+        ("update", "one", "two"),
+        ("demote", "two", None),
+        ("promote", "two", "two"),
+        ("delete", "two", None),
+    ]
+    assert [data(one.record) for one in policy.asked] == ["one", "two", "two", "two", "two"]
+    assert all(one.record is not None and one.record.tags == ("old",) for one in policy.asked)
+
+
+@pytest.mark.rule("D-MEM-5", "MEM-AUTH-1")
+async def test_a_policy_judges_an_update_by_what_it_becomes(opens: Opens) -> None:
+    class NoSecrets:
+        def requires_authority(self, operation: MemoryOperation, /) -> bool:
+            return operation.record is not None and "secret" in operation.record.data
+
+    gated = {"memory_policy": NoSecrets(), "authority": HumanInTheLoop(HUMAN)}
+    async with opens(**gated) as memory:
+        await memory.remember("plain", id="a")
+        await memory.update("a", "plainer")
+        await refused(memory.update("a", "a secret"))
+        assert (await memory.records.get("a")).data == "plainer"  # type: ignore[union-attr]
+
+
+@pytest.mark.rule("D-MEM-5", "MEM-AUTH-3")
+async def test_a_risk_that_is_none_is_refused_and_nothing_is_written(opens: Opens) -> None:
+    async with opens(memory_policy=Needs(types=["create"], risk="catastrophic")) as memory:
+        with pytest.raises(InvalidOption) as caught:
+            await memory.remember("one", id="a")
+
+        assert caught.value.code == "input.option"
+        assert await memory.get("a") is None
+        assert await memory.inbox() == []
+
+
+@pytest.mark.rule("D-MEM-5")
+async def test_a_store_that_keeps_no_policy_refuses_one() -> None:
+    with pytest.raises(CapabilityMissing):
+        async with memoranda.open("dict://", memory_policy=Needs(types=["create"])):
+            pass
+
+
+# ----------------------------------------------------------------------------------- hooks
+
+
+@pytest.mark.rule("MEM-HOOK-1")
+async def test_hooks_hear_of_an_operation_that_is_approved_later(opens: Opens) -> None:
+    heard: list[Any] = []
+    hooks: MemoryHooks[Any] = MemoryHooks(
+        on_created=lambda record: heard.append(("created", record.id, record.data)),
+        on_updated=lambda id, before, after: heard.append(("updated", id, before, after)),
+        on_deleted=lambda id, record: heard.append(("deleted", id, record.data)),
+    )
+    gated = {"memory_policy": Needs(types=["create", "update", "delete"])}
+    async with opens(**gated, authority=HumanInTheLoop(HUMAN), hooks=hooks) as memory:
+        waiting = await refused(memory.remember("one", id="a"))
+        assert heard == []
+        async with opens(actor=HUMAN, hooks=hooks) as human:
+            await human.approve(waiting, reason="fine")
+            await human.approve(await refused(memory.update("a", "two")), reason="fine")
+            await human.reject(await refused(memory.update("a", "three")), reason="no")
+            await human.approve(await refused(memory.records.delete("a")), reason="fine")
+
+    assert heard == [
+        ("created", "a", "one"),
+        ("updated", "a", "one", "two"),
+        ("deleted", "a", "two"),
+    ]
+
+
+@pytest.mark.rule("MEM-HOOK-1")
+@pytest.mark.parametrize("policy", [None, Needs(types=["create", "update", "delete", "promote"])])
+async def test_hooks_hear_of_every_verb_of_a_handle(opens: Opens, policy: Any) -> None:
+    heard: list[Any] = []
+
+    async def created(record: Any) -> None:
+        heard.append(("created", record.id, record.data))
+
+    hooks: MemoryHooks[Any] = MemoryHooks(
+        on_created=created,
+        on_updated=lambda id, before, after: heard.append(("updated", id, before, after)),
+        on_deleted=lambda id, record: heard.append(("deleted", id, record.data)),
+    )
+    async with opens(hooks=hooks, memory_policy=policy) as memory:
+        await memory.remember("one", id="a", idempotency_key="once")
+        await memory.remember("one", id="a", idempotency_key="once")
+        await memory.update("a", "two")
+        await memory.archive("a", reason="old")
+        await memory.reinstate("a", reason="needed")
+        await memory.forget("a", reason="wrong")
+        await memory.remember("three", id="a")
+        old, new = await memory.supersede("a", "four", reason="newer", source="t/1")
+        (many,) = await memory.remember_many(["five"], source="t/2")
+        summary = await memory.consolidate([new.id, many.id], "four and five", justification="so")
+        await memory.erase(many.id, reason="asked for")
+
+    assert heard[:9] == [
+        ("created", "a", "one"),
+        ("updated", "a", "one", "two"),
+        ("deleted", "a", "two"),
+        ("created", "a", "two"),
+        ("deleted", "a", "two"),
+        ("created", "a", "three"),
+        ("deleted", old.id, "three"),
+        ("created", new.id, "four"),
+        ("created", many.id, "five"),
+    ]
+    assert heard[9] == ("created", summary.id, "four and five")  # type: ignore[union-attr]
+    erased = [("deleted", many.id, "five"), ("deleted", summary.id, "four and five")]  # type: ignore[union-attr]
+    assert sorted(heard[10:]) == sorted(erased)

@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect import Memory
-from recollect.kernel.errors import InvalidWorld, MemoryOutOfReach
-from recollect.records.filter import MemoryFilter
-from recollect.records.model import MemoryRecordInput
-from recollect.worlds.authority import Approved, Asked, Pending, Verdict
-from recollect.worlds.context import ActionContext
-from recollect.worlds.decision import AuthorityRef
-from recollect.worlds.domain import Domain
-from recollect.worlds.effects import EffectFailed
-from recollect.worlds.intent import IntentBody
-from recollect.worlds.patches import Patch, Set
-from recollect.worlds.projection import ProjectionEvent, projection
+import memoranda
+from memoranda import Memory
+from memoranda.kernel.errors import InvalidWorld, MemoryOutOfReach
+from memoranda.records.filter import MemoryFilter
+from memoranda.records.model import MemoryRecordInput
+from memoranda.worlds.authority import Approved, Asked, Pending, Verdict
+from memoranda.worlds.context import ActionContext
+from memoranda.worlds.decision import AuthorityRef
+from memoranda.worlds.domain import Domain
+from memoranda.worlds.effects import EffectFailed
+from memoranda.worlds.intent import IntentBody
+from memoranda.worlds.patches import Patch, Set
+from memoranda.worlds.projection import ProjectionEvent, projection
 from tests.intent.conftest import Opens
 from tests.intent.reading import counts, said
 from tests.intent.simulators import Provider, read_now
@@ -143,7 +143,7 @@ async def test_a_handle_that_is_opened_in_an_action_reaches_nothing_either(
 
     @own.action
     async def reopen(_: ActionContext[None]) -> Patch:
-        async with recollect.open(url, scope=scope, create=False) as memory:
+        async with memoranda.open(url, scope=scope, create=False) as memory:
             return Set("found", await memory.records.get("tea"))
 
     async with opens(domain=own) as memory:

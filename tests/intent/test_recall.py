@@ -1,14 +1,22 @@
 """What an app asks of memory before it runs something, and what becomes of the answer."""
 
 import asyncio
+import threading
 from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.records.filter import MemoryFilter
-from recollect.records.model import MemoryRecordInput
-from recollect.testkit.simulators import FrozenClock
+import memoranda
+from memoranda import Memory
+from memoranda.kernel.errors import InvalidInput, InvalidOption
+from memoranda.recall.provider import MemoryExperience, MemoryQuery
+from memoranda.records.filter import MemoryFilter
+from memoranda.records.hooks import MemoryHooks
+from memoranda.records.model import MemoryRecordInput
+from memoranda.testkit.simulators import FrozenClock
+from memoranda.worlds.host import HostExecutionResult
+from memoranda.worlds.policies import HumanInTheLoop
+from memoranda.worlds.snapshot import Snapshot
 from tests.intent.conftest import Opens
 from tests.intent.reading import said
 from tests.intent.simulators import (
@@ -17,6 +25,11 @@ from tests.intent.simulators import (
     Provider,
     StubbornProvider,
 )
+from tests.patience import PATIENCE
+
+
+class Panic(BaseException):
+    """Not an Exception: what code in another language may raise when it breaks."""
 
 
 async def frozen(memory: Memory[Any], key: str | None) -> Any:
@@ -79,6 +92,8 @@ async def test_a_provider_is_told_what_came_of_each_run_and_nobody_waits_for_it(
         (Provider(ValueError("\ud800 and \x00")), "failed"),
         (Provider(asyncio.CancelledError()), "failed"),
         (Provider(lambda _: 1 / 0), "failed"),
+        (Provider(GeneratorExit()), "failed"),
+        (Provider(Panic()), "failed"),
         (HangingProvider(), "timed out"),
         (Provider({"a": object()}), "not JSON"),
         (Provider(float("nan")), "not JSON"),
@@ -105,6 +120,118 @@ async def test_a_recall_that_fails_neither_blocks_the_run_nor_reaches_it(
         assert (await memory.replay(run.execution_key or "")).is_same
 
 
+@pytest.mark.rule("MEM-INT-4", "MEM-INT-5")
+async def test_a_failure_of_any_class_to_remember_blocks_nothing_and_is_logged(
+    opens: Opens, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Panicking(Provider):
+        async def remember(self, _experience: MemoryExperience) -> None:
+            raise Panic
+
+    async with opens(provider=Panicking("known")) as memory:
+        run = await memory.act("learn")
+
+    assert (run.status, run.recall) == ("completed", "answered")
+    assert any("was not remembered" in one.message for one in caplog.records)
+
+
+class Plain:
+    """A provider of plain functions: what it does, it does on a thread."""
+
+    def __init__(self, answer: Any = "known", may_end: threading.Event | None = None) -> None:
+        self.answer = answer
+        self.may_end = may_end
+        self.experiences: list[MemoryExperience] = []
+
+    def recall(self, _query: MemoryQuery) -> Any:
+        if self.may_end is not None:
+            self.may_end.wait(30)
+        return self.answer
+
+    def remember(self, experience: MemoryExperience) -> None:
+        self.experiences.append(experience)
+
+
+@pytest.mark.rule("D-MEM-3", "MEM-INT-3")
+@pytest.mark.parametrize("makes", [False, True], ids=["itself", "of the handle"])
+async def test_a_provider_may_be_plain_functions(opens: Opens, makes: bool) -> None:
+    provider = Plain()
+    given = (lambda _handle: provider) if makes else provider
+    async with opens(provider=given) as memory:
+        run = await memory.act("learn")
+
+    assert (run.recall, run.data["notes"]) == ("answered", [["known", False]])
+    assert [one.outcome for one in provider.experiences] == ["completed"]
+
+
+@pytest.mark.rule("MEM-INT-5")
+async def test_a_provider_that_blocks_holds_up_nobody_and_is_left_in_time(opens: Opens) -> None:
+    may_end = threading.Event()
+    try:
+        async with opens(provider=Plain(may_end=may_end), recall_limit=0.2) as memory:
+            acting = asyncio.ensure_future(memory.act("learn"))
+            await memory.remember("something else")  # the loop goes on
+            run = await acting
+            assert not may_end.is_set()
+    finally:
+        may_end.set()
+    assert (run.status, run.recall) == ("completed", "timed out")
+
+
+@pytest.mark.rule("MEM-INT-5")
+@pytest.mark.parametrize("limit", [None, 0, -1, float("nan"), float("inf"), "5", True])
+@pytest.mark.parametrize("option", ["recall_limit", "run_limit", "hooks"])
+async def test_a_time_limit_that_is_none_is_refused_when_the_handle_is_opened(
+    opens: Opens, option: str, limit: Any
+) -> None:
+    if (option, limit) == ("run_limit", None):
+        return  # a run may take as long as it takes
+    given = {option: MemoryHooks(time_limit=limit) if option == "hooks" else limit}
+    with pytest.raises(InvalidOption) as refused:
+        async with opens(**given):
+            pass
+    assert refused.value.code == "input.option"
+    assert "give seconds above 0" in str(refused.value)
+
+
+@pytest.mark.rule("D-MEM-3")
+@pytest.mark.parametrize("missing", ["recall", "remember"])
+@pytest.mark.parametrize("makes", [False, True], ids=["itself", "of the handle"])
+async def test_a_provider_without_one_of_its_methods_is_refused_when_the_handle_is_opened(
+    opens: Opens, missing: str, makes: bool
+) -> None:
+    half = type("Half", (), {"remember" if missing == "recall" else "recall": lambda *_: None})
+    with pytest.raises(InvalidOption) as refused:
+        async with opens(provider=(lambda _handle: half()) if makes else half()):
+            pass
+    assert f"has no {missing};" in str(refused.value)
+    with pytest.raises(InvalidOption):
+        async with opens(provider=5):
+            pass
+
+
+@pytest.mark.rule("D-MEM-3", "EXT-TYPES")
+async def test_a_provider_gets_the_hints_of_whoever_acts_also_when_it_runs_later(
+    opens: Opens,
+) -> None:
+    provider = Provider("known")
+    async with opens(provider=provider, authority=HumanInTheLoop("human:ann")) as memory:
+        later = await memory.act("learn", hints={"lang": "ko"})
+        with pytest.raises(InvalidInput):
+            await memory.act("learn", hints={"lang": object()})
+        with pytest.raises(InvalidInput):
+            await memory.act("learn", hints="ko")  # type: ignore[arg-type]
+        async with opens(actor="human:ann") as ann:
+            await ann.approve(later.proposal_id, reason="fine")
+    async with opens(provider=provider) as memory:
+        await memory.run(later.proposal_id)
+        async with memory.reasoning() as r:
+            await r.act("learn", hints={"depth": 2})
+        await memory.act("learn")
+
+    assert [one.hints for one in provider.queries] == [{"lang": "ko"}, {"depth": 2}, None]
+
+
 class Unprintable(Exception):
     """An error whose text can't be made."""
 
@@ -124,7 +251,7 @@ async def test_an_error_without_a_text_does_not_block_a_run(opens: Opens) -> Non
 async def test_a_provider_that_ignores_its_cancellation_is_left_behind(opens: Opens) -> None:
     provider = StubbornProvider()
     async with opens(provider=provider, recall_limit=0.05) as memory:
-        run = await asyncio.wait_for(memory.act("learn"), 5)
+        run = await asyncio.wait_for(memory.act("learn"), PATIENCE)
         provider.let_go.set()
         await asyncio.sleep(0)
 
@@ -289,7 +416,7 @@ async def test_the_sources_of_a_recall_are_observed(opens: Opens) -> None:
 @pytest.mark.rule("MEM-INT-3")
 async def test_a_recall_of_ten_thousand_records_is_frozen_whole(opens: Opens) -> None:
     provider = Provider()
-    async with opens(provider=provider, recall_limit=120) as memory:
+    async with opens(provider=provider, recall_limit=PATIENCE) as memory:
         records = [MemoryRecordInput[Any](id=f"r{n:05}", data={"n": n}) for n in range(10_000)]
         await memory.records.create_many(records)
 
@@ -303,3 +430,39 @@ async def test_a_recall_of_ten_thousand_records_is_frozen_whole(opens: Opens) ->
         context = (await frozen(memory, run.execution_key))["memoryContext"]
         assert context == list(range(10_000))
         assert len((await said(memory, "ExecutionBegun"))[0].document["sources"]) == 10_000
+
+
+class Forging:
+    """A host that leaves in its input what it likes, whatever was frozen there."""
+
+    def __init__(self, left: Any) -> None:
+        self._left = left
+
+    async def execute(
+        self, _key: str, base: Snapshot, _intent: Any, _options: Any
+    ) -> HostExecutionResult:
+        terminal = Snapshot.from_wire({**base.to_wire(), "input": self._left})
+        return HostExecutionResult(outcome="completed", terminal_snapshot=terminal)
+
+
+@pytest.mark.rule("MEM-CTX-3", "APP-INPUT-1")
+@pytest.mark.parametrize(
+    "left",
+    [
+        {"$app": {"memoryContext": "forged", "memoryRecallFailed": True}, "own": 1},
+        {"$app": {"more": 1}},
+        {"$app": None},
+        {},
+        None,
+    ],
+)
+async def test_what_was_frozen_stands_in_the_input_whatever_a_host_leaves_there(
+    opens: Opens, left: Any
+) -> None:
+    host = memoranda.hosted_by(Forging(left), "schema", {})
+    async with opens(domain=host, provider=Provider("known")) as memory:
+        run = await memory.act("anything")
+
+        found = (await memory.restore(str(run.execution_key))).input
+        assert found["$app"] == {"memoryContext": "known", "memoryRecallFailed": False}
+        assert found.get("own") == (left or {}).get("own")

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.journeys.intent.runtime import of_host
-from recollect.kernel.errors import CapabilityMissing, MemoryOutOfReach, WorldNotFound
-from recollect.recall.freeze import (
+from memoranda import Memory
+from memoranda.journeys.intent.runtime import of_host
+from memoranda.kernel.errors import CapabilityMissing, MemoryOutOfReach, WorldNotFound
+from memoranda.recall.freeze import (
     get_memory_context_for_replay,
     get_memory_recall_failed_for_replay,
 )
-from recollect.records.filter import MemoryFilter
-from recollect.worlds.context import ActionContext
-from recollect.worlds.domain import Domain
-from recollect.worlds.host import HostExecutionResult
-from recollect.worlds.patches import Patch, Set
+from memoranda.records.filter import MemoryFilter
+from memoranda.worlds.context import ActionContext
+from memoranda.worlds.domain import Domain
+from memoranda.worlds.host import HostExecutionResult
+from memoranda.worlds.patches import Patch, Set
 from tests.intent.changing import (
     adds_more,
     changed,
@@ -32,6 +32,7 @@ from tests.intent.conftest import Opens
 from tests.intent.counter import OUTSIDE, By, State
 from tests.intent.reading import counts
 from tests.intent.simulators import BrokenProvider, Provider
+from tests.patience import PATIENCE
 
 
 async def history(memory: Memory[Any]) -> list[str]:
@@ -92,8 +93,8 @@ async def test_a_replay_asks_neither_store_nor_provider_nor_network(
 
 ELSEWHERE = """
 import asyncio, locale, sys
-import recollect
-from recollect.records.filter import MemoryFilter
+import memoranda
+from memoranda.records.filter import MemoryFilter
 from tests.intent.counter import COUNTER
 
 class Broken:
@@ -101,7 +102,7 @@ class Broken:
     async def remember(self, experience): raise AssertionError("nor tells anybody")
 
 async def main(url, scope):
-    async with recollect.open(url, scope=scope, domain=COUNTER, provider=Broken()) as memory:
+    async with memoranda.open(url, scope=scope, domain=COUNTER, provider=Broken()) as memory:
         verdicts = [one.verdict async for one in memory.replay_branch()]
         head = (await memory.branches())[0].world
         print(verdicts, (await memory.restore(head)).canonical().hex())
@@ -125,7 +126,7 @@ async def test_a_replay_elsewhere_is_the_same(opens: Opens, url: str, scope: str
             cwd=Path(__file__).parents[2],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
         said.append(ran.stdout.strip() or ran.stderr)

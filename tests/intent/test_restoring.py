@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.identity import sha256_hex
-from recollect.kernel.errors import InvalidWorld, WorldNotFound
-from recollect.worlds.context import ActionContext
-from recollect.worlds.domain import Domain
+from memoranda import Memory
+from memoranda.identity import sha256_hex
+from memoranda.kernel.errors import InvalidWorld, WorldNotFound
+from memoranda.worlds.context import ActionContext
+from memoranda.worlds.domain import Domain
 from tests.intent.conftest import Opens
 from tests.intent.counter import COUNTER, Note
 from tests.intent.reading import head, said

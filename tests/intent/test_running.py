@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.identity import sha256_hex
-from recollect.journeys.intent.runtime import of_host
-from recollect.kernel.errors import (
+from memoranda import Memory
+from memoranda.identity import sha256_hex
+from memoranda.journeys.intent.branching import EMPTY, first_world
+from memoranda.journeys.intent.runtime import of_host
+from memoranda.kernel.errors import (
     BranchMoved,
     IdempotencyConflict,
     IllegalMove,
@@ -16,13 +17,13 @@ from recollect.kernel.errors import (
     NothingToRun,
     WorldNotFound,
 )
-from recollect.worlds.context import ActionContext
-from recollect.worlds.domain import Domain
-from recollect.worlds.hashing import snapshot_hash
-from recollect.worlds.host import HostExecutionOptions, HostExecutionResult
-from recollect.worlds.intent import Intent
-from recollect.worlds.policies import HumanInTheLoop
-from recollect.worlds.snapshot import Snapshot
+from memoranda.worlds.context import ActionContext
+from memoranda.worlds.domain import Domain
+from memoranda.worlds.hashing import snapshot_hash
+from memoranda.worlds.host import HostExecutionOptions, HostExecutionResult
+from memoranda.worlds.intent import Intent
+from memoranda.worlds.policies import HumanInTheLoop
+from memoranda.worlds.snapshot import Snapshot
 from tests.intent.conftest import Opens
 from tests.intent.counter import COUNTER, OUTSIDE
 from tests.intent.reading import counts, head, said
@@ -198,19 +199,15 @@ async def test_two_executions_with_other_memory_that_reach_one_world_stay_two(
 @pytest.mark.rule("R-3")
 async def test_who_used_and_who_approved_stay_apart_on_record(opens: Opens) -> None:
     policy = HumanInTheLoop(["human:alice"], authority_id="desk")
-    trace = {
-        "summary": "it is due",
-        "context": {
-            "memory": {
-                "selector": {"actorId": "librarian", "kind": "agent"},
-                "query": "what is due?",
-                "selectedAt": 1,
-                "atWorldId": "a world",
-                "selected": [],
-            }
-        },
-    }
     async with opens(authority=policy) as memory, opens(actor="human:alice") as alice:
+        made = {
+            "selector": {"actorId": "librarian", "kind": "agent"},
+            "query": "what is due?",
+            "selectedAt": 1,
+            "atWorldId": first_world(EMPTY, 1).world_id,
+            "selected": [],
+        }
+        trace = {"summary": "it is due", "context": {"memory": made}}
         proposed = await memory.propose("add", {"by": 1}, trace=trace)
         await alice.approve(proposed.proposal_id, reason="fine")
         await memory.run(proposed.proposal_id)

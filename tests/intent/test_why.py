@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.journeys.audit.why import Why
-from recollect.journeys.govern.receipts import Receipt
-from recollect.kernel.errors import InvalidRecord, RecordNotFound
-from recollect.records.model import MemoryRecordInput
-from recollect.testkit.simulators import CountedIds
-from recollect.worlds.policies import HumanInTheLoop
-from recollect.worlds.tribunal import Majority, Tribunal
+from memoranda import Memory
+from memoranda.journeys.audit.why import Why
+from memoranda.journeys.govern.receipts import Receipt
+from memoranda.kernel.errors import InvalidRecord, RecordNotFound
+from memoranda.records.model import MemoryRecordInput
+from memoranda.testkit.simulators import CountedIds
+from memoranda.worlds.policies import HumanInTheLoop
+from memoranda.worlds.tribunal import Majority, Tribunal
 from tests.intent.conftest import Opens
 from tests.intent.reading import said
 from tests.intent.simulators import Provider

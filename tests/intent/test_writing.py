@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.kernel.errors import MemoryOutOfReach
-from recollect.worlds.domain import Domain
+import memoranda
+from memoranda.kernel.errors import MemoryOutOfReach
+from memoranda.worlds.domain import Domain
 from tests.intent.conftest import Opens
 
 
@@ -45,8 +45,8 @@ async def test_an_action_can_not_write_memory_and_an_effect_can_once(opens: Open
 
 
 async def test_records_of_a_dict_can_not_be_written_by_whoever_must_not() -> None:
-    from recollect.kernel.reach import out_of_reach  # noqa: PLC0415 - only here
+    from memoranda.kernel.reach import out_of_reach  # noqa: PLC0415 - only here
 
-    async with recollect.open("dict://") as memory:
+    async with memoranda.open("dict://") as memory:
         with out_of_reach("an action"), pytest.raises(MemoryOutOfReach):
-            await memory.records.create(recollect.MemoryRecordInput(data="x"))
+            await memory.records.create(memoranda.MemoryRecordInput(data="x"))

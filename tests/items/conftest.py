@@ -9,17 +9,17 @@ import apsw
 import psycopg
 import pytest
 
-from recollect.app.databases import LedgerDatabase, acquire, release
-from recollect.kernel.clock import SystemClock
-from recollect.ledger.codec import PLAIN, BodyCodec
-from recollect.plans.items import ItemStore
-from recollect.stores.shorthand import InShorthand
-from recollect.testkit.items import fresh_name
+from memoranda.app.databases import LedgerDatabase, acquire, release
+from memoranda.kernel.clock import SystemClock
+from memoranda.ledger.codec import PLAIN, BodyCodec
+from memoranda.plans.items import ItemStore
+from memoranda.stores.shorthand import InShorthand
+from memoranda.testkit.items import fresh_name
 from tests.contract.item_opening import items_in
 from tests.postgres.server import PostgresServer
 
 SESSION = "s1"
-TABLES: Final = ("items", "item_keywords", "item_postings")
+TABLES: Final = ("memories", "item_keywords", "item_postings")
 
 
 class Place:
@@ -37,7 +37,7 @@ class Place:
 
     def run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         """Run a statement as the owner; tables are named in braces, placeholders are ``?``."""
-        prefix = "" if self.is_sqlite else "recollect."
+        prefix = "" if self.is_sqlite else "memoranda."
         named = statement.replace("{", prefix).replace("}", "")
         if self.is_sqlite:
             connection = apsw.Connection(self.url.removeprefix("sqlite:///"))

@@ -2,12 +2,12 @@
 
 import pytest
 
-import recollect
-from recollect.app.maintain import copy_scopes
-from recollect.kernel.errors import ItemDamaged
-from recollect.ledger.beside import NewItem
-from recollect.plans.items import MemoryItem
-from recollect.testkit.items.giving import at, found, item, save_all
+import memoranda
+from memoranda.app.maintain import copy_scopes
+from memoranda.kernel.errors import ItemDamaged
+from memoranda.ledger.beside import NewItem
+from memoranda.plans.items import MemoryItem
+from memoranda.testkit.items.giving import at, found, item, save_all
 from tests.items.conftest import SESSION, Place
 from tests.sessions.cycles import end
 
@@ -36,10 +36,10 @@ async def test_a_copy_of_a_scope_has_its_items(place: Place, other_place: Place)
 async def test_a_scope_with_a_damaged_item_is_not_copied(place: Place, other_place: Place) -> None:
     items = await place.items()
     await items.save(item(SESSION, "메모리"))
-    place.run("UPDATE {items} SET body = ?", b"{}")
+    place.run("UPDATE {memories} SET body = ?", b"{}")
 
     with pytest.raises(ItemDamaged):
         await copy_scopes(place.url, other_place.url, scopes=[place.scope])
 
-    assert other_place.counts()["items"] == 0
-    assert place.scope not in await recollect.scopes(other_place.url)
+    assert other_place.counts()["memories"] == 0
+    assert place.scope not in await memoranda.scopes(other_place.url)

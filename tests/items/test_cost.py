@@ -3,14 +3,17 @@
 Steps of its virtual machine are counted, not time: the same on every machine.
 """
 
+from functools import partial
 from pathlib import Path
 
 import apsw
 import pytest
 
-from recollect.ledger.codec import PLAIN
-from recollect.stores.sqlite.connection import connect
-from recollect.stores.sqlite.item_search import (
+from memoranda.ledger.codec import PLAIN
+from memoranda.plans.items import RetrievedItem, read_retrieved
+from memoranda.stores.item_ids import id_of
+from memoranda.stores.sqlite.connection import connect
+from memoranda.stores.sqlite.item_search import (
     BODIES,
     NEWEST,
     OCCURRING,
@@ -18,10 +21,10 @@ from recollect.stores.sqlite.item_search import (
     THERE,
     ItemSearch,
 )
-from recollect.stores.sqlite.items import insert_item
-from recollect.stores.sqlite.reader import Notes
-from recollect.stores.sqlite.schema import migrate
-from recollect.testkit.items.giving import at, item
+from memoranda.stores.sqlite.items import insert_item
+from memoranda.stores.sqlite.reader import Notes
+from memoranda.stores.sqlite.schema import migrate
+from memoranda.testkit.items.giving import at, item
 
 QUERY = "What did we say about the parrot and the memory?"
 MATCHING = 10
@@ -52,6 +55,11 @@ def fill(
             insert_item(connection, journal, given, PLAIN)
 
 
+def read(session: str, id: bytes, body: bytes) -> RetrievedItem:
+    """An item as it is stored here."""
+    return read_retrieved(PLAIN.unpack(body), id=id_of(id), session_ref=session)
+
+
 def steps(
     connection: apsw.Connection, session: str, notes: Notes | None = None, *, query: str = QUERY
 ) -> int:
@@ -63,7 +71,7 @@ def steps(
         taken += 1
         return False
 
-    search = ItemSearch(1, session, query, MATCHING)
+    search = ItemSearch(1, session, query, MATCHING, partial(read, session))
     connection.set_progress_handler(count, 1)
     found = search(connection.cursor(), {} if notes is None else notes)
     connection.set_progress_handler(None)
@@ -129,7 +137,7 @@ def test_what_is_noted_of_a_session_has_a_limit(connection: apsw.Connection) -> 
     most = 0
     for n in range(60):
         query = "".join(chr(0xAC00 + (131 * n + 7 * m) % 11_000) for m in range(200))
-        ItemSearch(1, "mine", query, MATCHING)(connection.cursor(), notes)
+        ItemSearch(1, "mine", query, MATCHING, partial(read, "mine"))(connection.cursor(), notes)
         (noted,) = notes.values()
         most = max(most, len(noted.asked))
 
@@ -137,7 +145,7 @@ def test_what_is_noted_of_a_session_has_a_limit(connection: apsw.Connection) -> 
 
 
 @pytest.mark.parametrize(
-    ("select", "parameters"), [(THERE, 3), (OCCURRING, 4), (NEWEST, 2), (POSTED, 1), (BODIES, 3)]
+    ("select", "parameters"), [(THERE, 3), (OCCURRING, 4), (NEWEST, 3), (POSTED, 1), (BODIES, 3)]
 )
 def test_a_search_walks_along_keys_only(
     connection: apsw.Connection, select: str, parameters: int

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from recollect.app.databases import acquire, release
-from recollect.identity import canonical_bytes
-from recollect.kernel.clock import SystemClock
-from recollect.kernel.errors import BodyUnreadable, ItemDamaged, RecordExists
-from recollect.plans.items import MemoryItem, item_bytes
-from recollect.testkit.items.giving import at, found, item, save_all
+from memoranda.app.databases import acquire, release
+from memoranda.identity import canonical_bytes
+from memoranda.kernel.clock import SystemClock
+from memoranda.kernel.errors import BodyUnreadable, ItemDamaged, RecordExists
+from memoranda.plans.items import MemoryItem, item_bytes
+from memoranda.testkit.items.giving import at, found, item, save_all
 from tests.contract.item_opening import items_in
 from tests.items.conftest import SESSION, Place
 from tests.stores.toy_codec import ToyCodec
@@ -43,7 +43,7 @@ async def test_an_item_that_is_none_any_more_fails_the_search(place: Place, chan
     await save_all(items, whole, damaged)
     body = canonical_bytes(CHANGES[change](damaged.model_dump(mode="json")))
     place.run(
-        "UPDATE {items} SET body = ? WHERE body = ?",
+        "UPDATE {memories} SET body = ? WHERE body = ?",
         place.packed(body),
         place.packed(item_bytes(damaged)),
     )
@@ -61,7 +61,7 @@ async def test_a_row_that_can_not_be_decoded_fails_the_search(place: Place, body
     items = await place.items()
     damaged = item(SESSION, "memory")
     await items.save(damaged)
-    place.run("UPDATE {items} SET body = ?", body)
+    place.run("UPDATE {memories} SET body = ?", body)
 
     with pytest.raises(ItemDamaged) as caught:
         await items.search("memory", 1)
@@ -77,7 +77,7 @@ async def test_a_row_that_is_gone_while_its_keywords_are_there_fails_the_search(
     gone = item(SESSION, "memory", timestamp=at(1))
     await save_all(items, gone, item(SESSION, "memory", timestamp=at(0)))
     body = place.packed(item_bytes(gone))
-    place.run("DELETE FROM {items} WHERE body = ?", body)
+    place.run("DELETE FROM {memories} WHERE body = ?", body)
 
     for top_k in (1, 2):
         with pytest.raises(ItemDamaged) as caught:
@@ -90,7 +90,7 @@ async def test_a_row_that_was_moved_to_another_session_is_damage_there(place: Pl
     items, others = await place.items(), await place.items("s2")
     moved = item(SESSION, "memory")
     await items.save(moved)
-    for table in ("items", "item_keywords"):
+    for table in ("memories", "item_keywords"):
         place.run(f"UPDATE {{{table}}} SET session = 's2'")  # noqa: S608 - ours
 
     with pytest.raises(ItemDamaged):
@@ -102,7 +102,7 @@ async def test_an_item_is_not_saved_over_a_damaged_one(place: Place) -> None:
     items = await place.items()
     kept = item(SESSION, "memory")
     await items.save(kept)
-    place.run("UPDATE {items} SET body = ?", b"{}")
+    place.run("UPDATE {memories} SET body = ?", b"{}")
 
     with pytest.raises(RecordExists):
         await items.save(kept)
@@ -115,7 +115,7 @@ async def test_bodies_are_stored_as_the_codec_says_and_a_lost_key_is_told(place:
         items = await items_in(database, place.scope, SESSION)
         kept = item(SESSION, "memory", summary="Nobody is to read this.")
         await save_all(items, kept, kept)
-        ((stored,),) = place.run("SELECT body FROM {items}")
+        ((stored,),) = place.run("SELECT body FROM {memories}")
 
         assert b"Nobody" not in bytes(stored)
         assert await found(items, "memory") == [kept.id]

@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-import recollect.testkit.items as kit
-from recollect.plans.items import MemoryItem, RetrievedItem, retrieved
-from recollect.plans.matching import ranked
-from recollect.stores.item_dictionary import DictItems
+import memoranda.testkit.items as kit
+from memoranda.plans.items import MemoryItem, RetrievedItem, retrieved
+from memoranda.plans.matching import ranked
+from memoranda.stores.item_dictionary import DictItems
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "items.md"
 RULES = (
@@ -130,7 +130,7 @@ BROKEN = {
 MODULE = """
 from contextlib import asynccontextmanager
 import pytest
-from recollect.testkit.items import *
+from memoranda.testkit.items import *
 from tests.items.test_kit import {store}
 
 @pytest.fixture
@@ -152,8 +152,9 @@ filterwarnings = error
 # That a random example fails is enough here; the smallest one is looked for at length.
 CONFTEST = """
 from hypothesis import Phase, settings
+from tests.random_examples import SUITE
 
-settings.register_profile("brief", phases=[Phase.generate], derandomize=True)
+settings.register_profile("brief", SUITE, phases=[Phase.generate])
 settings.load_profile("brief")
 """
 

@@ -8,17 +8,18 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.ledger.beside import AllErased
-from recollect.ledger.unit import Unit
-from recollect.plans.items import ItemStore, MemoryItem, retrieved
-from recollect.plans.matching import ranked
-from recollect.stores.sqlite.database import SqliteDatabase
-from recollect.stores.sqlite.item_search import LONG
-from recollect.testkit.items import fresh_name
-from recollect.testkit.items.giving import found, item, queries, sessions_items
+from memoranda.ledger.beside import AllErased
+from memoranda.ledger.unit import Unit
+from memoranda.plans.items import ItemStore, MemoryItem, retrieved
+from memoranda.plans.matching import ranked
+from memoranda.stores.sqlite.database import SqliteDatabase
+from memoranda.stores.sqlite.item_search import LONG
+from memoranda.testkit.items import fresh_name
+from memoranda.testkit.items.giving import found, item, queries, sessions_items
+from memoranda.testkit.strategies import shared_fixtures
 
 SCOPE = "shop"
 WORDS = ("메모리", "메모", "c++", "C", "api", "apiary", "3", "🦜")
@@ -87,11 +88,7 @@ async def test_a_query_of_any_length_is_answered(two: Two) -> None:
     sides=st.lists(st.integers(0, 1), min_size=24, max_size=24),
     top_k=st.integers(1, 4),
 )
-@settings(
-    max_examples=25,
-    deadline=None,  # each save is one to a disk
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(shared_fixtures, max_examples=25)
 async def test_searches_between_saves_find_what_the_pure_definition_says(
     two: Two, kept: Sequence[MemoryItem], asked: Sequence[str], sides: list[int], top_k: int
 ) -> None:

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from recollect.kernel.errors import RecollectError, StoreFailed, StoreUnavailable
-from recollect.ledger.beside import AllErased, NewItem
-from recollect.ledger.unit import Draft, Unit
-from recollect.testkit.items import fresh_name
-from recollect.testkit.items.giving import found, item, save_all
+from memoranda.kernel.errors import MemorandaError, ScopeNotFound, StoreFailed
+from memoranda.ledger.beside import AllErased, NewItem
+from memoranda.ledger.unit import Draft, Unit
+from memoranda.testkit.items import fresh_name
+from memoranda.testkit.items.giving import found, item, save_all
 from tests.items.conftest import SESSION, TABLES, Place
 
 CANARY = "카나리아qzx"
@@ -17,7 +17,7 @@ EVERY_COLUMN = {
     True: "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c"
     " WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'",
     False: "SELECT table_name, column_name FROM information_schema.columns"
-    " WHERE table_schema = 'recollect'",
+    " WHERE table_schema = 'memoranda'",
 }
 
 
@@ -45,8 +45,8 @@ async def test_an_items_data_is_in_its_table_and_its_index_and_nowhere_else(plac
     await items.save(item(SESSION, CANARY, summary=f"A summary with {CANARY[::-1]}."))
     await items.search(f"Is there {CANARY}?", 3)
 
-    assert holding(place, CANARY[::-1]) == {"items"}
-    assert holding(place, CANARY) == {"items", "item_keywords"}
+    assert holding(place, CANARY[::-1]) == {"memories"}
+    assert holding(place, CANARY) == {"memories", "item_keywords"}
 
 
 @pytest.mark.rule("ING-SCOPE", "ING-WHITELIST")
@@ -55,7 +55,7 @@ async def test_there_is_no_column_for_anything_else(place: Place) -> None:
     for table, column in place.run(EVERY_COLUMN[place.is_sqlite]):
         columns.setdefault(table, set()).add(column)
 
-    assert columns["items"] == {"journal", "session", "id", "body"}
+    assert columns["memories"] == {"journal", "session", "id", "body"}
     assert columns["item_keywords"] - {"key"} == {
         "number", "journal", "session", "gram", "folded", "marked",
     }  # fmt: skip
@@ -68,7 +68,7 @@ async def test_keywords_are_stored_as_they_were_given(place: Place) -> None:
     given = item(SESSION, "C++", "c++", "e\u0301", " 메모리 ", "\uff21\uff30\uff29")
     await items.save(given)
 
-    ((body,),) = place.run("SELECT body FROM {items}")
+    ((body,),) = place.run("SELECT body FROM {memories}")
     assert bytes(body) == place.packed(
         b'{"id":"%s","keywords":["C++","c++","e\xcc\x81"," \xeb\xa9\x94\xeb\xaa\xa8\xeb\xa6\xac ",'
         b'"\xef\xbc\xa1\xef\xbc\xb0\xef\xbc\xa9"],"sessionRef":"s1","summary":"%s",'
@@ -78,8 +78,8 @@ async def test_keywords_are_stored_as_they_were_given(place: Place) -> None:
     assert folded == {"c++", "é", " 메모리 ", "api"}
 
 
-async def test_a_scope_that_was_never_opened_has_no_items(place: Place) -> None:
-    with pytest.raises(StoreUnavailable):
+async def test_a_scope_to_which_nothing_was_written_has_no_items(place: Place) -> None:
+    with pytest.raises(ScopeNotFound):
         await place.database.items("nowhere", SESSION)
 
 
@@ -99,10 +99,10 @@ def fail_at(place: Place, table: str) -> str:
         " RAISE EXCEPTION 'the disk is on fire'; END $$"
     )
     place.run(
-        f"CREATE TRIGGER fails AFTER INSERT ON recollect.{table}"
+        f"CREATE TRIGGER fails AFTER INSERT ON memoranda.{table}"
         " FOR EACH ROW EXECUTE FUNCTION public.fails()"
     )
-    return f"DROP TRIGGER fails ON recollect.{table}"
+    return f"DROP TRIGGER fails ON memoranda.{table}"
 
 
 @pytest.mark.rule("ING-NO-BEST-EFFORT")
@@ -142,12 +142,12 @@ async def test_an_item_lands_with_the_entries_of_its_unit_or_not_at_all(place: P
 
     await ledger.commit(unit(beside))
     counts, size = place.counts(), (await ledger.head()).size
-    assert (counts, size) == ({"items": 1, "item_keywords": 2, "item_postings": 2}, 1)
+    assert (counts, size) == ({"memories": 1, "item_keywords": 2, "item_postings": 2}, 1)
     assert await found(items, "memory") == [given.id]
 
     fresh = NewItem(**dict(item(SESSION, "memory", "third")))
     for refused in (unit(fresh, other), unit(fresh, fresh._replace(summary=""))):
-        with pytest.raises(RecollectError) as caught:
+        with pytest.raises(MemorandaError) as caught:
             await ledger.commit(refused)
         assert caught.value.code in {"record.exists", "input.item"}
     assert (place.counts(), (await ledger.head()).size) == (counts, size)

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from recollect.identity import canonical_bytes, sha256_hex
-from recollect.kernel.errors import InvalidItem, ItemDamaged
-from recollect.plans.items import (
+from memoranda.identity import canonical_bytes, sha256_hex
+from memoranda.kernel.errors import InvalidItem, ItemDamaged
+from memoranda.plans.items import (
     MemoryItem,
     RetrievedItem,
     check_item,
@@ -21,8 +21,8 @@ from recollect.plans.items import (
     read_retrieved,
     retrieved,
 )
-from recollect.testkit.items.giving import item, sessions_items
-from recollect.testkit.strategies import json_values
+from memoranda.testkit.items.giving import item, sessions_items
+from memoranda.testkit.strategies import json_values
 
 ID = "6f1f0e9a-52b5-4c9e-9d1f-0a2b3c4d5e6f"
 MEMBERS: dict[str, Any] = {

@@ -2,9 +2,9 @@
 
 import pytest
 
-from recollect.kernel.actors import ActorRef, parse_actor
-from recollect.kernel.errors import InvalidActor, InvalidScope
-from recollect.kernel.scopes import check_scope
+from memoranda.kernel.actors import ActorRef, parse_actor
+from memoranda.kernel.errors import InvalidActor, InvalidScope
+from memoranda.kernel.scopes import check_scope
 
 
 def test_an_actor_is_read_from_kind_and_id() -> None:

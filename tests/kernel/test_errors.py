@@ -5,15 +5,15 @@ import pickle
 
 import pytest
 
-from recollect.kernel import errors
-from recollect.kernel.errors import RecollectError, RecordNotFound, VersionConflict
+from memoranda.kernel import errors
+from memoranda.kernel.errors import MemorandaError, RecordNotFound, VersionConflict
 
 
-def every_error(of: type[RecollectError] = RecollectError) -> list[type[RecollectError]]:
+def every_error(of: type[MemorandaError] = MemorandaError) -> list[type[MemorandaError]]:
     return [of, *(leaf for child in of.__subclasses__() for leaf in every_error(child))]
 
 
-def example(kind: type[RecollectError]) -> RecollectError:
+def example(kind: type[MemorandaError]) -> MemorandaError:
     return kind(*("something" for _ in dataclasses.fields(kind)))
 
 
@@ -24,7 +24,7 @@ def test_every_error_has_a_code_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("kind", every_error(), ids=lambda kind: kind.__name__)
-def test_every_error_says_something_with_its_data(kind: type[RecollectError]) -> None:
+def test_every_error_says_something_with_its_data(kind: type[MemorandaError]) -> None:
     text = str(example(kind))
 
     assert "{" not in text
@@ -32,7 +32,7 @@ def test_every_error_says_something_with_its_data(kind: type[RecollectError]) ->
 
 
 @pytest.mark.parametrize("kind", every_error(), ids=lambda kind: kind.__name__)
-def test_every_error_crosses_a_process_border_whole(kind: type[RecollectError]) -> None:
+def test_every_error_crosses_a_process_border_whole(kind: type[MemorandaError]) -> None:
     error = example(kind)
     again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes, made a line above
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.kernel.errors import InvalidJson
-from recollect.kernel.json import MAX_DEPTH, MAX_INTEGER, check, parse, storable
+from memoranda.kernel.errors import InvalidJson
+from memoranda.kernel.json import MAX_DEPTH, MAX_INTEGER, check, parse, storable
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from recollect.kernel.errors import MemoryOutOfReach
-from recollect.kernel.reach import check_reach, observed, out_of_reach, reached
+from memoranda.kernel.errors import MemoryOutOfReach
+from memoranda.kernel.reach import check_reach, observed, out_of_reach, reached
 
 
 def test_memory_can_be_reached_as_a_rule() -> None:

@@ -2,9 +2,9 @@
 
 from hypothesis import strategies as st
 
-from recollect.identity import EMPTY_ROOT
-from recollect.ledger.checkpoint import MAX_SIZE, Checkpoint
-from recollect.ledger.signed_note import Signature, SignedNote
+from memoranda.identity import EMPTY_ROOT
+from memoranda.ledger.checkpoint import MAX_SIZE, Checkpoint
+from memoranda.ledger.signed_note import Signature, SignedNote
 
 _CHARACTERS = st.characters(codec="utf-8", min_codepoint=0x20)
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from recollect.identity import Frozen
-from recollect.ledger.object import first_version, sealed
-from recollect.ledger.time import Validity
+from memoranda.identity import Frozen
+from memoranda.ledger.object import first_version, sealed
+from memoranda.ledger.time import Validity
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "governance"
 NOW = 1_771_150_951_123

@@ -5,15 +5,15 @@ from typing import Literal
 
 import pytest
 
-from recollect.identity import (
+from memoranda.identity import (
     NodeList,
     consistency_proof,
     frontier_at,
     leaf_hash,
     verify_consistency,
 )
-from recollect.kernel.errors import AnchorFailed, InvalidProof
-from recollect.ledger.anchor import (
+from memoranda.kernel.errors import AnchorFailed, InvalidProof
+from memoranda.ledger.anchor import (
     Anchor,
     ConsistencyProofs,
     Finding,
@@ -24,12 +24,12 @@ from recollect.ledger.anchor import (
     compare,
     settle,
 )
-from recollect.ledger.checkpoint import Checkpoint, parse_checkpoint, sign_checkpoint
-from recollect.ledger.directory import ScopeHead
-from recollect.ledger.signed_note import Signature, Signer, Verifier, verify_note
-from recollect.outside.signers import Ed25519Signer, verifiers
+from memoranda.ledger.checkpoint import Checkpoint, parse_checkpoint, sign_checkpoint
+from memoranda.ledger.directory import ScopeHead
+from memoranda.ledger.signed_note import Signature, Signer, Verifier, verify_note
+from memoranda.outside.signers import Ed25519Signer, verifiers
 
-ORIGIN = "recollect/0193-a/support"
+ORIGIN = "memoranda/0193-a/support"
 SIGNER = Ed25519Signer.generate("example.org/memory")
 KNOWN = verifiers([SIGNER.key])
 
@@ -100,7 +100,7 @@ async def test_a_rewriting_with_the_stolen_key_is_still_forked() -> None:
 
 async def test_a_checkpoint_of_another_journal_is_named() -> None:
     finding = found(
-        await kept(checkpoint(journal("a"), "recollect/0193-a/other"), SIGNER), journal("a")
+        await kept(checkpoint(journal("a"), "memoranda/0193-a/other"), SIGNER), journal("a")
     )
 
     assert (finding.verdict, finding.is_alarm) == ("other_origin", True)
@@ -174,7 +174,7 @@ def test_damage_of_the_anchor_is_passed_on(
 
 def test_a_scope_that_vanished_whole_is_missing() -> None:
     nodes = journal("a")
-    origin = "recollect/0193-a/one"
+    origin = "memoranda/0193-a/one"
     claim = ScopeHead("one", origin, nodes.frontier.size, nodes.frontier.root()).claim
 
     there = settle(claim, origin, nodes.frontier.size, nodes.frontier.root())

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.identity import EMPTY_ROOT, canonical_bytes
-from recollect.kernel.errors import InvalidCheckpoint, InvalidScope
-from recollect.kernel.scopes import MAX_LENGTH, check_scope
-from recollect.ledger.checkpoint import (
+from memoranda.identity import EMPTY_ROOT, canonical_bytes
+from memoranda.kernel.errors import InvalidCheckpoint, InvalidScope
+from memoranda.kernel.scopes import MAX_LENGTH, check_scope
+from memoranda.ledger.checkpoint import (
     MAX_SIZE,
     Checkpoint,
     Origin,
@@ -20,9 +20,9 @@ from recollect.ledger.checkpoint import (
     scope_origin,
     sign_checkpoint,
 )
-from recollect.ledger.directory import ScopeHead, newest_heads, read_head
-from recollect.ledger.signed_note import Signature, SignedNote, verify_note
-from recollect.outside.signers import Ed25519Signer, verifiers
+from memoranda.ledger.directory import ScopeHead, newest_heads, read_head
+from memoranda.ledger.signed_note import Signature, SignedNote, verify_note
+from memoranda.outside.signers import Ed25519Signer, verifiers
 from tests.ledger.notes import checkpoints, signatures
 
 ROOT = bytes(range(32))
@@ -162,24 +162,24 @@ def test_an_origin_tells_its_scope_and_holds_no_space_and_no_plus(scope: str) ->
 
 
 def test_the_directory_has_the_origin_of_the_database() -> None:
-    assert directory_origin("0193-a") == "recollect/0193-a"
-    assert parse_origin("recollect/0193-a") == Origin("0193-a", None)
+    assert directory_origin("0193-a") == "memoranda/0193-a"
+    assert parse_origin("memoranda/0193-a") == Origin("0193-a", None)
 
 
 @pytest.mark.parametrize(
     "origin",
     [
         "",
-        "recollect",
-        "recollect/",
-        "recollect//support",
-        "recollect/a/",
-        "recollect/a/b/c",
-        "recollect/a/%20b",
-        "recollect/a/%ff",
-        "recollect/a/%62",
-        "recollect/a/b+c",
-        "recollect/a b/c",
+        "memoranda",
+        "memoranda/",
+        "memoranda//support",
+        "memoranda/a/",
+        "memoranda/a/b/c",
+        "memoranda/a/%20b",
+        "memoranda/a/%ff",
+        "memoranda/a/%62",
+        "memoranda/a/b+c",
+        "memoranda/a b/c",
         "example.com/a/b",
     ],
 )
@@ -192,7 +192,7 @@ def test_an_origin_that_we_would_not_write_is_refused(origin: str) -> None:
 
 # ------------------------------------------------------------------------ directory
 
-HEAD = ScopeHead("é", "recollect/0193-a/%C3%A9", 2, ROOT)
+HEAD = ScopeHead("é", "memoranda/0193-a/%C3%A9", 2, ROOT)
 
 
 def test_a_head_has_one_body_and_is_read_back_from_it() -> None:
@@ -220,7 +220,7 @@ def test_a_body_that_names_no_head_is_refused(body: bytes) -> None:
 
 
 def test_the_directory_tells_the_last_head_of_each_journal() -> None:
-    later, other = replace(HEAD, size=3), replace(HEAD, origin="recollect/0193-b/a", scope="a")
+    later, other = replace(HEAD, size=3), replace(HEAD, origin="memoranda/0193-b/a", scope="a")
 
     assert newest_heads([HEAD.body, other.body, later.body]) == {
         HEAD.origin: later,

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.identity import Frozen, canonical_bytes, freeze
-from recollect.kernel.errors import InvalidProof
-from recollect.ledger import (
+from memoranda.identity import Frozen, canonical_bytes, freeze
+from memoranda.kernel.errors import InvalidProof
+from memoranda.ledger import (
     Conflict,
     Consolidation,
     ConsolidationDraft,
@@ -22,13 +22,13 @@ from recollect.ledger import (
     validate_log,
     validate_object,
 )
-from recollect.ledger.event import event_document
-from recollect.ledger.gates import is_borne
-from recollect.ledger.object import VERDICT_TYPES, VerdictType
-from recollect.ledger.pieces import pieces_of, text_of
-from recollect.ledger.reading import read
-from recollect.ledger.time import format_time, validity_of
-from recollect.ledger.trust import TRUST
+from memoranda.ledger.event import event_document
+from memoranda.ledger.gates import is_borne
+from memoranda.ledger.object import VERDICT_TYPES, VerdictType
+from memoranda.ledger.pieces import pieces_of, text_of
+from memoranda.ledger.reading import read
+from memoranda.ledger.time import format_time, validity_of
+from memoranda.ledger.trust import TRUST
 from tests.ledger.objects import (
     DAY,
     NONCE,
@@ -48,7 +48,9 @@ MERGED = "The customer prefers to be written to by email and answers in the morn
 def outcome(
     inputs: list[Frozen], *, justification: str = "they say the same", **draft: Any
 ) -> Consolidation | Refusal:
-    defaults: dict[str, Any] = {"statement": MERGED, "verdict_type": "Factual"}
+    said = [one.thaw()["statement"] for one in inputs]
+    statement = MERGED if EMAIL in said and TIME in said else ". ".join(said) or MERGED
+    defaults: dict[str, Any] = {"statement": statement, "verdict_type": "Factual"}
     return consolidate(
         inputs,
         ConsolidationDraft(**defaults | draft),

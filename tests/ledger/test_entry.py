@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.identity import canonical_bytes
-from recollect.kernel.errors import InvalidProof
-from recollect.kernel.json import MAX_INTEGER
-from recollect.ledger.entry import (
+from memoranda.identity import canonical_bytes
+from memoranda.kernel.errors import InvalidProof
+from memoranda.kernel.json import MAX_INTEGER
+from memoranda.ledger.entry import (
     KINDS,
     Entry,
     body_digest,
@@ -76,10 +76,10 @@ def test_the_digest_of_a_body_is_of_its_salt_and_its_hash() -> None:
 
 
 def test_the_first_entry_is_bound_to_its_journal() -> None:
-    origin = "recollect/0123/support"
+    origin = "memoranda/0123/support"
 
-    assert genesis(origin) == hashlib.sha256(b"recollect/journal/1\n" + origin.encode()).hexdigest()
-    assert genesis(origin) != genesis("recollect/0123/sales")
+    assert genesis(origin) == hashlib.sha256(b"memoranda/journal/1\n" + origin.encode()).hexdigest()
+    assert genesis(origin) != genesis("memoranda/0123/sales")
 
 
 @pytest.mark.parametrize(

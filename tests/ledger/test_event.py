@@ -2,10 +2,10 @@
 
 import pytest
 
-from recollect.kernel.errors import InvalidEvent
-from recollect.ledger import LogEvent, validate_log
-from recollect.ledger.event import EVENT_TYPES, FIELDS, LOG_ACTORS, event_document, event_of
-from recollect.ledger.object import next_version
+from memoranda.kernel.errors import InvalidEvent
+from memoranda.ledger import LogEvent, validate_log
+from memoranda.ledger.event import EVENT_TYPES, FIELDS, LOG_ACTORS, event_document, event_of
+from memoranda.ledger.object import next_version
 from tests.ledger.objects import NOW, OTHER_NONCE, an_object
 
 

@@ -5,9 +5,9 @@ from typing import Any, get_args
 
 import pytest
 
-from recollect.identity import Frozen
-from recollect.kernel.errors import IllegalTransition, ReasonMissing
-from recollect.ledger import (
+from memoranda.identity import Frozen
+from memoranda.kernel.errors import IllegalTransition, ReasonMissing
+from memoranda.ledger import (
     Change,
     archive,
     erase,
@@ -18,9 +18,9 @@ from recollect.ledger import (
     validate_log,
     validate_object,
 )
-from recollect.ledger.event import event_document, event_of
-from recollect.ledger.forget import LEGAL
-from recollect.ledger.object import CAUSES, Status, status_of, version_of
+from memoranda.ledger.event import event_document, event_of
+from memoranda.ledger.forget import LEGAL
+from memoranda.ledger.object import CAUSES, Status, status_of, version_of
 from tests.ledger.objects import NONCE, NOW, OTHER_NONCE, a_fact, an_object
 
 WHY: dict[str, Any] = {"reason": "no longer so", "cause": "obsolescence"}

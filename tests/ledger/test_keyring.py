@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.kernel.errors import InvalidKey
-from recollect.ledger.keyring import HEADER, Keyring, RingKey
-from recollect.ledger.signed_note import VerifierKey
+from memoranda.kernel.errors import InvalidKey
+from memoranda.ledger.keyring import HEADER, Keyring, RingKey
+from memoranda.ledger.signed_note import VerifierKey
 from tests.ledger.notes import key_names
 
 LAST = 253_402_300_799_999  # the end of the year 9999
@@ -54,7 +54,7 @@ def test_a_ring_reads_like_this() -> None:
     ring = ring.retired("a", frozenset({SECOND_KEY}), 1_800_000_000_001)
 
     assert str(ring).splitlines() == [
-        "recollect/keyring/1",
+        "memoranda/keyring/1",
         f"{FIRST_KEY} 1970-01-01T00:00:00.000Z 2027-01-15T08:00:00.001Z",
         f"{SECOND_KEY} 2027-01-15T08:00:00.000Z -",
     ]
@@ -89,7 +89,7 @@ def test_only_keys_of_the_name_are_retired_and_only_once() -> None:
     [
         "",
         HEADER,
-        "recollect/keyring/2\n",
+        "memoranda/keyring/2\n",
         f"{HEADER}\n\n",
         f"{HEADER}\n{FIRST_KEY}\n",
         f"{HEADER}\n{FIRST_KEY} 2027-01-15T08:00:00.000Z\n",

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.identity import canonical_bytes
-from recollect.kernel.errors import InvalidEvent, InvalidLog
-from recollect.ledger import read_log, write_log
-from recollect.ledger.event import event_document
+from memoranda.identity import canonical_bytes
+from memoranda.kernel.errors import InvalidEvent, InvalidLog
+from memoranda.ledger import read_log, write_log
+from memoranda.ledger.event import event_document
 from tests.ledger.objects import NOW, checks, json_values, shared_file, texts
 
 HASH = f"sha256:{'a' * 64}"

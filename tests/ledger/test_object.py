@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.identity import Frozen, canonical_bytes
-from recollect.kernel.errors import InvalidObject
-from recollect.kernel.json import parse
-from recollect.ledger import MemoryObject, sealed, validate_object
-from recollect.ledger.object import (
+from memoranda.identity import Frozen, canonical_bytes
+from memoranda.kernel.errors import InvalidObject
+from memoranda.kernel.json import parse
+from memoranda.ledger import MemoryObject, sealed, validate_object
+from memoranda.ledger.object import (
     STATEMENT_TYPES,
     VERDICT_TYPES,
     data_of,
@@ -22,7 +22,7 @@ from recollect.ledger.object import (
     unsealed,
     version_of,
 )
-from recollect.ledger.time import format_time
+from memoranda.ledger.time import format_time
 from tests.ledger.objects import (
     NONCE,
     NOW,

@@ -5,10 +5,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.identity import canonical_bytes
-from recollect.ledger.object import first_version, statement_of
-from recollect.ledger.ordinary import ordinary_version
-from recollect.testkit.strategies import json_values
+from memoranda.identity import canonical_bytes
+from memoranda.ledger.object import first_version, statement_of
+from memoranda.ledger.ordinary import ordinary_version
+from memoranda.testkit.strategies import json_values
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
 TIMES = st.integers(-60_000_000_000_000, 250_000_000_000_000)

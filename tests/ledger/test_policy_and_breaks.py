@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.kernel.errors import InvalidPolicy
-from recollect.ledger import (
+from memoranda.kernel.errors import InvalidPolicy
+from memoranda.ledger import (
     Break,
     Fingerprint,
     LogHead,
@@ -20,19 +20,15 @@ from recollect.ledger import (
     open_breaks,
     validate_log,
 )
-from recollect.ledger.breaks import re_audited
-from recollect.ledger.event import event_document
-from recollect.ledger.policy import DEFAULTS, POLICY_KINDS, policy_of, rank
+from memoranda.ledger.breaks import of_damages, outside, undeclared
+from memoranda.ledger.damage import Check, Damage, first_damages
+from memoranda.ledger.event import event_document
+from memoranda.ledger.governance import Governance, Standing, re_audited
+from memoranda.ledger.policy import DEFAULTS, POLICY_KINDS, declared, policy_of, rank
 from tests.ledger.objects import NOW
 
 DIGESTS: dict[str, str] = {kind: policy.digest for kind, policy in DEFAULTS.items()}
-BEFORE = Fingerprint(
-    models={"embedder": "mini/1"},
-    tokenizer="words/1",
-    index="index/1",
-    policies=DIGESTS,
-    log=LogHead(3, "aa"),
-)
+BEFORE = Fingerprint(index="index/1", policies=DIGESTS, log=LogHead(3, "aa"))
 GROWN = replace(BEFORE, log=LogHead(5, "bb"))
 
 
@@ -52,16 +48,18 @@ def test_there_is_a_default_of_each_kind() -> None:
 
 def test_the_defaults_are_these_for_ever() -> None:
     assert {kind: digest[:12] for kind, digest in DIGESTS.items()} == {
-        "consolidation": "3d7526750a69",
-        "forgetting": "155daf96d847",
+        "consolidation": "265f336e5940",
+        "forgetting": "6620ec800a46",
         "source_hierarchy": "665058d78591",
+        "models": "f3e0173fae7b",
+        "oversight": "662c5ab90a40",
     }
 
 
 @pytest.mark.rule("GOV-BREAK")
 def test_a_change_is_an_event_with_the_hashes_before_and_after() -> None:
     before = DEFAULTS["consolidation"]
-    after = Policy("consolidation", 2, {**before.rules, "on_conflict": "record"})
+    after = Policy("consolidation", 2, {**before.rules, "on_conflict": ["record"]})
 
     event = event_document(
         event_id="1",
@@ -81,9 +79,9 @@ def test_a_change_is_an_event_with_the_hashes_before_and_after() -> None:
 @pytest.mark.parametrize(
     ("after", "reason"),
     [
-        (Policy("consolidation", 1, {"gates": []}), "x"),
-        (Policy("forgetting", 2, {}), "x"),
-        (Policy("consolidation", 2, {}), " "),
+        (DEFAULTS["consolidation"], "x"),
+        (replace(DEFAULTS["forgetting"], version=2), "x"),
+        (replace(DEFAULTS["consolidation"], version=2), " "),
     ],
 )
 def test_a_change_without_a_new_version_or_a_reason_is_refused(after: Policy, reason: str) -> None:
@@ -99,10 +97,10 @@ def test_a_change_without_a_new_version_or_a_reason_is_refused(after: Policy, re
         None,
         {"kind": "consolidation", "version": 1},
         {"kind": "mood", "version": 1, "rules": {}},
-        {"kind": "forgetting", "version": 0, "rules": {}},
-        {"kind": "forgetting", "version": True, "rules": {}},
-        {"kind": "forgetting", "version": 1, "rules": {"a": float("nan")}},
-        {"kind": "forgetting", "version": 1, "rules": {}, "more": 1},
+        {**DEFAULTS["forgetting"].document, "version": 0},
+        {**DEFAULTS["forgetting"].document, "version": True},
+        {"kind": "source_hierarchy", "version": 1, "rules": {"order": [float("nan")]}},
+        {**DEFAULTS["forgetting"].document, "more": 1},
     ],
 )
 def test_what_is_no_policy_is_refused(document: Any) -> None:
@@ -125,26 +123,17 @@ def test_sources_rank_by_the_hierarchy() -> None:
 @pytest.mark.parametrize(
     ("change", "cause"),
     [
-        ({"models": {"embedder": "mini/2"}}, "model_changed"),
-        ({"tokenizer": "words/2"}, "index_rebuilt"),
         ({"index": "index/2"}, "index_rebuilt"),
         ({"policies": {**DIGESTS, "consolidation": "0"}}, "policy_changed"),
         ({"policies": {**DIGESTS, "forgetting": "0"}}, "policy_changed"),
         ({"policies": {**DIGESTS, "source_hierarchy": "0"}}, "hierarchy_changed"),
-        ({"log": LogHead(2, "a")}, "log_lost"),
-        ({"log": None}, "log_lost"),
     ],
 )
 def test_a_change_without_a_trail_is_a_break(change: dict[str, Any], cause: str) -> None:
     now = replace(GROWN, **change)
 
     assert causes(now) == [cause]
-    found = compare(BEFORE, now, root_then="aa")[0]
-    assert found.reason
-    audit = ReAudit("audit/1", breaks=frozenset({found.id}))
-    assert causes(now, Trail(re_audits=[audit])) == []
-    other = ReAudit("audit/2", breaks=frozenset({"another"}))
-    assert causes(now, Trail(re_audits=[other])) == [cause]
+    assert compare(BEFORE, now, root_then="aa")[0].reason
 
 
 @pytest.mark.rule("GOV-BREAK")
@@ -165,29 +154,21 @@ def test_what_was_logged_is_no_break() -> None:
     assert causes(replace(now, index="index/3"), trail) == ["index_rebuilt"]
 
 
-@pytest.mark.rule("GOV-BREAK")
-def test_a_logged_rebuild_does_not_excuse_a_model() -> None:
-    now = replace(GROWN, models={"embedder": "mini/2"})
-
-    assert causes(now, Trail(rebuilds=frozenset({"mini/2"}))) == ["model_changed"]
-
-
-def test_an_audit_of_the_state_of_now_excuses_all_but_a_lost_log() -> None:
-    now = replace(GROWN, models={"embedder": "mini/2"}, tokenizer="words/2", log=None)
-    audit = ReAudit("audit/1", fingerprint=now.digest)
-
-    assert causes(now) == ["model_changed", "index_rebuilt", "log_lost"]
-    assert causes(now, Trail(re_audits=[audit])) == ["log_lost"]
-    assert causes(replace(now, tokenizer="words/3"), Trail(re_audits=[audit])) == [
-        "model_changed",
-        "index_rebuilt",
-        "log_lost",
-    ]
-
-
 def test_what_is_named_for_the_first_time_or_no_longer_is_no_break() -> None:
     assert compare(None, GROWN) == []
-    assert causes(replace(GROWN, models={"writer": "x/1"}, tokenizer=None, policies={})) == []
+    assert causes(replace(GROWN, index=None, policies={})) == []
+
+
+@pytest.mark.rule("GOV-BREAK")
+def test_a_model_is_a_break_where_its_role_is_declared_without_it() -> None:
+    models = declared(DEFAULTS["models"], {"chat": ["m/1", "m/2"]})
+
+    assert outside(models, {"chat": ["m/1"], "embedder": ["e/1"]}) == []
+    assert undeclared(models, {"chat": ["m/3"], "embedder": ["e/1"]}) == {"embedder": ["e/1"]}
+    (found,) = outside(models, {"chat": ["m/2", "m/3"]})
+    assert (found.cause, found.what, found.now) == ("model_changed", "chat", "m/3")
+    again = declared(models, {"chat": ["m/1", "m/2"]})
+    assert outside(again, {"chat": ["m/3"]})[0].id != found.id, "another state, another break"
 
 
 @given(st.integers(0, 9), st.text(max_size=4))
@@ -195,14 +176,61 @@ def test_a_break_has_the_same_id_however_the_log_goes_on(size: int, root: str) -
     lost = Break("log_lost", "log", "3/aa", "2/a")
 
     assert replace(lost, now=f"{size}/{root}").id == lost.id
+    assert replace(lost, since=7).id != lost.id
     assert Break("model_changed", "m", "1", "2").id != Break("model_changed", "m", "1", "3").id
+
+
+# ------------------------------------------------------------------------- damage
+
+
+@pytest.mark.rule("GOV-BREAK")
+def test_whatever_is_wrong_with_an_entry_is_one_damage_of_it() -> None:
+    body, its_object = Damage("body", 5, "edited"), Damage("object", 5, "no verdict")
+    row, word = Damage("row", 5, "another id"), Damage("index", 5, "not its words")
+    other = Damage("index", 9, "not its words")
+
+    assert [one.name for one in first_damages([body, its_object, row, word])] == ["entry/5"]
+    assert [one.name for one in first_damages([word, other])] == ["index"]
+    assert first_damages([word], known=[5]) == []
+    assert [one.accepted_as for one in first_damages([body, other])] == ["5", "index"]
+
+
+@pytest.mark.rule("GOV-BREAK")
+def test_what_follows_from_an_entry_that_is_gone_is_no_damage_of_its_own() -> None:
+    gone = Damage("seq", 3, "it is not there")
+    after, head = Damage("previous", 4, "another hash"), Damage("head", None, "one too few")
+
+    assert first_damages([gone, after, head]) == [gone]
+    assert first_damages([after, head]) == [after]
+    assert first_damages([head]) == [head]
+
+
+@pytest.mark.rule("GOV-BREAK")
+@pytest.mark.parametrize(
+    ("check", "cause"), [("body", "damaged"), ("seq", "log_lost"), ("row", "damaged")]
+)
+def test_damage_of_an_entry_is_one_break_for_ever(check: Check, cause: str) -> None:
+    (found,) = of_damages([Damage(check, 5, "why")], {5: "digest"}, -1)
+    (later,) = of_damages([Damage(check, 5, "in other words")], {5: "digest"}, 77)
+
+    assert (found.cause, found.id) == (cause, later.id)
+
+
+@pytest.mark.rule("GOV-BREAK")
+def test_damage_of_an_index_is_another_break_after_a_re_audit() -> None:
+    words = [Damage("index", 5, "why"), Damage("index", 6, "why")]
+    (found,) = of_damages(first_damages(words), {}, -1)
+    (later,) = of_damages(first_damages(words), {}, 77)
+
+    assert found.cause == "damaged"
+    assert found.id != later.id
 
 
 @pytest.mark.rule("GOV-BREAK")
 def test_a_break_and_its_re_audit_are_valid_events() -> None:
-    now = replace(GROWN, models={"embedder": "mini/2"})
-    found = compare(BEFORE, now, root_then="aa")[0]
-    audit = ReAudit("audit/1", breaks=frozenset({found.id}))
+    (found,) = compare(BEFORE, replace(GROWN, index="index/2"), root_then="aa")
+    before = Governance(fingerprint=BEFORE, standing={found.id: Standing(found.reason, 7)})
+    audit = ReAudit("audit/1", "drift checks passed", 8, "00", [found.id], [])
     events = [
         event_document(
             event_id="1", event_type="conformance_break", at=NOW, actor="system", **found.members
@@ -212,10 +240,11 @@ def test_a_break_and_its_re_audit_are_valid_events() -> None:
             event_type="policy_change",
             at=NOW,
             actor="human",
-            **re_audited(BEFORE, now, audit, "drift checks passed"),
+            **re_audited(before, audit),
         ),
     ]
 
     assert validate_log(events) == []
+    assert events[1]["prev_hash"] != events[1]["new_hash"]
     assert open_breaks(events[:1]) == [found.id]
     assert open_breaks(events) == []

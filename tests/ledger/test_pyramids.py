@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.identity.merkle import leaf_hash
-from recollect.identity.proofs import verify_inclusion
-from recollect.kernel.errors import InvalidProof
-from recollect.ledger import tree
-from recollect.ledger.pyramids import Pyramids
-from recollect.ledger.tree import BLOCK, Block, completed, node_of
+from memoranda.identity.merkle import leaf_hash
+from memoranda.identity.proofs import verify_inclusion
+from memoranda.kernel.errors import InvalidProof
+from memoranda.ledger import tree
+from memoranda.ledger.pyramids import Pyramids
+from memoranda.ledger.tree import BLOCK, Block, completed, node_of
 
 LARGEST = 1_300
 
@@ -58,7 +58,7 @@ def test_a_tree_that_grows_gives_the_proofs_of_each_size(
 
 @pytest.mark.rule("M-1")
 @given(st.integers(1, 70_000), st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_in_a_damaged_tree_no_entry_is_found_that_could_not_be_proved(
     size: int, data: st.DataObject
 ) -> None:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.kernel.errors import InvalidCheckpoint, InvalidKey, InvalidSignature
-from recollect.ledger.signed_note import (
+from memoranda.kernel.errors import InvalidCheckpoint, InvalidKey, InvalidSignature
+from memoranda.ledger.signed_note import (
     MAX_BYTES,
     MAX_SIGNATURES,
     Signature,
@@ -18,7 +18,7 @@ from recollect.ledger.signed_note import (
     to_base64,
     verify_note,
 )
-from recollect.outside.signers import Ed25519Signer, verifiers
+from memoranda.outside.signers import Ed25519Signer, verifiers
 from tests.ledger.notes import key_names, notes
 
 # From the documentation of golang.org/x/mod/sumdb/note (The Go Authors, BSD-3-Clause).

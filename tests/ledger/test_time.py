@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.kernel.errors import InvalidTime
-from recollect.ledger.time import (
+from memoranda.kernel.errors import InvalidTime
+from memoranda.ledger.time import (
     UNKNOWN,
     Validity,
     format_time,

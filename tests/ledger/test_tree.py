@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.identity.merkle import NodeList, frontier_at
-from recollect.identity.proofs import (
+from memoranda.identity.merkle import NodeList, frontier_at
+from memoranda.identity.proofs import (
     consistency_proof,
     inclusion_proof,
     verify_consistency,
     verify_inclusion,
 )
-from recollect.kernel.errors import InvalidProof
-from recollect.ledger import tree
-from recollect.ledger.tree import BLOCK, Block
+from memoranda.kernel.errors import InvalidProof
+from memoranda.ledger import tree
+from memoranda.ledger.tree import BLOCK, Block
 
 MOST = 70_000
 """Beyond 65,536, where the second stored level begins."""

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.kernel.errors import ApprovalRefused
-from recollect.ledger import approve, archive
-from recollect.ledger.object import Trust, version_of
-from recollect.ledger.trust import TRUST, is_at_least, lowest, trust_of
+from memoranda.kernel.errors import ApprovalRefused
+from memoranda.ledger import approve, archive
+from memoranda.ledger.object import Trust, version_of
+from memoranda.ledger.trust import TRUST, is_at_least, lowest, trust_of
 from tests.ledger.objects import NONCE, NOW, OTHER_NONCE, a_fact
 
 trusts = st.sampled_from(TRUST)

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.kernel.json import parse
-from recollect.ledger import sealed, validate_object, validate_use
-from recollect.ledger.object import unsealed
-from recollect.ledger.time import format_time
+from memoranda.kernel.json import parse
+from memoranda.ledger import sealed, validate_object, validate_use
+from memoranda.ledger.object import unsealed
+from memoranda.ledger.time import format_time
 from tests.ledger.objects import NOW, a_document, checks, json_values, shared_file
 
 MEMBERS = sorted(a_document())

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.identity import canonical_bytes
-from recollect.kernel.json import parse
-from recollect.ledger import erase, invalidate, open_breaks, sealed, validate_log, write_log
-from recollect.ledger.event import event_document, event_of
-from recollect.ledger.object import next_version
+from memoranda.identity import canonical_bytes
+from memoranda.kernel.json import parse
+from memoranda.ledger import erase, invalidate, open_breaks, sealed, validate_log, write_log
+from memoranda.ledger.event import event_document, event_of
+from memoranda.ledger.object import next_version
 from tests.ledger.objects import (
     NONCE,
     NOW,

@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
-from recollect.identity import canonical_bytes
-from recollect.identity.merkle import Frontier, leaf_hash
-from recollect.ledger.damage import Damages
-from recollect.ledger.entry import Entry, body_digest, entry_bytes, entry_hash, genesis
-from recollect.ledger.fact_walk import mark_row
-from recollect.ledger.rows import TagSums
-from recollect.ledger.tree import BLOCK
-from recollect.ledger.unit import Mark, StoredEntry
-from recollect.ledger.walk import Walk
+from memoranda.identity import canonical_bytes
+from memoranda.identity.merkle import Frontier, leaf_hash
+from memoranda.ledger.damage import Damages
+from memoranda.ledger.entry import Entry, body_digest, entry_bytes, entry_hash, genesis
+from memoranda.ledger.fact_walk import mark_row
+from memoranda.ledger.rows import TagSums
+from memoranda.ledger.tree import BLOCK
+from memoranda.ledger.unit import Mark, StoredEntry
+from memoranda.ledger.walk import Walk
 
-ORIGIN = "recollect/" + "0" * 32 + "/s"
+ORIGIN = "memoranda/" + "0" * 32 + "/s"
 SALT = bytes(16)
 KEY = b"key"
 

@@ -13,23 +13,23 @@ from typing import Any
 import apsw
 import pytest
 
-from recollect import MemoryFilter, MemoryRecordInput, MemoryUpdate
-from recollect.app.databases import Database, acquire, release
-from recollect.identity import sha256
-from recollect.identity.merkle import NodeList, leaf_hash
-from recollect.journeys.govern.drafts import Drafts
-from recollect.journeys.govern.table import FilteredLedger, GovernedTable
-from recollect.journeys.records.codec import JsonCodec
-from recollect.journeys.records.store import Records
-from recollect.kernel.actors import parse_actor
-from recollect.kernel.errors import IdempotencyConflict, RecordExists, RecordNotFound
-from recollect.kernel.randomness import Randomness
-from recollect.kernel.retry import RetryKey
-from recollect.ledger.checkpoint import scope_origin
-from recollect.ledger.entry import body_digest, entry_hash, genesis, read_entry
-from recollect.ledger.holdings import Holdings
-from recollect.ledger.tree import blocks_for_inclusion, blocks_for_root, root
-from recollect.ledger.unit import (
+from memoranda import MemoryFilter, MemoryRecordInput, MemoryUpdate
+from memoranda.app.databases import Database, acquire, release
+from memoranda.identity import sha256
+from memoranda.identity.merkle import NodeList, leaf_hash
+from memoranda.journeys.govern.drafts import Drafts
+from memoranda.journeys.govern.table import FilteredLedger, GovernedTable
+from memoranda.journeys.records.codec import JsonCodec
+from memoranda.journeys.records.store import Records
+from memoranda.kernel.actors import parse_actor
+from memoranda.kernel.errors import IdempotencyConflict, RecordExists, RecordNotFound
+from memoranda.kernel.randomness import Randomness
+from memoranda.kernel.retry import RetryKey
+from memoranda.ledger.checkpoint import scope_origin
+from memoranda.ledger.entry import body_digest, entry_hash, genesis, read_entry
+from memoranda.ledger.holdings import Holdings
+from memoranda.ledger.tree import blocks_for_inclusion, blocks_for_root, root
+from memoranda.ledger.unit import (
     ACTIVE,
     KEPT,
     Committed,
@@ -40,8 +40,8 @@ from recollect.ledger.unit import (
     Unit,
     Version,
 )
-from recollect.stores.dictionary import DictDatabase
-from recollect.testkit.simulators import CountedIds, FrozenClock
+from memoranda.stores.dictionary import DictDatabase
+from memoranda.testkit.simulators import CountedIds, FrozenClock
 from tests.postgres_store.catalogue import asked
 
 SCOPE = "둘 다"
@@ -285,7 +285,8 @@ async def everything(side: Side) -> dict[str, list[Any]]:
             "nodes": [each async for chunk in snapshot.nodes() for each in chunk],
             "rows": [each async for chunk in snapshot.rows() for each in chunk],
             "tags": sorted([each async for chunk in snapshot.tags() for each in chunk]),
-            "entry": [await side.ledger.entry(n) for n in (0, 255, size - 1, size)],
+            "bytes": [sorted((await side.ledger.bytes_at([0, 255, size - 1, size])).items())],
+            "some": await side.ledger.entries_at([0, 255, size - 1, size]),
             "as of": [[each async for each in side.ledger.as_of(n)] for n in (0, 9, 256, size)],
             "blocks": [sorted((await side.ledger.hashes(blocks)).items())],
             "root": [root(size, await side.ledger.hashes(blocks_for_root(size)))],
@@ -301,7 +302,7 @@ def in_sqlite(path: Path, query: str) -> list[Any]:
 
 
 def in_postgres(url: str, query: str) -> list[Any]:
-    return asked(url, query.format("recollect."))
+    return asked(url, query.format("memoranda."))
 
 
 def perfect(stored: Sequence[StoredEntry]) -> Iterator[tuple[int, int, bytes]]:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect import Memory
-from recollect.app.audit import export_scope, verify_database
-from recollect.app.maintain import backup, copy_scopes
-from recollect.journeys.audit.verify import Progress, nobody
-from recollect.journeys.govern.receipts import Receipt
-from recollect.kernel.errors import CapabilityMissing, StoreFailed, StoreUnavailable
-from recollect.stores.sqlite.connection import connect
+import memoranda
+from memoranda import Memory
+from memoranda.app.audit import export_scope, verify_database
+from memoranda.app.maintain import backup, copy_scopes
+from memoranda.journeys.audit.verify import Progress, nobody
+from memoranda.journeys.govern.receipts import Receipt
+from memoranda.kernel.errors import CapabilityMissing, ScopeNotFound, StoreFailed, StoreUnavailable
+from memoranda.stores.sqlite.connection import connect
 from tests.postgres.server import PostgresServer
 from tests.postgres_store.roles import make_roles
 
@@ -30,7 +30,7 @@ def file(tmp_path: Path) -> str:
 
 async def fill(url: str, scope: str = "one") -> None:
     """A bit of everything, across a block of the tree."""
-    async with recollect.open(url, scope=scope, actor="agent:a") as memory:
+    async with memoranda.open(url, scope=scope, actor="agent:a") as memory:
         many = await memory.remember_many([f"{scope} {n}" for n in range(300)], source="doc/1")
         await memory.update(many[0].id, "changed")
         await memory.forget(many[1].id, reason="wrong")
@@ -66,8 +66,8 @@ async def test_a_scope_travels_there_and_back_without_losing_a_byte(
     assert await exported(file) == await exported(postgres)
     assert await exported(file) == await exported(f"sqlite:///{tmp_path}/back.db")
     async with (
-        recollect.open(file, scope="one") as one,
-        recollect.open(postgres, scope="one") as other,
+        memoranda.open(file, scope="one") as one,
+        memoranda.open(postgres, scope="one") as other,
     ):
         assert await shown(one) == await shown(other)
 
@@ -76,7 +76,7 @@ async def test_what_was_copied_goes_on_growing(file: str, postgres: str) -> None
     await fill(file)
     await copy_scopes(file, postgres)
 
-    async with recollect.open(postgres, scope="one") as memory:
+    async with memoranda.open(postgres, scope="one") as memory:
         receipt = await memory.remember("more")
         await memory.erase(receipt.id, reason="asked")
         assert (await memory.verify()).is_sound
@@ -90,8 +90,8 @@ async def test_only_the_scopes_that_are_named_are_copied(file: str, tmp_path: Pa
 
     await copy_scopes(file, target, scopes=["two"])
 
-    assert await recollect.scopes(target) == ["two"]
-    with pytest.raises(StoreUnavailable):
+    assert await memoranda.scopes(target) == ["two"]
+    with pytest.raises(ScopeNotFound):
         await copy_scopes(file, target, scopes=["three"])
 
 
@@ -101,13 +101,13 @@ async def test_a_scope_that_is_there_already_is_left_alone(
 ) -> None:
     target = postgres if kind == "postgres" else f"sqlite:///{tmp_path}/target.db"
     await fill(file)
-    async with recollect.open(target, scope="one") as memory:
+    async with memoranda.open(target, scope="one") as memory:
         await memory.remember("mine")
 
     with pytest.raises(StoreUnavailable):
         await copy_scopes(file, target)
 
-    async with recollect.open(target, scope="one") as memory:
+    async with memoranda.open(target, scope="one") as memory:
         assert [one.data for one in await memory.list()] == ["mine"]
 
 
@@ -124,12 +124,12 @@ async def test_a_damaged_journal_is_not_copied(
     with pytest.raises(StoreFailed):
         await copy_scopes(file, target)
 
-    assert await recollect.scopes(target) == []
+    assert await memoranda.scopes(target) == []
 
 
 async def test_a_backup_is_taken_while_writing_goes_on(file: str, tmp_path: Path) -> None:
     await fill(file)
-    async with recollect.open(file, scope="one") as memory:
+    async with memoranda.open(file, scope="one") as memory:
         stop = asyncio.Event()
 
         async def write() -> int:

@@ -116,7 +116,7 @@ def silent_after(first: bytes) -> Callable[[ChatServer], Reply]:
                 handler.end_headers()
                 handler.wfile.write(first)
                 handler.wfile.flush()
-            server.closing.wait(30)
+            server.closing.wait()
 
         return reply
 

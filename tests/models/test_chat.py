@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.kernel.errors import DependencyMissing, ModelFailed
-from recollect.outside.models.answers import Refused, piece_of, refusal_of, whole_answer
-from recollect.outside.models.chat import ChatModel
-from recollect.plans.models import Prompt, Settings
+from memoranda.kernel.errors import DependencyMissing, ModelFailed
+from memoranda.outside.models.answers import Refused, piece_of, refusal_of, whole_answer
+from memoranda.outside.models.chat import ChatModel
+from memoranda.plans.models import Prompt, Settings
 from tests.models.server import (
     ChatServer,
     Reply,
@@ -26,6 +26,7 @@ from tests.models.server import (
     streamed,
     whole,
 )
+from tests.patience import PATIENCE
 
 KEY = "sk-test-4Jx9mQ2vTz7w"
 ASKED = Prompt("고객에게 어떻게 연락하나요? 🙂", "Answer briefly.")
@@ -38,7 +39,7 @@ def server() -> Iterator[ChatServer]:
         yield server
 
 
-def model_of(server: ChatServer, *, seconds: float = 20, key: str | None = None) -> ChatModel:
+def model_of(server: ChatServer, *, seconds: float = PATIENCE, key: str | None = None) -> ChatModel:
     environment = {} if key is None else {"TEST_MODEL_KEY": key}
     variable = None if key is None else "TEST_MODEL_KEY"
     return ChatModel(

@@ -2,9 +2,11 @@
 
 import pytest
 
-from recollect.kernel.errors import InvalidRecord, ModelFailed
-from recollect.outside.models.scripted import scripted
-from recollect.plans.models import Prompt, Settings
+from memoranda.kernel.errors import InvalidRecord, ModelFailed
+from memoranda.outside.models.scripted import scripted
+from memoranda.plans.models import Prompt, Settings
+from memoranda.plans.quoted import framed
+from memoranda.text.frame import Quoted
 
 RULES = [
     {"when": "Straße", "answer": "It is  closed.\nUntil May."},
@@ -20,6 +22,15 @@ async def test_the_first_rule_that_applies_answers_in_whatever_case() -> None:
     assert await model.complete(Prompt("고객에게"), Settings()) == "이메일로 연락하세요."
     assert await model.complete(Prompt("else"), Settings()) == "I don't know."
     assert [prompt.user for prompt, _ in model.asked] == ["the STRASSE?", "고객에게", "else"]
+
+
+async def test_what_is_quoted_from_memory_was_not_said() -> None:
+    model = scripted([*RULES[:2], {"when": "open?", "given": "May", "answer": "In May."}, RULES[2]])
+    quoted = framed([Quoted("The Straße opens in May.", ["from memory"])])
+
+    for said, answer in (("when?", "I don't know."), ("Is it OPEN?", "In May.")):
+        assert await model.complete(Prompt(f"{quoted}\n\n{said}"), Settings()) == answer
+    assert await model.complete(Prompt("is it open? in may?"), Settings()) == "I don't know."
 
 
 async def test_its_stream_is_the_same_answer_in_pieces() -> None:

@@ -7,22 +7,24 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.identity import sha256_hex
-from recollect.kernel.errors import AnchorFailed, InvalidCheckpoint
-from recollect.ledger.anchor import Anchor, Kept, KeptDamage, KeptNote
-from recollect.ledger.checkpoint import Checkpoint, sign_checkpoint
-from recollect.ledger.signed_note import SignedNote
-from recollect.outside import anchors, files
-from recollect.outside.anchors import FileAnchor
-from recollect.outside.signers import Ed25519Signer
+from memoranda.identity import sha256_hex
+from memoranda.kernel.errors import AnchorFailed, InvalidCheckpoint
+from memoranda.ledger.anchor import Anchor, Kept, KeptDamage, KeptNote
+from memoranda.ledger.checkpoint import Checkpoint, sign_checkpoint
+from memoranda.ledger.signed_note import SignedNote
+from memoranda.outside import anchors, files
+from memoranda.outside.anchors import FileAnchor
+from memoranda.outside.signers import Ed25519Signer
+from memoranda.testkit.strategies import shared_fixtures
+from tests.patience import PATIENCE
 
 ROOT = bytes(range(32))
 
 
-def note(size: int, origin: str = "recollect/0193-a/support") -> str:
+def note(size: int, origin: str = "memoranda/0193-a/support") -> str:
     return str(SignedNote(Checkpoint(origin, size, ROOT).text))
 
 
@@ -65,12 +67,12 @@ async def test_a_signed_note_comes_back_byte_for_byte(anchor: FileAnchor) -> Non
 
 
 async def test_the_notes_of_one_origin_are_read_alone(anchor: FileAnchor) -> None:
-    mine, other = NOTES[0], note(1, "recollect/0193-a/support2")
+    mine, other = NOTES[0], note(1, "memoranda/0193-a/support2")
     await anchor.publish(other)
     await anchor.publish(mine)
 
-    assert texts(await everything(anchor, "recollect/0193-a/support")) == [mine]
-    assert texts(await everything(anchor, "recollect/0193-a")) == []
+    assert texts(await everything(anchor, "memoranda/0193-a/support")) == [mine]
+    assert texts(await everything(anchor, "memoranda/0193-a")) == []
 
 
 async def test_many_notes_are_read_a_few_at_a_time(anchor: FileAnchor) -> None:
@@ -211,7 +213,7 @@ async def test_an_empty_note_is_passed_on_to_be_refused(anchor: FileAnchor) -> N
     assert await everything(anchor, "origin") == []
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(shared_fixtures, max_examples=100)
 @given(st.data())
 async def test_no_bytes_crash_a_reader(tmp_path: Path, data: st.DataObject) -> None:
     anchor = FileAnchor(tmp_path / "mutated.txt")
@@ -231,8 +233,11 @@ async def test_no_bytes_crash_a_reader(tmp_path: Path, data: st.DataObject) -> N
 
 WRITER = """
 import asyncio, sys
-from recollect.ledger.checkpoint import Checkpoint, sign_checkpoint
-from recollect.outside.anchors import FileAnchor
+from memoranda.ledger.checkpoint import Checkpoint, sign_checkpoint
+from memoranda.outside import files
+from memoranda.outside.anchors import FileAnchor
+
+files.LOCK_SECONDS = float(sys.argv[3])  # between three who write and one who never stops reading
 
 async def main():
     anchor = FileAnchor(sys.argv[1])
@@ -244,9 +249,13 @@ asyncio.run(main())
 """
 
 
-async def test_processes_that_write_at_once_mix_no_notes(anchor: FileAnchor) -> None:
+async def test_processes_that_write_at_once_mix_no_notes(
+    anchor: FileAnchor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "LOCK_SECONDS", PATIENCE)
+    command = [sys.executable, "-c", WRITER]
     writers = [
-        subprocess.Popen([sys.executable, "-c", WRITER, str(anchor.path), f"writer {number}"])  # noqa: ASYNC220, S603 - our own code
+        subprocess.Popen([*command, str(anchor.path), f"writer {number}", str(PATIENCE)])  # noqa: ASYNC220, S603 - our own code
         for number in range(3)
     ]
     while any(writer.poll() is None for writer in writers):

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.identity import canonical_bytes
-from recollect.kernel.errors import DependencyMissing, InvalidPlan
-from recollect.outside.profiles import MAX_FILE, parse_yaml, read_document, read_profile
+from memoranda.identity import canonical_bytes
+from memoranda.kernel.errors import DependencyMissing, InvalidPlan
+from memoranda.outside.profiles import MAX_FILE, parse_yaml, read_document, read_profile
 
 MODES = """
 version: "1"
@@ -179,7 +179,7 @@ def test_a_folder_without_modes_is_no_profile(tmp_path: Path) -> None:
 
 
 def test_without_the_extra_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "recollect.outside.strict_yaml", raising=False)
+    monkeypatch.delitem(sys.modules, "memoranda.outside.strict_yaml", raising=False)
     monkeypatch.setitem(sys.modules, "yaml", None)
 
     with pytest.raises(DependencyMissing) as caught:

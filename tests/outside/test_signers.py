@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect.kernel.errors import DependencyMissing, InvalidKey
-from recollect.ledger.checkpoint import Checkpoint, parse_checkpoint, sign_checkpoint
-from recollect.ledger.keyring import Keyring
-from recollect.ledger.signed_note import SignedNote, VerifierKey, check_signatures
-from recollect.outside import files, key_files
-from recollect.outside.key_files import (
+from memoranda.kernel.errors import DependencyMissing, InvalidKey
+from memoranda.ledger.checkpoint import Checkpoint, parse_checkpoint, sign_checkpoint
+from memoranda.ledger.keyring import Keyring
+from memoranda.ledger.signed_note import SignedNote, VerifierKey, check_signatures
+from memoranda.outside import files, key_files
+from memoranda.outside.key_files import (
     VARIABLE,
     check_place,
     create_key,
@@ -24,10 +24,10 @@ from recollect.outside.key_files import (
     signers_from_environment,
     signers_from_file,
 )
-from recollect.outside.signers import Ed25519Signer, Ed25519Verifier, verifiers
+from memoranda.outside.signers import Ed25519Signer, Ed25519Verifier, verifiers
 
 NAME = "example.org/memory"
-CHECKPOINT = Checkpoint("recollect/0193-a", 1, bytes(32))
+CHECKPOINT = Checkpoint("memoranda/0193-a", 1, bytes(32))
 
 
 class Steps:
@@ -334,6 +334,19 @@ def test_a_key_of_a_key_service_joins_the_ring(keys: Keys) -> None:
         enrol_key(keys.ring, key, clock=keys.clock)
 
 
+@pytest.mark.parametrize("mode", [0o666, 0o664, 0o646])
+def test_a_ring_that_others_may_write_is_refused(keys: Keys, mode: int) -> None:
+    keys.create()
+    assert read_ring(keys.ring).known()
+    keys.ring.chmod(mode)
+
+    with pytest.raises(InvalidKey) as caught:
+        read_ring(keys.ring)
+
+    assert "chmod 644" in caught.value.why
+    refused(keys.rotate)
+
+
 def test_a_ring_that_is_damaged_is_left_as_it_is(keys: Keys) -> None:
     keys.create()
     keys.ring.write_text("nonsense")
@@ -432,7 +445,7 @@ def test_without_the_extra_signing_says_what_to_install(keys: Keys) -> None:
     ):
         with pytest.raises(DependencyMissing) as caught:
             call()
-        assert "pip install 'recollect[sign]'" in str(caught.value)
+        assert "pip install 'memoranda[sign]'" in str(caught.value)
     assert list(keys.folder.iterdir()) == []
 
 

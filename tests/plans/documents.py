@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.kernel.wire import WireModel
-from recollect.plans.first_contract import CONTRACT
+from memoranda.kernel.wire import WireModel
+from memoranda.plans.first_contract import CONTRACT
 
 
 class Nothing(WireModel):

@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any
 
-from recollect.kernel.json import JsonValue
-from recollect.kernel.wire import WireModel
-from recollect.plans.contract import Source, StepContract, StepRule
-from recollect.plans.engine import Engine, Output, Outputs
-from recollect.plans.plan import ExecutionPlan
-from recollect.plans.step import Fails, Limit
+from memoranda.kernel.json import JsonValue
+from memoranda.kernel.wire import WireModel
+from memoranda.plans.contract import Source, StepContract, StepRule
+from memoranda.plans.engine import Engine, Output, Outputs
+from memoranda.plans.plan import ExecutionPlan
+from memoranda.plans.step import Fails, Limit
 
 
 class Amount(WireModel):

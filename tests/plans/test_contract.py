@@ -2,8 +2,8 @@
 
 import pytest
 
-from recollect.plans.first_contract import CONTRACT
-from recollect.plans.step import TURN
+from memoranda.plans.first_contract import CONTRACT
+from memoranda.plans.step import TURN
 
 
 def test_the_types_stand_in_the_canonical_order() -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.identity import Frozen, freeze
-from recollect.kernel.errors import (
+from memoranda.identity import Frozen, freeze
+from memoranda.kernel.errors import (
     CycleFailed,
     InvalidJson,
     InvalidPlan,

@@ -8,8 +8,8 @@ from types import ModuleType
 
 import pytest
 
-from recollect.plans import contract, engine, hashing, plan, step, validation
-from recollect.plans.first_contract import CONTRACT
+from memoranda.plans import contract, engine, hashing, plan, step, validation
+from memoranda.plans.first_contract import CONTRACT
 
 FORBIDDEN = (
     *(rule.type for rule in CONTRACT.rules),
@@ -25,9 +25,9 @@ HARMLESS = {"text", "id", "status", "context", "prompt", "response"}
 """Names of outputs that are words like any other: no literal of the engine is one of them."""
 
 ALLOWED_IMPORTS = {
-    "collections.abc", "types", "typing", "recollect.identity", "recollect.kernel.errors",
-    "recollect.kernel.json", "recollect.kernel.wire", "recollect.plans.contract",
-    "recollect.plans.plan", "recollect.plans.step", "recollect.plans.validation",
+    "collections.abc", "types", "typing", "memoranda.identity", "memoranda.kernel.errors",
+    "memoranda.kernel.json", "memoranda.kernel.wire", "memoranda.plans.contract",
+    "memoranda.plans.plan", "memoranda.plans.step", "memoranda.plans.validation",
 }  # fmt: skip
 
 
@@ -90,15 +90,14 @@ def test_no_module_of_the_engine_has_anything_that_can_be_written(module: Module
 
 
 STORES = [
-    "recollect.stores.item_dictionary",
-    "recollect.stores.sqlite.items",
-    "recollect.stores.sqlite.sessions",
-    "recollect.stores.postgres.items",
-    "recollect.stores.postgres.sessions",
-    "recollect.plans.items",
-    "recollect.plans.session",
-    "recollect.plans.session_rows",
-    "recollect.outside.session_files",
+    "memoranda.stores.item_dictionary",
+    "memoranda.stores.sqlite.items",
+    "memoranda.stores.sqlite.sessions",
+    "memoranda.stores.postgres.items",
+    "memoranda.stores.postgres.sessions",
+    "memoranda.plans.items",
+    "memoranda.plans.session",
+    "memoranda.plans.session_store",
 ]
 
 
@@ -115,6 +114,6 @@ def test_a_store_interprets_no_policy(name: str) -> None:
 
     assert not {one for one in names if one and ("policy" in one or "profile" in one)}
     assert not imported & {
-        "recollect.plans.policy", "recollect.plans.plan", "recollect.plans.engine",
-        "recollect.plans.first_contract", "recollect.plans.contract",
+        "memoranda.plans.policy", "memoranda.plans.plan", "memoranda.plans.engine",
+        "memoranda.plans.first_contract", "memoranda.plans.contract",
     }  # fmt: skip

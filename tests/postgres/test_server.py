@@ -241,8 +241,8 @@ def test_a_server_named_by_the_environment_is_used_and_left_clean(
 
 
 _COUNT_OF_OURS = (
-    "SELECT (SELECT count(*) FROM pg_database WHERE datname LIKE 'recollect%')"
-    " + (SELECT count(*) FROM pg_roles WHERE rolname LIKE 'recollect%')"
+    "SELECT (SELECT count(*) FROM pg_database WHERE datname LIKE 'memoranda%')"
+    " + (SELECT count(*) FROM pg_roles WHERE rolname LIKE 'memoranda%')"
 )
 
 

@@ -5,19 +5,21 @@ from collections.abc import Callable
 
 import psycopg
 
+from tests.patience import PATIENCE
+
 _PARTS = (
     """SELECT table_name, ordinal_position, column_name, data_type, collation_name, is_nullable,
-              column_default FROM information_schema.columns WHERE table_schema = 'recollect'""",
-    "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'recollect'",
+              column_default FROM information_schema.columns WHERE table_schema = 'memoranda'""",
+    "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'memoranda'",
     """SELECT conrelid::regclass, conname, pg_get_constraintdef(oid) FROM pg_constraint
-       WHERE connamespace = to_regnamespace('recollect')""",
+       WHERE connamespace = to_regnamespace('memoranda')""",
     """SELECT tablename, policyname, permissive, roles, cmd, qual, with_check FROM pg_policies
-       WHERE schemaname = 'recollect'""",
+       WHERE schemaname = 'memoranda'""",
     """SELECT relname, relkind, relrowsecurity, relforcerowsecurity, relreplident, relacl
-       FROM pg_class WHERE relnamespace = to_regnamespace('recollect')""",
+       FROM pg_class WHERE relnamespace = to_regnamespace('memoranda')""",
     """SELECT pg_get_functiondef(oid), proacl FROM pg_proc
-       WHERE pronamespace = to_regnamespace('recollect')""",
-    "SELECT nspname, nspacl FROM pg_namespace WHERE nspname = 'recollect'",
+       WHERE pronamespace = to_regnamespace('memoranda')""",
+    "SELECT nspname, nspacl FROM pg_namespace WHERE nspname = 'memoranda'",
 )
 
 
@@ -35,6 +37,6 @@ def asked(url: str, query: str, *values: object) -> list[tuple[object, ...]]:
 
 async def eventually(holds: Callable[[], object]) -> None:
     """Wait for what a server does in its own time."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while not holds():  # noqa: ASYNC110 - nobody tells us
             await asyncio.sleep(0.005)

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 
-from recollect.stores.postgres.database import PostgresDatabase
+from memoranda.stores.postgres.database import PostgresDatabase
 from tests.postgres.server import PostgresServer
 
 DOCS = Path(__file__).parents[2] / "docs" / "postgres.md"
@@ -30,7 +30,7 @@ class Roles:
 
     def named(self, text: str) -> str:
         """A text of the page with the names of these roles: roles belong to a whole server."""
-        names = {"recollect_owner": self.owner, "recollect_app": self.app}
+        names = {"memoranda_owner": self.owner, "memoranda_app": self.app}
         return re.sub("|".join(names), lambda found: urlsplit(names[found[0]]).username or "", text)
 
     def as_owner(self, statements: str) -> None:

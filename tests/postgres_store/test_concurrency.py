@@ -9,23 +9,37 @@ import orjson
 import psycopg
 import pytest
 
-from recollect import MemoryFilter, MemoryRecordInput, MemoryUpdate
-from recollect.journeys.govern.drafts import Drafts
-from recollect.journeys.govern.table import GovernedTable
-from recollect.journeys.records.codec import JsonCodec
-from recollect.journeys.records.store import Records
-from recollect.kernel.actors import parse_actor
-from recollect.kernel.clock import SystemClock
-from recollect.kernel.errors import IdempotencyConflict, RecordExists, RecordNotFound
-from recollect.kernel.ids import TimeOrderedIds
-from recollect.kernel.randomness import Randomness
-from recollect.ledger.entry import entry_hash, genesis, read_entry
-from recollect.stores.postgres.database import PostgresDatabase
+from memoranda import MemoryFilter, MemoryRecordInput, MemoryUpdate
+from memoranda.journeys.govern.drafts import Drafts
+from memoranda.journeys.govern.table import GovernedTable
+from memoranda.journeys.records.codec import JsonCodec
+from memoranda.journeys.records.store import Records
+from memoranda.kernel.actors import parse_actor
+from memoranda.kernel.clock import SystemClock
+from memoranda.kernel.errors import IdempotencyConflict, RecordExists, RecordNotFound
+from memoranda.kernel.ids import TimeOrderedIds
+from memoranda.kernel.randomness import Randomness
+from memoranda.ledger.entry import entry_hash, genesis, read_entry
+from memoranda.stores.postgres import connection as connection_module
+from memoranda.stores.postgres.database import PostgresDatabase
+from tests.patience import PATIENCE
 from tests.postgres_store.catalogue import asked, eventually
 from tests.postgres_store.roles import run
 
 CALLERS = 16
+HAMMERS = 6
 WAITING = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+
+
+@pytest.fixture(autouse=True)
+def locks_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long those before it take on a busy machine: nobody here keeps a lock for ever."""
+    known = f"'lock_timeout', '{connection_module.BUSY_MS}'"
+    assert known in connection_module._SETTINGS
+    patient = f"'lock_timeout', '{PATIENCE * 1_000:.0f}'"
+    monkeypatch.setattr(
+        connection_module, "_SETTINGS", connection_module._SETTINGS.replace(known, patient)
+    )
 
 
 async def handle(stack: AsyncExitStack, url: str) -> Records[Any]:
@@ -54,8 +68,8 @@ def check_tags(url: str) -> None:
     """The index of tags says what the bodies say."""
     stored = asked(
         url,
-        """SELECT v.id, v.created_at, b.body FROM recollect.versions v
-           JOIN recollect.bodies b ON b.journal = v.journal AND b.seq = v.seq
+        """SELECT v.id, v.created_at, b.body FROM memoranda.versions v
+           JOIN memoranda.bodies b ON b.journal = v.journal AND b.seq = v.seq
            WHERE v.is_newest AND v.status = 'active'""",
     )
     expected = {
@@ -63,24 +77,24 @@ def check_tags(url: str) -> None:
         for id, at, body in stored
         for tag in orjson.loads(bytes(body)).get("tags", ())  # type: ignore[call-overload]
     }
-    assert set(asked(url, "SELECT id, created_at, tag FROM recollect.tags")) == expected
+    assert set(asked(url, "SELECT id, created_at, tag FROM memoranda.tags")) == expected
 
 
 def check_journal(url: str) -> None:
     """Every entry follows from the one before, up to the head; each object has one newest row."""
-    ((origin, size, head),) = asked(url, "SELECT origin, size, head FROM recollect.journals")
+    ((origin, size, head),) = asked(url, "SELECT origin, size, head FROM memoranda.journals")
     before, at = genesis(str(origin)), 0
-    entries: list[Any] = asked(url, "SELECT seq, entry FROM recollect.entries ORDER BY seq")
+    entries: list[Any] = asked(url, "SELECT seq, entry FROM memoranda.entries ORDER BY seq")
     for number, (seq, raw) in enumerate(entries):
         entry = read_entry(raw)
         assert (entry.seq, seq, entry.previous_entry_hash) == (number, number, before)
         assert entry.at >= at
         before, at = entry_hash(raw).hex(), entry.at
     assert (size, head) == (len(entries), bytes.fromhex(before))
-    newest = "SELECT id, count(*) FILTER (WHERE is_newest) FROM recollect.versions GROUP BY id"
+    newest = "SELECT id, count(*) FILTER (WHERE is_newest) FROM memoranda.versions GROUP BY id"
     assert {count for _, count in asked(url, newest)} == {1}
-    last = """SELECT 1 FROM recollect.versions v WHERE v.is_newest AND v.number <>
-              (SELECT count(*) FROM recollect.versions o WHERE o.id = v.id)"""
+    last = """SELECT 1 FROM memoranda.versions v WHERE v.is_newest AND v.number <>
+              (SELECT count(*) FROM memoranda.versions o WHERE o.id = v.id)"""
     assert asked(url, last) == []
 
 
@@ -156,7 +170,7 @@ async def test_creates_of_many_make_one_chain(
         *(handles[n % 4].create(MemoryRecordInput(data=n, tags=("x",))) for n in range(300))
     )
 
-    assert asked(postgres_url, "SELECT size FROM recollect.journals") == [(300,)]
+    assert asked(postgres_url, "SELECT size FROM memoranda.journals") == [(300,)]
     check_journal(postgres_url)
     check_tags(postgres_url)
 
@@ -171,7 +185,7 @@ async def test_edits_of_one_record_by_many_lose_nothing(
             await handles[caller % 4].update(id, {f"{caller}.{step}": 1})
             await handles[caller % 4].annotate(id, tags=("x", f"{caller}.{step}"))
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         await asyncio.gather(*(edit(caller) for caller in range(CALLERS)))
 
     found = await handles[0].get(id)
@@ -187,13 +201,17 @@ async def test_an_edit_does_not_starve_beside_others_that_never_stop(
 ) -> None:
     id = await handles[0].create(MemoryRecordInput(data={"n": 0}))
     done = asyncio.Event()
+    others = 0
 
     async def hammer(records: Records[Any]) -> None:
+        nonlocal others
         while not done.is_set():
             await records.update(id, {"n": 1})
+            others += 1
+            assert others < 20 * HAMMERS * 10, "in turns, each would come once between two of mine"
 
-    hammers = [asyncio.create_task(hammer(handles[n % 3])) for n in range(6)]
-    async with asyncio.timeout(30):
+    hammers = [asyncio.create_task(hammer(handles[n % 3])) for n in range(HAMMERS)]
+    async with asyncio.timeout(PATIENCE):
         for n in range(20):
             await handles[3].update(id, {f"mine{n}": n})
         done.set()
@@ -246,7 +264,7 @@ async def test_edits_in_opposite_orders_do_not_wait_for_each_other(
             updates = [MemoryUpdate(id, {f"{caller}.{step}": 1}) for id in order]
             await handles[caller % 4].update_many(updates)
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         await asyncio.gather(*(work(caller) for caller in range(8)))
 
     assert {len(found.data) for found in await handles[0].query(MemoryFilter())} == {40}
@@ -267,7 +285,7 @@ async def test_creates_and_deletes_in_opposite_orders_do_not_wait_for_each_other
     async def delete(caller: int, ids: list[str]) -> None:
         await handles[caller].delete_many(ids if caller % 2 else ids[::-1])
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         for n in range(10):
             ids = [f"{n % 5}.{m:03}" for m in range(200)]
             created = await asyncio.gather(*(create(caller, ids) for caller in range(4)))
@@ -301,7 +319,7 @@ async def test_clear_beside_writers_leaves_records_and_tags_in_agreement(
 
     check_tags(postgres_url)
     await handles[3].clear()
-    assert asked(postgres_url, "SELECT * FROM recollect.tags") == []
+    assert asked(postgres_url, "SELECT * FROM memoranda.tags") == []
     check_journal(postgres_url)
 
 
@@ -314,7 +332,7 @@ async def test_a_record_that_is_made_while_the_scope_is_cleared_keeps_its_tags(
         """
         CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS
           'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END';
-        CREATE TRIGGER pause AFTER UPDATE ON recollect.versions
+        CREATE TRIGGER pause AFTER UPDATE ON memoranda.versions
           FOR EACH ROW EXECUTE FUNCTION public.pause();
         """,
     )

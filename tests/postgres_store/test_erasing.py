@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator, Sequence
 import psycopg
 import pytest
 
-from recollect.kernel.errors import StoreUnavailable
-from recollect.kernel.retry import RetryKey
-from recollect.ledger.fact import Fact, digest_of, erasure
-from recollect.ledger.unit import Current, Draft, NamedEntry, Unit, Version
-from recollect.stores.postgres.database import PostgresDatabase
-from recollect.stores.postgres.ledger import PostgresLedger
+from memoranda.kernel.errors import StoreUnavailable
+from memoranda.kernel.retry import RetryKey
+from memoranda.ledger.fact import Fact, digest_of, erasure
+from memoranda.ledger.unit import Current, Draft, NamedEntry, Unit, Version
+from memoranda.stores.postgres.database import PostgresDatabase
+from memoranda.stores.postgres.ledger import PostgresLedger
 from tests.postgres_store.catalogue import asked
 from tests.postgres_store.roles import Roles, run
 
@@ -46,9 +46,9 @@ async def ledger(roles: Roles) -> AsyncIterator[PostgresLedger]:
     for draft in drafts:
         key = RetryKey(f"key of {CANARY}", bytes(32)) if draft is drafts[0] else None
         about = draft.version.id if draft.version else ""
-        await ledger.commit(Unit("a", 1, lambda _, d=draft: [d], (), key, about))  # type: ignore[misc]
+        await ledger.commit(Unit("agent:a", 1, lambda _, d=draft: [d], (), key, about))  # type: ignore[misc]
     assert tables_with(roles.superuser, CANARY.encode()) == {"bodies", "tags", "versions"}
-    await ledger.commit(Unit("a", 2, tombstones, ["one"], is_erasing=True))
+    await ledger.commit(Unit("agent:a", 2, tombstones, ["one"], is_erasing=True))
     yield ledger
     await database.close()
 
@@ -60,8 +60,8 @@ def tables_with(url: str, canary: bytes) -> set[str]:
         tables = (
             "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = %s::regnamespace"
         )
-        for (table,) in connection.execute(tables, ("recollect",)).fetchall():
-            rows = connection.execute(f"SELECT * FROM recollect.{table}".encode())  # noqa: S608 - ours
+        for (table,) in connection.execute(tables, ("memoranda",)).fetchall():
+            rows = connection.execute(f"SELECT * FROM memoranda.{table}".encode())  # noqa: S608 - ours
             values = [value for row in rows for value in row]
             said = [each if isinstance(each, bytes) else str(each).encode() for each in values]
             if any(canary in each for each in said):
@@ -74,17 +74,17 @@ def files_with(url: str, canary: bytes) -> set[str]:
     run(url, "CHECKPOINT")
     relations = """
         SELECT c.relname, pg_read_binary_file(pg_relation_filepath(c.oid)) FROM pg_class c
-        WHERE c.relkind IN ('r', 'i') AND c.relnamespace = 'recollect'::regnamespace
+        WHERE c.relkind IN ('r', 'i') AND c.relnamespace = 'memoranda'::regnamespace
           OR c.oid IN (SELECT t.reltoastrelid FROM pg_class t
-                       WHERE t.relnamespace = 'recollect'::regnamespace)
+                       WHERE t.relnamespace = 'memoranda'::regnamespace)
     """
     return {str(name) for name, content in asked(url, relations) if canary in bytes(content)}  # type: ignore[call-overload]
 
 
 async def test_what_was_erased_is_in_no_table(ledger: PostgresLedger, roles: Roles) -> None:
     assert tables_with(roles.superuser, CANARY.encode()) == set()
-    assert asked(roles.superuser, "SELECT count(*) FROM recollect.retries") == [(0,)]
-    assert asked(roles.superuser, "SELECT count(*) FROM recollect.derivations") == [(0,)]
+    assert asked(roles.superuser, "SELECT count(*) FROM memoranda.retries") == [(0,)]
+    assert asked(roles.superuser, "SELECT count(*) FROM memoranda.derivations") == [(0,)]
     assert [past.body is None for past in await ledger.versions("one")] == [True, False]
     other = await ledger.current("other", lambda current: current.number)
     assert other == 1
@@ -138,11 +138,11 @@ async def test_while_somebody_reads_what_was_before_it_is_not_said_to_be_gone(
 ) -> None:
     database = await PostgresDatabase.open(postgres_url, 0, create=True)
     ledger = await database.ledger("s", "origin", 0)
-    await ledger.commit(Unit("a", 1, lambda _: [stored("one")]))
+    await ledger.commit(Unit("agent:a", 1, lambda _: [stored("one")]))
     with psycopg.connect(postgres_url) as another:
         another.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
         another.execute("SELECT 1")
-        await ledger.commit(Unit("a", 2, tombstones, ["one"], is_erasing=True))
+        await ledger.commit(Unit("agent:a", 2, tombstones, ["one"], is_erasing=True))
 
         with pytest.raises(StoreUnavailable) as caught:
             await ledger.scrub(rewrite=True)

@@ -10,10 +10,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-import recollect
-from recollect import MemoryRecordInput
-from recollect.ledger.fact import Fact, erasure
-from recollect.ledger.unit import (
+import memoranda
+from memoranda import MemoryRecordInput
+from memoranda.ledger.fact import Fact, erasure
+from memoranda.ledger.unit import (
     ENTRIES,
     Current,
     Draft,
@@ -23,10 +23,10 @@ from recollect.ledger.unit import (
     Unit,
     Version,
 )
-from recollect.recall.asking import asked as words_of
-from recollect.recall.ranking import Mode
-from recollect.stores.postgres.database import PostgresDatabase
-from recollect.stores.postgres.ledger import PostgresLedger
+from memoranda.recall.asking import asked as words_of
+from memoranda.recall.ranking import Mode
+from memoranda.stores.postgres.database import PostgresDatabase
+from memoranda.stores.postgres.ledger import PostgresLedger
 from tests.postgres_store.catalogue import asked, eventually
 from tests.postgres_store.roles import Roles, run
 
@@ -34,7 +34,7 @@ RECORDS = 2_000
 READ = """
 SELECT t.seq_tup_read + (SELECT coalesce(sum(i.idx_tup_read), 0)::bigint
                          FROM pg_stat_user_indexes i WHERE i.relid = t.relid)
-FROM pg_stat_user_tables t WHERE t.schemaname = 'recollect' AND t.relname = %s
+FROM pg_stat_user_tables t WHERE t.schemaname = 'memoranda' AND t.relname = %s
 """
 OTHERS = """
 SELECT count(*) FROM pg_stat_activity
@@ -46,13 +46,13 @@ CHANGED = (
 )  # fmt: skip
 WATCHED = (*CHANGED, "entries")
 
-Memory = recollect.Memory[dict[str, int]]
+Memory = memoranda.Memory[dict[str, int]]
 
 
 @asynccontextmanager
 async def opened(roles: Roles) -> AsyncIterator[Memory]:
     """A scope; when it is left, the server has counted everything."""
-    async with recollect.open(roles.app, scope="one") as memory:
+    async with memoranda.open(roles.app, scope="one") as memory:
         yield memory
     await eventually(lambda: asked(roles.superuser, OTHERS) == [(0,)])
 
@@ -88,7 +88,7 @@ async def rank(memory: Memory) -> None:
 def unknown(roles: Roles) -> None:
     """Nobody looks at the tables."""
     for table in WATCHED:
-        roles.as_owner(f"ALTER TABLE recollect.{table} SET (autovacuum_enabled = off)")
+        roles.as_owner(f"ALTER TABLE memoranda.{table} SET (autovacuum_enabled = off)")
 
 
 @pytest.mark.parametrize("change", [update, delete, erase, search, rank])

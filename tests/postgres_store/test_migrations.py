@@ -6,22 +6,22 @@ from collections.abc import Sequence
 import psycopg
 import pytest
 
-from recollect.identity import sha256_hex
-from recollect.kernel.errors import (
+from memoranda.identity import sha256_hex
+from memoranda.kernel.errors import (
     ForeignDatabase,
     SchemaDamaged,
     SchemaTooNew,
     StoreError,
     StoreUnavailable,
 )
-from recollect.stores.migrations import Migration
-from recollect.stores.postgres.address import parse_address
-from recollect.stores.postgres.connection import connect
-from recollect.stores.postgres.database import PostgresDatabase
-from recollect.stores.postgres.schema import MIGRATIONS, migrate
+from memoranda.stores.migrations import Migration
+from memoranda.stores.postgres.address import parse_address
+from memoranda.stores.postgres.connection import connect
+from memoranda.stores.postgres.database import PostgresDatabase
+from memoranda.stores.postgres.schema import MIGRATIONS, migrate
 from tests.postgres.server import PostgresServer
 from tests.postgres_store.catalogue import asked, catalogue
-from tests.postgres_store.roles import make_roles, run
+from tests.postgres_store.roles import run
 
 
 def following(sql: str) -> Migration:
@@ -29,13 +29,13 @@ def following(sql: str) -> Migration:
     return Migration(MIGRATIONS[-1].number + 1, "following", sql, sha256_hex(sql.encode()))
 
 
-FOLLOWING = following("CREATE TABLE recollect.following (scope text); ANALYZE recollect.entries")
+FOLLOWING = following("CREATE TABLE memoranda.following (scope text); ANALYZE memoranda.entries")
 
 
-async def migrated(url: str, known: Sequence[Migration] = MIGRATIONS, **options: bool) -> None:
+async def migrated(url: str, known: Sequence[Migration] = MIGRATIONS) -> None:
     connection = await connect(parse_address(url))
     try:
-        await migrate(connection, "the database", 7, known=known, **options)
+        await migrate(connection, "the database", 7, known=known)
     finally:
         await connection.close()
 
@@ -67,36 +67,18 @@ async def test_a_fresh_schema_equals_a_migrated_one(
         await migrated(old, known[:count])
 
     assert catalogue(fresh) == catalogue(old)
-    history = "SELECT number, name, checksum, applied_at FROM recollect.migrations ORDER BY number"
+    history = "SELECT number, name, checksum, applied_at FROM memoranda.migrations ORDER BY number"
     expected = [(each.number, each.name, each.checksum, 7) for each in known]
     assert asked(fresh, history) == asked(old, history) == expected
 
 
-async def test_what_was_stored_before_there_was_a_journal_is_kept_behind_its_wall(
-    postgres_server: PostgresServer, postgres_url: str
-) -> None:
-    roles = await make_roles(postgres_server, postgres_url, migrated=False)
-    await migrated(roles.owner, MIGRATIONS[:1])
-    old = "SELECT recollect.create_record('s', 'old', 1, 2, '{}', '{x}', 3, 'a', NULL, NULL, NULL)"
-    run(roles.owner, f"SELECT recollect.open_scope('s', 0); {old}")
-
-    await migrated(roles.owner)
-
-    for scope, expected in (("s", [("old", b"{}")]), ("another", [])):
-        with psycopg.connect(roles.owner) as connection:
-            connection.execute("SELECT set_config('recollect.scope', %s, true)", (scope,))
-            kept = connection.execute("SELECT id, body FROM recollect.plain_records").fetchall()
-            assert kept == expected
-    assert asked(postgres_url, "SELECT scope FROM recollect.plain_scopes") == [("s",)]
-
-
 async def test_a_schema_that_is_up_to_date_is_left_alone(postgres_url: str) -> None:
     await opened(postgres_url)
-    before = catalogue(postgres_url), asked(postgres_url, "SELECT xmin FROM recollect.migrations")
+    before = catalogue(postgres_url), asked(postgres_url, "SELECT xmin FROM memoranda.migrations")
 
     await opened(postgres_url)
 
-    after = catalogue(postgres_url), asked(postgres_url, "SELECT xmin FROM recollect.migrations")
+    after = catalogue(postgres_url), asked(postgres_url, "SELECT xmin FROM memoranda.migrations")
     assert before == after
 
 
@@ -107,7 +89,7 @@ async def test_a_migration_that_fails_leaves_nothing(
     if first:
         await migrated(postgres_url, first)
     before = catalogue(postgres_url)
-    broken = following("CREATE TABLE recollect.half (x int); SELECT 1 / 0")
+    broken = following("CREATE TABLE memoranda.half (x int); SELECT 1 / 0")
 
     with pytest.raises(psycopg.errors.DivisionByZero):
         await migrated(postgres_url, (*MIGRATIONS, broken))
@@ -118,12 +100,12 @@ async def test_a_migration_that_fails_leaves_nothing(
 async def test_many_may_open_a_new_database_at_once(postgres_url: str) -> None:
     await asyncio.gather(*(opened(postgres_url) for _ in range(8)))
 
-    assert len(asked(postgres_url, "SELECT * FROM recollect.migrations")) == len(MIGRATIONS)
+    assert len(asked(postgres_url, "SELECT * FROM memoranda.migrations")) == len(MIGRATIONS)
 
 
 async def test_a_newer_schema_is_refused_and_left_untouched(postgres_url: str) -> None:
     await opened(postgres_url)
-    run(postgres_url, "INSERT INTO recollect.migrations VALUES (9999, 'future', 'x', 0)")
+    run(postgres_url, "INSERT INTO memoranda.migrations VALUES (9999, 'future', 'x', 0)")
 
     error = await refused(SchemaTooNew, "store.schema_too_new", postgres_url)
 
@@ -133,7 +115,7 @@ async def test_a_newer_schema_is_refused_and_left_untouched(postgres_url: str) -
 
 async def test_a_history_that_is_not_ours_is_refused(postgres_url: str) -> None:
     await opened(postgres_url)
-    run(postgres_url, "UPDATE recollect.migrations SET checksum = 'another' WHERE number = 1")
+    run(postgres_url, "UPDATE memoranda.migrations SET checksum = 'another' WHERE number = 1")
 
     await refused(SchemaDamaged, "store.schema_damaged", postgres_url)
 
@@ -141,23 +123,23 @@ async def test_a_history_that_is_not_ours_is_refused(postgres_url: str) -> None:
 @pytest.mark.parametrize(
     "theirs",
     [
-        "CREATE TABLE recollect.notes (x int)",
-        "CREATE TABLE recollect.migrations (id int, name text)",
-        "CREATE VIEW recollect.records AS SELECT 1 AS id",
-        "CREATE FUNCTION recollect.f() RETURNS int LANGUAGE sql AS 'SELECT 1'",
-        "CREATE TYPE recollect.mood AS ENUM ('good')",
+        "CREATE TABLE memoranda.notes (x int)",
+        "CREATE TABLE memoranda.migrations (id int, name text)",
+        "CREATE VIEW memoranda.records AS SELECT 1 AS id",
+        "CREATE FUNCTION memoranda.f() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+        "CREATE TYPE memoranda.mood AS ENUM ('good')",
     ],
 )
 @pytest.mark.parametrize("create", [True, False])
 async def test_a_schema_of_something_else_is_left_untouched(
     postgres_url: str, theirs: str, create: bool
 ) -> None:
-    run(postgres_url, f"CREATE SCHEMA recollect; {theirs}")
+    run(postgres_url, f"CREATE SCHEMA memoranda; {theirs}")
 
     await refused(ForeignDatabase, "store.foreign", postgres_url, create=create)
 
 
-@pytest.mark.parametrize("made", ["SELECT 1", "CREATE SCHEMA recollect"])
+@pytest.mark.parametrize("made", ["SELECT 1", "CREATE SCHEMA memoranda"])
 async def test_looking_at_a_database_makes_no_schema(postgres_url: str, made: str) -> None:
     run(postgres_url, made)
 
@@ -165,7 +147,7 @@ async def test_looking_at_a_database_makes_no_schema(postgres_url: str, made: st
 
 
 async def test_an_empty_schema_that_someone_made_for_us_is_used(postgres_url: str) -> None:
-    run(postgres_url, "CREATE SCHEMA recollect")
+    run(postgres_url, "CREATE SCHEMA memoranda")
 
     await opened(postgres_url)
     await opened(postgres_url, create=False)

@@ -7,34 +7,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recollect
-from recollect.app.memory import Memory
-from recollect.identity import canonical_bytes
-from recollect.kernel.errors import StoreFailed
-from recollect.ledger.codec import PLAIN
-from recollect.ledger.entry import genesis
-from recollect.ledger.unit import Draft, Unit, Version
-from recollect.recall.asking import asked as wanted
-from recollect.recall.ranking import Mode
-from recollect.stores import segments
-from recollect.stores.postgres.address import parse_address
-from recollect.stores.postgres.connection import connect
-from recollect.stores.postgres.database import PostgresDatabase
-from recollect.stores.postgres.pool import Pool
-from recollect.stores.postgres.schema import MIGRATIONS, migrate
-from recollect.stores.postgres.segments import step_of
-from recollect.stores.postgres.taking import Row, without_these
-from recollect.stores.postgres.units import Units
-from recollect.stores.postgres.words import WordIndex
-from recollect.stores.postings import Chunk, Posting, packed, postings_of
-from recollect.text import TOKENIZER
-from tests.postgres.server import PostgresServer
+import memoranda
+from memoranda.app.memory import Memory
+from memoranda.kernel.errors import StoreFailed
+from memoranda.ledger.unit import INDEX_FORM
+from memoranda.recall.asking import asked as wanted
+from memoranda.recall.ranking import Mode
+from memoranda.stores import segments
+from memoranda.stores.postgres.segments import step_of
+from memoranda.stores.postgres.taking import Row, without_these
+from memoranda.stores.postgres.words import WordIndex
+from memoranda.stores.postings import Chunk, Posting, packed, postings_of
 from tests.postgres_store.catalogue import asked
-from tests.postgres_store.roles import Roles, make_roles, run
+from tests.postgres_store.roles import Roles, run
 from tests.postgres_store.test_erasing import tables_with
 
 CANARY = "카나리아"
-ALL_CHUNKS = "SELECT token, first, body FROM recollect.postings ORDER BY token, first"
+ALL_CHUNKS = "SELECT token, first, body FROM memoranda.postings ORDER BY token, first"
 
 
 def index_of(memory: Memory[Any]) -> WordIndex:
@@ -62,9 +51,10 @@ async def test_processes_that_merge_and_change_at_once_leave_one_index(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(segments, "FANOUT", 2)
-    monkeypatch.setattr("recollect.stores.postgres.segments.CHUNKS_AT_ONCE", 16)
-    async with recollect.open(postgres_url) as one, recollect.open(postgres_url) as other:
+    monkeypatch.setattr("memoranda.stores.postgres.segments.CHUNKS_AT_ONCE", 16)
+    async with memoranda.open(postgres_url) as one, memoranda.open(postgres_url) as other:
         kept = await one.remember_many([f"note {n} of {n % 7}" for n in range(120)])
+        assert len(await other.list()) == len(kept)
 
         async def merges(memory: Memory[Any]) -> None:
             while await index_of(memory).merge(entries=16):
@@ -86,10 +76,10 @@ async def test_processes_that_merge_and_change_at_once_leave_one_index(
 
 
 async def test_what_was_prepared_before_an_erasure_is_not_written(postgres_url: str) -> None:
-    async with recollect.open(postgres_url) as memory:
+    async with memoranda.open(postgres_url) as memory:
         gone, _ = await memory.remember_many([CANARY, "another note"])
         merger = index_of(memory)._batches
-        prepared = await merger._read(256, ("", TOKENIZER))
+        prepared = await merger._read(256, ("", INDEX_FORM))
         assert prepared is not None
         await memory.erase(gone.id, reason="a test")
 
@@ -102,10 +92,10 @@ async def test_what_was_prepared_before_an_erasure_is_not_written(postgres_url: 
 
 
 async def test_what_was_prepared_before_another_merge_is_not_written(postgres_url: str) -> None:
-    async with recollect.open(postgres_url) as memory:
+    async with memoranda.open(postgres_url) as memory:
         await memory.remember_many(["one note", "another note"])
         merger = index_of(memory)._batches
-        prepared = await merger._read(256, ("", TOKENIZER))
+        prepared = await merger._read(256, ("", INDEX_FORM))
         assert prepared is not None
         await merge_all(memory)
         before = postings(postgres_url)
@@ -121,8 +111,8 @@ async def test_what_was_prepared_before_another_merge_is_not_written(postgres_ur
 async def test_at_every_step_of_a_merge_the_postings_are_the_same(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.stores.postgres.segments.CHUNKS_AT_ONCE", 3)
-    async with recollect.open(postgres_url) as memory:
+    monkeypatch.setattr("memoranda.stores.postgres.segments.CHUNKS_AT_ONCE", 3)
+    async with memoranda.open(postgres_url) as memory:
         await memory.remember_many([f"note {n} {n % 5}" for n in range(40)])
         while await index_of(memory).merge(entries=4):
             pass
@@ -133,7 +123,7 @@ async def test_at_every_step_of_a_merge_the_postings_are_the_same(
             assert (await memory.verify()).report.damages.found == []
             assert len(await memory.search("note", limit=None)) == 40
 
-        levels = asked(postgres_url, "SELECT level FROM recollect.segments ORDER BY level")
+        levels = asked(postgres_url, "SELECT level FROM memoranda.segments ORDER BY level")
         assert steps > 3
         assert 0 < len(levels) < segments.FANOUT
         assert levels[-1] != (0,)
@@ -143,8 +133,8 @@ async def test_what_is_erased_in_the_middle_of_a_merge_is_gone_from_both_sides(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(segments, "FANOUT", 2)
-    monkeypatch.setattr("recollect.stores.postgres.segments.CHUNKS_AT_ONCE", 2)
-    async with recollect.open(postgres_url) as memory:
+    monkeypatch.setattr("memoranda.stores.postgres.segments.CHUNKS_AT_ONCE", 2)
+    async with memoranda.open(postgres_url) as memory:
         said = [f"aa {CANARY} zz{CANARY} note {n}" for n in range(20)]
         kept = await memory.remember_many(said)
         while await index_of(memory).merge(entries=10):
@@ -230,11 +220,11 @@ def test_what_is_left_has_everything_but_what_was_taken(
     assert not set(old) & set(left)
 
 
-# ----------------------------------------------------------------- rights, damage, migration
+# ---------------------------------------------------------------------------- rights, damage
 
 
 async def test_the_app_role_may_do_all_of_it(roles: Roles) -> None:
-    async with recollect.open(roles.app) as memory:
+    async with memoranda.open(roles.app) as memory:
         kept = await memory.remember_many([f"note {n}" for n in range(12)], source="talk:1")
         for n in range(8):
             await memory.update(kept[n].id, f"changed note {n}")
@@ -254,10 +244,10 @@ async def test_the_app_role_may_do_all_of_it(roles: Roles) -> None:
 
 
 async def test_a_chunk_that_can_not_be_read_is_said_to_be_damage(postgres_url: str) -> None:
-    async with recollect.open(postgres_url) as memory:
+    async with memoranda.open(postgres_url) as memory:
         kept = await memory.remember_many(["one note", "another note"])
         await merge_all(memory)
-        run(postgres_url, "UPDATE recollect.postings SET body = 'x'")
+        run(postgres_url, "UPDATE memoranda.postings SET body = 'x'")
 
         with pytest.raises(StoreFailed) as caught:
             await memory.search("note")
@@ -265,60 +255,3 @@ async def test_a_chunk_that_can_not_be_read_is_said_to_be_damage(postgres_url: s
         await memory.erase(kept[0].id, reason="what can't be read is no reason to keep it")
         assert len(await memory.search("note")) == 1
         assert (await memory.verify()).report.damages.found == []
-
-
-async def test_an_index_of_the_schema_before_is_made_anew(
-    postgres_server: PostgresServer, postgres_url: str
-) -> None:
-    roles = await make_roles(postgres_server, postgres_url, migrated=False)
-    address = parse_address(roles.owner)
-    connection = await connect(address)
-    released = [one for one in MIGRATIONS if one.number <= 4]
-    await migrate(connection, "the database", 7, known=released)
-    head = bytes.fromhex(genesis("an origin"))
-    opened = await connection.execute(
-        "SELECT recollect.open_journal('s', 'an origin', 0, %s)", (head,)
-    )
-    ((journal,),) = await opened.fetchall()
-    pool = Pool(lambda: connect(address), "the database", 2)
-    drafts = [_said(n) for n in range(3)]
-    await Units(pool, "s", journal, PLAIN).commit(Unit("agent:a", 1, lambda _: drafts))
-    await connection.execute("BEGIN")
-    await connection.execute("SELECT recollect.enter('s', %s)", (journal,))
-    await connection.execute(
-        "INSERT INTO recollect.words SELECT journal, seq, id, number, ARRAY[journal || ':note']"
-        " FROM recollect.versions"
-    )
-    await connection.execute(
-        "UPDATE recollect.journals SET indexed = 3, tokenizer = %s", (TOKENIZER,)
-    )
-    await connection.execute("COMMIT")
-    await pool.close()
-
-    await migrate(connection, "the database", 8)
-
-    await connection.close()
-    kept = "SELECT indexed, tokenizer, documents, length FROM recollect.journals"
-    assert asked(postgres_url, kept) == [(0, TOKENIZER, 0, 0)]
-    database = await PostgresDatabase.open(roles.owner, 9, create=False)
-    ledger = await database.ledger("s", "an origin", 9)
-    for _ in range(2):
-        ranking = await ledger.rank(
-            Mode.FULL_TEXT, wanted("note"), lambda current, _: current.id, limit=2
-        )
-        assert (ranking.made, ranking.hits) == (["id 2", "id 1"], 3)
-        assert await ledger._words.merge() == 0
-    await database.close()
-    assert asked(postgres_url, kept) == [(3, TOKENIZER, 3, 6)]
-
-
-def _said(n: int) -> Draft:
-    document = {
-        "id": f"id {n}",
-        "type": "MemoryObject",
-        "statement": f"note {n}",
-        "timestamp": "2023-01-01T00:00:00Z",
-        "version": "1",
-    }
-    version = Version(f"id {n}", 1, "active", n, n, None, None, None, None)
-    return Draft("create", canonical_bytes(document), bytes(16), version)

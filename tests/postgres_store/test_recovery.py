@@ -3,15 +3,19 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
 import pytest
+from psycopg import AsyncConnection
 
-import recollect
-from recollect import MemoryFilter, MemoryRecordInput
-from recollect.journeys.records.store import Records
-from recollect.kernel.errors import StoreFailed, StoreUnavailable
+import memoranda
+from memoranda import MemoryFilter, MemoryRecordInput
+from memoranda.journeys.records.store import Records
+from memoranda.kernel.errors import StoreFailed, StoreUnavailable
+from memoranda.stores.postgres import connection as connection_module
+from tests.patience import PATIENCE
 from tests.postgres.server import PostgresServer, running_server
 from tests.postgres_store.catalogue import asked, eventually
 
@@ -25,7 +29,7 @@ def server() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 async def records(server: PostgresServer) -> AsyncIterator[Records[Any]]:
-    async with recollect.open(server.create_database(), scope="s") as memory:
+    async with memoranda.open(server.create_database(), scope="s") as memory:
         yield memory.records
 
 
@@ -42,21 +46,31 @@ async def test_a_crash_that_nobody_was_hit_by_goes_unnoticed(
 
 
 async def test_while_the_server_is_down_calls_fail_at_once_and_later_work_again(
-    server: PostgresServer, records: Records[Any]
+    server: PostgresServer, records: Records[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    tries = 0
+
+    async def connect(*given: Any, **more: Any) -> Any:
+        nonlocal tries
+        tries += 1
+        return await AsyncConnection.connect(*given, **more)
+
     await records.create(MemoryRecordInput(id="one", data={}))
     server.kill()
     try:
-        async with asyncio.timeout(5):
+        with monkeypatch.context() as patched:
+            patched.setattr(connection_module, "AsyncConnection", SimpleNamespace(connect=connect))
             for call in (
                 records.get("one"),
                 records.create(MemoryRecordInput(data={})),
                 records.update("one", {"a": 1}),
                 records.query(MemoryFilter()),
             ):
+                tries = 0
                 with pytest.raises(StoreUnavailable) as caught:
                     await call
                 assert caught.value.code == "store.unavailable"
+                assert tries == 1
     finally:
         server.start()
 
@@ -82,7 +96,7 @@ async def test_after_a_crash_every_acknowledged_write_is_there_and_retries_land_
         await eventually(lambda: len(acknowledged) > 20)
         await asyncio.to_thread(server.kill)
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         await asyncio.gather(kill(), *(create(n) for n in range(400)))
         assert failed
         server.start()
@@ -100,7 +114,7 @@ async def test_after_a_crash_every_acknowledged_write_is_there_and_retries_land_
 async def cut_off(url: str) -> AsyncIterator[None]:
     """Everyone waits for a lock; whoever waits is cut off."""
     with psycopg.connect(url) as another:
-        another.execute("LOCK TABLE recollect.journals IN ACCESS EXCLUSIVE MODE")
+        another.execute("LOCK TABLE memoranda.journals IN ACCESS EXCLUSIVE MODE")
         waiting = """
             SELECT pg_terminate_backend(pid) FROM pg_stat_activity
             WHERE datname = current_database() AND wait_event_type = 'Lock'
@@ -113,18 +127,19 @@ async def cut_off(url: str) -> AsyncIterator[None]:
 async def test_a_connection_lost_during_a_write_leaves_its_outcome_unknown(
     postgres_url: str,
 ) -> None:
-    async with recollect.open(postgres_url, scope="s") as memory:
+    async with memoranda.open(postgres_url, scope="s") as memory:
+        await memory.records.create(MemoryRecordInput(data=0))
         async with cut_off(postgres_url):
             with pytest.raises(StoreFailed) as caught:
                 await memory.records.create(MemoryRecordInput(data=1), idempotency_key="k")
 
         assert caught.value.code == "store.failed"
         await memory.records.create(MemoryRecordInput(data=1), idempotency_key="k")
-        assert len(await memory.records.query(MemoryFilter())) == 1
+        assert len(await memory.records.query(MemoryFilter())) == 2
 
 
 async def test_a_connection_lost_during_a_read_may_be_retried(postgres_url: str) -> None:
-    async with recollect.open(postgres_url, scope="s") as memory:
+    async with memoranda.open(postgres_url, scope="s") as memory:
         for call in (memory.records.get, lambda _: memory.records.query(MemoryFilter())):
             async with cut_off(postgres_url):
                 with pytest.raises(StoreUnavailable):

@@ -7,13 +7,13 @@ import psycopg
 import pytest
 from psycopg.errors import InsufficientPrivilege, RestrictViolation
 
-import recollect
-from recollect import MemoryFilter, MemoryRecordInput, MemoryUpdate
-from recollect.kernel.errors import StoreUnavailable
-from recollect.stores.postgres.address import parse_address
-from recollect.stores.postgres.connection import connect
-from recollect.stores.postgres.database import PostgresDatabase
-from recollect.stores.postgres.schema import MIGRATIONS, migrate
+import memoranda
+from memoranda import MemoryFilter, MemoryRecordInput, MemoryUpdate
+from memoranda.kernel.errors import StoreUnavailable
+from memoranda.stores.postgres.address import parse_address
+from memoranda.stores.postgres.connection import connect
+from memoranda.stores.postgres.database import PostgresDatabase
+from memoranda.stores.postgres.schema import MIGRATIONS, migrate
 from tests.postgres.server import PostgresServer
 from tests.postgres_store.catalogue import catalogue
 from tests.postgres_store.roles import Roles, block, make_roles, run
@@ -28,12 +28,12 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [
         each.getMessage()
         for each in caplog.records
-        if (each.name, each.levelno) == ("recollect.postgres", logging.WARNING)
+        if (each.name, each.levelno) == ("memoranda.postgres", logging.WARNING)
     ]
 
 
 async def test_the_app_role_can_do_all_of_its_work(roles: Roles) -> None:
-    async with recollect.open(roles.app, scope="s") as memory:
+    async with memoranda.open(roles.app, scope="s") as memory:
         records = memory.records
         await records.create(MemoryRecordInput(id="a", data={}, tags=("x",)), idempotency_key="c")
         await records.create_many([MemoryRecordInput(id=id, data={}) for id in ("b", "c", "d")])
@@ -51,30 +51,28 @@ async def test_the_app_role_can_do_all_of_its_work(roles: Roles) -> None:
 @pytest.mark.parametrize(
     "statement",
     [
-        "CREATE TABLE recollect.more (x int)",
-        "ALTER TABLE recollect.entries DISABLE ROW LEVEL SECURITY",
-        "ALTER TABLE recollect.entries DISABLE TRIGGER ALL",
-        "DROP POLICY one_journal ON recollect.entries",
-        "UPDATE recollect.entries SET entry = ''",
-        "DELETE FROM recollect.entries",
-        "TRUNCATE recollect.entries",
-        "UPDATE recollect.bodies SET body = ''",
-        "TRUNCATE recollect.bodies",
-        "UPDATE recollect.nodes SET hash = ''",
-        "DELETE FROM recollect.nodes",
-        "DELETE FROM recollect.notices",
-        "DELETE FROM recollect.versions",
-        "DELETE FROM recollect.journals",
-        "UPDATE recollect.journals SET scope = 'x'",
-        "UPDATE recollect.journals SET origin = 'x'",
-        "UPDATE recollect.retries SET fingerprint = ''",
-        "UPDATE recollect.tags SET tag = ''",
-        "UPDATE recollect.derivations SET input = ''",
-        "UPDATE recollect.marks SET name = ''",
-        "UPDATE recollect.checkpoints SET size = 0",
-        "DELETE FROM recollect.checkpoints",
-        "SELECT * FROM recollect.plain_records",
-        "INSERT INTO recollect.migrations VALUES (9, 'x', 'x', 0)",
+        "CREATE TABLE memoranda.more (x int)",
+        "ALTER TABLE memoranda.entries DISABLE ROW LEVEL SECURITY",
+        "ALTER TABLE memoranda.entries DISABLE TRIGGER ALL",
+        "DROP POLICY one_journal ON memoranda.entries",
+        "UPDATE memoranda.entries SET entry = ''",
+        "DELETE FROM memoranda.entries",
+        "TRUNCATE memoranda.entries",
+        "UPDATE memoranda.bodies SET body = ''",
+        "TRUNCATE memoranda.bodies",
+        "UPDATE memoranda.nodes SET hash = ''",
+        "DELETE FROM memoranda.nodes",
+        "DELETE FROM memoranda.versions",
+        "DELETE FROM memoranda.journals",
+        "UPDATE memoranda.journals SET scope = 'x'",
+        "UPDATE memoranda.journals SET origin = 'x'",
+        "UPDATE memoranda.retries SET fingerprint = ''",
+        "UPDATE memoranda.tags SET tag = ''",
+        "UPDATE memoranda.derivations SET input = ''",
+        "UPDATE memoranda.marks SET name = ''",
+        "UPDATE memoranda.checkpoints SET size = 0",
+        "DELETE FROM memoranda.checkpoints",
+        "INSERT INTO memoranda.migrations VALUES (9, 'x', 'x', 0)",
     ],
 )
 async def test_the_app_role_can_do_nothing_else(roles: Roles, statement: str) -> None:
@@ -88,18 +86,18 @@ async def test_the_app_role_can_do_nothing_else(roles: Roles, statement: str) ->
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE recollect.entries SET entry = ''",
-        "UPDATE recollect.entries SET seq = seq + 1",
-        "DELETE FROM recollect.entries",
-        "TRUNCATE recollect.entries",
-        "UPDATE recollect.bodies SET body = ''",
-        "TRUNCATE recollect.bodies",
+        "UPDATE memoranda.entries SET entry = ''",
+        "UPDATE memoranda.entries SET seq = seq + 1",
+        "DELETE FROM memoranda.entries",
+        "TRUNCATE memoranda.entries",
+        "UPDATE memoranda.bodies SET body = ''",
+        "TRUNCATE memoranda.bodies",
     ],
 )
 async def test_what_stands_in_a_journal_is_not_even_changed_by_a_superuser(
     roles: Roles, statement: str
 ) -> None:
-    async with recollect.open(roles.app, scope="s") as memory:
+    async with memoranda.open(roles.app, scope="s") as memory:
         await memory.records.create(MemoryRecordInput(data=1))
 
     with psycopg.connect(roles.superuser) as connection, pytest.raises(RestrictViolation):
@@ -107,8 +105,8 @@ async def test_what_stands_in_a_journal_is_not_even_changed_by_a_superuser(
 
 
 def test_the_roles_of_the_page_can_be_made(postgres_url: str) -> None:
-    text = block("-- roles").replace("ROLE recollect_", "ROLE recollect_page_")
-    text = text.replace("AUTHORIZATION recollect_", "AUTHORIZATION recollect_page_")
+    text = block("-- roles").replace("ROLE memoranda_", "ROLE memoranda_page_")
+    text = text.replace("AUTHORIZATION memoranda_", "AUTHORIZATION memoranda_page_")
     with psycopg.connect(postgres_url) as connection:
         connection.execute(text.encode())
         connection.rollback()  # roles belong to the whole server
@@ -119,7 +117,7 @@ async def test_the_program_of_the_page_makes_the_schema(
 ) -> None:
     roles = await make_roles(postgres_server, postgres_url, migrated=False)
     program = block("import asyncio", "python")
-    shown = "postgresql://recollect_owner@db.example.org/notes"
+    shown = "postgresql://memoranda_owner@db.example.org/notes"
     assert shown in program
 
     await asyncio.to_thread(exec, program.replace(shown, roles.owner), {})
@@ -178,7 +176,7 @@ async def test_the_app_role_is_not_warned_about(
 async def test_a_role_that_row_level_security_can_not_hold_is_warned_about(
     roles: Roles, caplog: pytest.LogCaptureFixture, who: str, power: str
 ) -> None:
-    run(roles.superuser, roles.named("ALTER ROLE recollect_app BYPASSRLS"))
+    run(roles.superuser, roles.named("ALTER ROLE memoranda_app BYPASSRLS"))
     caplog.clear()
 
     await opened(getattr(roles, who))

@@ -7,10 +7,10 @@ import psycopg
 import pytest
 from psycopg import sql
 
-import recollect
-from recollect import MemoryFilter, MemoryRecordInput
-from recollect.kernel.errors import StoreUnavailable
-from recollect.stores.postgres.database import PostgresDatabase
+import memoranda
+from memoranda import MemoryFilter, MemoryRecordInput
+from memoranda.kernel.errors import StoreUnavailable
+from memoranda.stores.postgres.database import PostgresDatabase
 from tests.postgres.server import PostgresServer
 from tests.postgres_store.catalogue import asked
 
@@ -39,22 +39,25 @@ def located_url(request: pytest.FixtureRequest, postgres_server: PostgresServer)
     postgres_server.drop_database(url)
 
 
-async def test_ids_are_ordered_by_code_point(located_url: str) -> None:
-    assert sorted(IDS) == IDS
-    async with recollect.open(located_url, scope="s") as memory:
+async def test_no_locale_decides_what_order_is_or_how_a_text_begins(located_url: str) -> None:
+    async with memoranda.open(located_url, scope="s") as memory:
         await memory.records.create_many(
-            [MemoryRecordInput(id=id, data=1, created_at=1, tags=("x",)) for id in reversed(IDS)]
+            [MemoryRecordInput(id=id, data=1, created_at=1, tags=("x" + id,)) for id in IDS]
         )
 
-        for members in ({}, {"limit": 99}, {"tags": ["x"]}, {"order": "asc"}, {"ids": IDS}):
+        for members in ({}, {"limit": 99}, {"tag_prefix": "x"}, {"ids": IDS}):
             filter = MemoryFilter.model_validate(members)
-            assert [found.id for found in await memory.records.query(filter)] == IDS
-            assert [found.id async for found in memory.records.stream(filter)] == IDS
+            assert [found.id for found in await memory.records.query(filter)] == IDS[::-1]
+            assert [found.id async for found in memory.records.stream(filter)] == IDS[::-1]
+        for id in IDS:
+            for members in ({"id_prefix": id}, {"tag_prefix": "x" + id}):
+                (found,) = await memory.records.query(MemoryFilter.model_validate(members))
+                assert found.id == id
 
 
 async def test_texts_that_look_alike_are_not_equal(located_url: str) -> None:
     alike = ["é", "e\u0301", "E\u0301", "ﬁ", "fi", "Straße", "STRASSE", "가", "\u1100\u1161"]
-    async with recollect.open(located_url, scope="s") as memory:
+    async with memoranda.open(located_url, scope="s") as memory:
         for text in alike:
             await memory.records.create(
                 MemoryRecordInput(id=text, data=text, tags=(text,)), idempotency_key=text
@@ -74,7 +77,7 @@ async def test_every_text_is_compared_byte_by_byte(postgres_url: str) -> None:
     query = """
         SELECT c.relname, a.attname, a.attcollation::regcollation::text
         FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
-        WHERE c.relnamespace = 'recollect'::regnamespace AND a.attcollation <> 0
+        WHERE c.relnamespace = 'memoranda'::regnamespace AND a.attcollation <> 0
           AND c.relkind IN ('r', 'i') AND NOT a.attisdropped
     """
     found = asked(postgres_url, query)
@@ -90,7 +93,7 @@ async def test_the_longest_texts_fit_together(postgres_url: str) -> None:
     tag, key = long(256, 0x20001), long(4096, 0x20003)
     id = long(512, 0x20000)
     given = MemoryRecordInput[Any](id=id, data={}, tags=(tag, tag[:-1]))
-    async with recollect.open(postgres_url, scope=long(128, 0x20002)) as memory:
+    async with memoranda.open(postgres_url, scope=long(128, 0x20002)) as memory:
         records = memory.records
         for _ in range(2):
             assert await records.create(given, idempotency_key=key) == id
@@ -110,8 +113,8 @@ async def test_a_tag_that_looks_like_a_digest_is_not_the_tag_it_stands_for(
 ) -> None:
     long = "x" * 200
     await (await PostgresDatabase.open(postgres_url, 0, create=True)).close()
-    ((digest,),) = asked(postgres_url, "SELECT recollect.tag_key(%s)", long)
-    async with recollect.open(postgres_url, scope="s") as memory:
+    ((digest,),) = asked(postgres_url, "SELECT memoranda.tag_key(%s)", long)
+    async with memoranda.open(postgres_url, scope="s") as memory:
         await memory.records.create(MemoryRecordInput(id="a", data=1, tags=(long,)))
         await memory.records.create(MemoryRecordInput(id="b", data=1, tags=(str(digest),)))
 
@@ -129,4 +132,4 @@ async def test_a_database_that_can_not_hold_every_text_is_refused(
         await PostgresDatabase.open(url, 0, create=True)
 
     assert "UTF8" in caught.value.why
-    assert asked(url, "SELECT 1 FROM pg_namespace WHERE nspname = 'recollect'") == []
+    assert asked(url, "SELECT 1 FROM pg_namespace WHERE nspname = 'memoranda'") == []

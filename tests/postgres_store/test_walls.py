@@ -8,15 +8,15 @@ import psycopg
 import pytest
 from psycopg.errors import InsufficientPrivilege, RaiseException
 
-import recollect
-from recollect import MemoryFilter, MemoryRecordInput
-from recollect.identity import canonical_bytes
-from recollect.kernel.errors import RecordExists, RecordNotFound, StoreFailed
-from recollect.kernel.retry import RetryKey
-from recollect.ledger.unit import ACTIVE, KEPT, Current, Draft, Expected, Unit, Version
-from recollect.recall.asking import asked as words_of
-from recollect.recall.ranking import Mode
-from recollect.stores.postgres import (
+import memoranda
+from memoranda import MemoryFilter, MemoryRecordInput
+from memoranda.identity import canonical_bytes
+from memoranda.kernel.errors import RecordExists, RecordNotFound, StoreFailed
+from memoranda.kernel.retry import RetryKey
+from memoranda.ledger.unit import ACTIVE, KEPT, Current, Draft, Expected, Unit, Version
+from memoranda.recall.asking import asked as words_of
+from memoranda.recall.ranking import Mode
+from memoranda.stores.postgres import (
     finding,
     index,
     leaving,
@@ -28,11 +28,11 @@ from recollect.stores.postgres import (
     taking,
     units,
 )
-from recollect.stores.postgres.database import PostgresDatabase
-from recollect.stores.selection import Selection, selection
-from recollect.testkit.records import isolation
-from recollect.testkit.records.isolation import *  # noqa: F403
-from recollect.testkit.records.opening import (  # noqa: F401
+from memoranda.stores.postgres.database import PostgresDatabase
+from memoranda.stores.selection import Selection, selection
+from memoranda.testkit.records import isolation
+from memoranda.testkit.records.isolation import *  # noqa: F403
+from memoranda.testkit.records.opening import (  # noqa: F401
     OpenStore,
     Store,
     anyio_backend,
@@ -49,16 +49,16 @@ from tests.postgres_store.roles import Roles, make_roles, run
 CONDITIONS_ONLY, SECURITY_ONLY = "conditions only", "row-level security only"
 WALLS = ["both walls", CONDITIONS_ONLY, SECURITY_ONLY]
 BY_JOURNAL = [
-    "entries", "bodies", "notices", "nodes", "checkpoints",
+    "entries", "bodies", "nodes", "checkpoints",
     "versions", "tags", "segments", "postings", "threads", "derivations", "retries", "marks",
 ]  # fmt: skip
 TABLES = ["journals", *BY_JOURNAL]
 BESIDE = [
-    "items", "item_keywords", "item_postings", "sessions", "sessions_aside", "session_files",
+    "memories", "item_keywords", "item_postings", "sessions", "sessions_aside",
     "recordings", "vectors", "item_origins", "cycle_salts",
 ]  # fmt: skip
 FUNCTIONS = (
-    "SELECT pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = to_regnamespace('recollect')"
+    "SELECT pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = to_regnamespace('memoranda')"
 )
 CONDITION = re.compile(r"\b\w+\.(?:scope = p_scope|journal = p_journal)\b")
 IN_STATEMENT = re.compile(r"\b\w+\.(?:journal|number) = (%s|\?)")
@@ -94,7 +94,7 @@ def open_store(walls: tuple[str, Roles], monkeypatch: pytest.MonkeyPatch) -> Ope
 
 def without_row_level_security(roles: Roles) -> None:
     for table in TABLES:
-        roles.as_owner(f"ALTER TABLE recollect.{table} DISABLE ROW LEVEL SECURITY")
+        roles.as_owner(f"ALTER TABLE memoranda.{table} DISABLE ROW LEVEL SECURITY")
 
 
 def without_conditions(roles: Roles) -> None:
@@ -170,19 +170,19 @@ def rows(url: str, query: str, named: str | None) -> list[Any]:
     """The first column of a query, inside a transaction that has entered a scope."""
     with psycopg.connect(url) as connection:
         if named is not None:
-            found = connection.execute("SELECT recollect.journal_of(%s)", (named,)).fetchone()
+            found = connection.execute("SELECT memoranda.journal_of(%s)", (named,)).fetchone()
             if found and found[0] is not None:
-                connection.execute("SELECT recollect.enter(%s, %s)", (named, found[0]))
+                connection.execute("SELECT memoranda.enter(%s, %s)", (named, found[0]))
         return [row[0] for row in connection.execute(query.encode())]
 
 
 def journals(url: str) -> dict[str, int]:
-    return dict(asked(url, "SELECT scope, number FROM recollect.journals"))  # type: ignore[arg-type]
+    return dict(asked(url, "SELECT scope, number FROM memoranda.journals"))  # type: ignore[arg-type]
 
 
 def first_column(table: str) -> str:
     column = "number" if table == "journals" else "journal"
-    return f"SELECT DISTINCT {column} FROM recollect.{table}"  # noqa: S608 - our own table
+    return f"SELECT DISTINCT {column} FROM memoranda.{table}"  # noqa: S608 - our own table
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -210,7 +210,7 @@ async def test_without_a_scope_there_are_no_rows(
 async def test_a_scope_ends_with_its_transaction(roles: Roles) -> None:
     await two_scopes(roles.app)
     number = journals(roles.superuser)["mine"]
-    current = "SELECT (recollect.current_version('mine', %s, 'one')).id"
+    current = "SELECT (memoranda.current_version('mine', %s, 'one')).id"
 
     with psycopg.connect(roles.app, autocommit=True) as connection:
         assert connection.execute(current, (number,)).fetchall() == [("one",)]
@@ -221,13 +221,13 @@ async def test_a_scope_ends_with_its_transaction(roles: Roles) -> None:
 async def test_the_scopes_are_listed_only_when_that_is_said(roles: Roles) -> None:
     await two_scopes(roles.app)
 
-    assert {"mine", "theirs"} <= set(await recollect.scopes(roles.app))
+    assert {"mine", "theirs"} <= set(await memoranda.scopes(roles.app))
     with psycopg.connect(roles.app) as connection:
-        connection.execute("SELECT set_config('recollect.lists_scopes', 'yes', true)")
-        assert len(connection.execute("SELECT * FROM recollect.journals").fetchall()) > 1
+        connection.execute("SELECT set_config('memoranda.lists_scopes', 'yes', true)")
+        assert len(connection.execute("SELECT * FROM memoranda.journals").fetchall()) > 1
         for table in BY_JOURNAL:
             assert connection.execute(first_column(table).encode()).fetchall() == []
-        moved = connection.execute("UPDATE recollect.journals SET size = 0")
+        moved = connection.execute("UPDATE memoranda.journals SET size = 0")
         assert moved.rowcount == 0
 
 
@@ -236,10 +236,10 @@ async def test_a_journal_that_is_not_the_scopes_own_is_refused(roles: Roles) -> 
     theirs = journals(roles.superuser)["theirs"]
 
     for call in (
-        "SELECT recollect.enter('mine', {})",
-        "SELECT recollect.lock_journal('mine', {})",
-        "SELECT recollect.current_version('mine', {}, 'one')",
-        "SELECT recollect.head_of('mine', {})",
+        "SELECT memoranda.enter('mine', {})",
+        "SELECT memoranda.lock_journal('mine', {})",
+        "SELECT memoranda.current_version('mine', {}, 'one')",
+        "SELECT memoranda.head_of('mine', {})",
     ):
         with psycopg.connect(roles.app) as connection, pytest.raises(RaiseException):
             connection.execute(call.format(theirs).encode())
@@ -251,7 +251,7 @@ async def test_a_handle_whose_database_was_replaced_is_told_so(
     url = postgres_server.create_database()
     database = await PostgresDatabase.open(url, 0, create=True)
     mine = await database.ledger("mine", "an origin", 0)
-    run(url, "UPDATE recollect.journals SET scope = 'theirs' WHERE scope = 'mine'")
+    run(url, "UPDATE memoranda.journals SET scope = 'theirs' WHERE scope = 'mine'")
     await database.ledger("mine", "another origin", 0)
     draft = Draft("maintenance", b"{}", bytes(16))
 
@@ -266,28 +266,27 @@ async def test_a_handle_whose_database_was_replaced_is_told_so(
             await call
         assert caught.value.code == "store.failed"
     await database.close()
-    assert asked(url, "SELECT size FROM recollect.journals") == [(0,), (0,)]
+    assert asked(url, "SELECT size FROM memoranda.journals") == [(0,), (0,)]
     postgres_server.drop_database(url)
 
 
 @pytest.mark.parametrize(
     "statement",
     [
-        "INSERT INTO recollect.entries VALUES ({}, 99, '')",
-        "INSERT INTO recollect.bodies VALUES ({}, 99, '', '')",
-        "INSERT INTO recollect.nodes VALUES ({}, 8, 99, '')",
-        "INSERT INTO recollect.versions VALUES ({}, 'new', 1, 99, true, 'active', 0, 0)",
-        "INSERT INTO recollect.tags VALUES ({}, 'new', 0, 'one')",
-        "INSERT INTO recollect.retries VALUES ({}, 'new', '', 'one', 0, 0, 0)",
-        "INSERT INTO recollect.derivations VALUES ({}, 'one', 'new')",
-        "INSERT INTO recollect.marks VALUES ({}, 'proposal/new', 0)",
-        "INSERT INTO recollect.checkpoints VALUES ({}, 99, '', 0)",
-        "INSERT INTO recollect.journals VALUES (DEFAULT, 'new', 'new', 0, 0, '', 0)",
-        "INSERT INTO recollect.notices VALUES ({}, 99)",
-        "INSERT INTO recollect.segments VALUES ({}, 99, 0, 1, 0)",
-        "INSERT INTO recollect.postings VALUES ({}, 1, 'word', 99, '')",
-        "INSERT INTO recollect.threads VALUES ({}, 'talk:1', 0, 'new', 99, '')",
-        "UPDATE recollect.versions SET journal = {} WHERE id = 'one'",
+        "INSERT INTO memoranda.entries VALUES ({}, 99, '')",
+        "INSERT INTO memoranda.bodies VALUES ({}, 99, '', '')",
+        "INSERT INTO memoranda.nodes VALUES ({}, 8, 99, '')",
+        "INSERT INTO memoranda.versions VALUES ({}, 'new', 1, 99, 99, true, 'active', 0, 0)",
+        "INSERT INTO memoranda.tags VALUES ({}, 'new', 0, 0, 'one')",
+        "INSERT INTO memoranda.retries VALUES ({}, 'new', '', '', 'one', 0, 0, 0)",
+        "INSERT INTO memoranda.derivations VALUES ({}, 'one', 'new')",
+        "INSERT INTO memoranda.marks VALUES ({}, 'proposal/new', 0)",
+        "INSERT INTO memoranda.checkpoints VALUES ({}, 99, '', 0)",
+        "INSERT INTO memoranda.journals VALUES (DEFAULT, 'new', 'new', 0, 0, '', 0)",
+        "INSERT INTO memoranda.segments VALUES ({}, 99, 0, 1, 0)",
+        "INSERT INTO memoranda.postings VALUES ({}, 1, 'word', 99, '')",
+        "INSERT INTO memoranda.threads VALUES ({}, 'talk:1', 0, 'new', 99, '')",
+        "UPDATE memoranda.versions SET journal = {} WHERE id = 'one'",
     ],
 )
 async def test_a_row_can_not_be_written_into_another_scope(roles: Roles, statement: str) -> None:
@@ -295,7 +294,7 @@ async def test_a_row_can_not_be_written_into_another_scope(roles: Roles, stateme
     numbers = journals(roles.superuser)
 
     with psycopg.connect(roles.app) as connection:
-        connection.execute("SELECT recollect.enter('mine', %s)", (numbers["mine"],))
+        connection.execute("SELECT memoranda.enter('mine', %s)", (numbers["mine"],))
         with pytest.raises(InsufficientPrivilege):
             connection.execute(statement.format(numbers["theirs"]).encode())
 
@@ -303,13 +302,13 @@ async def test_a_row_can_not_be_written_into_another_scope(roles: Roles, stateme
 async def test_every_table_is_bound(roles: Roles) -> None:
     query = """
         SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity FROM pg_class c
-        WHERE c.relnamespace = 'recollect'::regnamespace AND c.relkind = 'r'
+        WHERE c.relnamespace = 'memoranda'::regnamespace AND c.relkind = 'r'
     """
     with psycopg.connect(roles.app) as connection:
         found: dict[str, bool] = dict(connection.execute(query).fetchall())
 
     assert not found.pop("migrations")
-    assert found == dict.fromkeys([*TABLES, *BESIDE, "plain_records", "plain_scopes"], True)
+    assert found == dict.fromkeys([*TABLES, *BESIDE], True)
 
 
 # ------------------------------------------------------- what the contract does not reach
@@ -325,8 +324,8 @@ async def test_words_are_found_in_one_scope_only_with_either_wall_alone(
     assert open_store is not None  # it takes the conditions away, where they are to be away
     _, roles = walls
     async with (
-        recollect.open(roles.app, scope="words of mine") as mine,
-        recollect.open(roles.app, scope="words of theirs") as theirs,
+        memoranda.open(roles.app, scope="words of mine") as mine,
+        memoranda.open(roles.app, scope="words of theirs") as theirs,
     ):
         for memory in (mine, theirs):
             said = [f"a secret of {memory.scope} {n}" for n in range(600)]

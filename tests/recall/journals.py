@@ -4,20 +4,20 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from recollect.identity import canonical_bytes, sha256_hex
-from recollect.ledger import tree
-from recollect.ledger.checkpoint import Checkpoint
-from recollect.ledger.entry import SALT_BYTES, Entry, body_digest, entry_bytes, entry_hash, genesis
-from recollect.ledger.object import first_version
-from recollect.ledger.tree import BLOCK, STRIDE, Block, Blocks
-from recollect.recall.address import body_address
-from recollect.recall.proof import Original, VerificationProof
-from recollect.recall.proving import Place, blocks_for_place, place, prove
-from recollect.recall.trace import MemoryRef
-from recollect.worlds.hashing import snapshot_hash, world_id
+from memoranda.identity import canonical_bytes, sha256_hex
+from memoranda.ledger import tree
+from memoranda.ledger.checkpoint import Checkpoint
+from memoranda.ledger.entry import SALT_BYTES, Entry, body_digest, entry_bytes, entry_hash, genesis
+from memoranda.ledger.object import first_version
+from memoranda.ledger.tree import BLOCK, STRIDE, Block, Blocks
+from memoranda.recall.address import body_address
+from memoranda.recall.proof import Original, VerificationProof
+from memoranda.recall.proving import Place, blocks_for_place, place, prove
+from memoranda.recall.trace import MemoryRef
+from memoranda.worlds.hashing import snapshot_hash, world_id
 from tests.worlds.making import SCHEMA, T0, snapshot
 
-ORIGIN = "recollect/0193/support"
+ORIGIN = "memoranda/0193/support"
 
 
 class Journal:

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.ledger.time import format_time, parse_time
-from recollect.recall.dates import AFTERWARDS, period
-from recollect.recall.reasons import Nearby, Reason, ago
+from memoranda.ledger.time import format_time, parse_time
+from memoranda.recall.dates import AFTERWARDS, period
+from memoranda.recall.reasons import Reason, ago
 
 NOW = parse_time("2024-05-15T10:00:00.000Z")  # a Wednesday
 
@@ -82,12 +82,10 @@ def test_no_text_breaks_it(text: str, at: int) -> None:
 
 
 def test_reasons_are_readable() -> None:
-    reason = Reason(
-        ("refund", "March"), (Nearby("train", -1), Nearby("late", 3)), ("anna",), "in May"
-    )
+    reason = Reason(("refund", "March"), (-1, 3), ("anna",), "in May")
 
     assert reason.readable(created_at=NOW - 2 * 86_400_000, at=NOW) == (
-        'matched "refund", "March"; "train" 1 record before; "late" 3 records after;'
+        'matched "refund", "March"; next to a match, 1 record before, 3 records after;'
         ' said by "anna"; at the time asked for ("in May"); 2 days before'
     )
     assert Reason(("refund",)).readable(created_at=NOW) == 'matched "refund"'

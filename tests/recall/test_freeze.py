@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.identity import canonical_bytes, decode, freeze
-from recollect.kernel.errors import InvalidJson, InvalidWorld
-from recollect.kernel.reach import out_of_reach
-from recollect.recall.freeze import (
+from memoranda.identity import canonical_bytes, decode, freeze
+from memoranda.kernel.errors import InvalidJson, InvalidWorld
+from memoranda.kernel.reach import out_of_reach
+from memoranda.recall.freeze import (
     app_namespace,
     freeze_memory_context,
     get_memory_context_for_replay,
     get_memory_recall_failed_for_replay,
 )
-from recollect.worlds.hashing import snapshot_hash
-from recollect.worlds.snapshot import Snapshot
+from memoranda.worlds.hashing import snapshot_hash
+from memoranda.worlds.snapshot import Snapshot
 from tests.worlds.making import json_objects, json_values, snapshot
 
 BASE = Snapshot.from_wire(snapshot())
@@ -78,7 +78,7 @@ def test_a_failed_recall_is_frozen_too_and_leaves_no_context(context: Any) -> No
     assert get_memory_recall_failed_for_replay(frozen) is True
 
 
-@pytest.mark.rule("APP-INPUT-1")
+@pytest.mark.rule("APP-INPUT-1", "MEM-CTX-3", "EXT-FREEZE")
 @given(json_objects, json_objects, json_values, st.booleans())
 def test_both_members_are_always_written_and_all_others_stay(
     given_input: dict[str, Any], inherited: dict[str, Any], context: Any, failed: bool

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from recollect.kernel.errors import InvalidRecord
-from recollect.records.authority import (
+from memoranda.kernel.errors import InvalidRecord
+from memoranda.records.authority import (
     MemoryAuthorityPolicy,
     MemoryOperation,
     Risk,
     risk_of,
 )
-from recollect.records.model import StoredMemoryRecord
-from recollect.records.retention import MemoryMaintenanceConfig, MemoryRetentionPolicy
+from memoranda.records.model import StoredMemoryRecord
+from memoranda.records.retention import MemoryMaintenanceConfig, MemoryRetentionPolicy
 
 RECORD: StoredMemoryRecord[Any] = StoredMemoryRecord("r-1", {"a": 1}, 1, 2, ("x",))
 
@@ -31,13 +31,16 @@ class Careful(DeletionsNeedApproval):
 @pytest.mark.parametrize("act", ["create", "update", "delete", "promote", "demote"])
 def test_an_operation_has_the_seeds_members(act: Any) -> None:
     bare = MemoryOperation(type=act, actor_id="ann")
-    full = MemoryOperation(type=act, actor_id="ann", record=RECORD, meta={"why": "old"})
+    members: Any = {"record": RECORD, "before": RECORD, "after": RECORD}
+    full = MemoryOperation(type=act, actor_id="ann", meta={"why": "old"}, **members)
 
     assert bare.to_wire() == {"type": act, "actorId": "ann"}
     assert full.to_wire() == {
         "type": act,
         "actorId": "ann",
         "record": RECORD.to_wire(),
+        "before": RECORD.to_wire(),
+        "after": RECORD.to_wire(),
         "meta": {"why": "old"},
     }
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from recollect.identity import canonical_bytes, decode
-from recollect.kernel.actors import ActorRef, parse_actor
-from recollect.kernel.errors import InvalidWorld, MemoryOutOfReach, RecollectError
-from recollect.kernel.reach import check_reach
-from recollect.ledger.signed_note import Signature, SignedNote
-from recollect.recall.policies import (
+from memoranda.identity import canonical_bytes, decode
+from memoranda.kernel.actors import ActorRef, parse_actor
+from memoranda.kernel.errors import InvalidWorld, MemorandaError, MemoryOutOfReach
+from memoranda.kernel.reach import check_reach
+from memoranda.ledger.signed_note import Signature, SignedNote
+from memoranda.recall.policies import (
     AllowedSelectors,
     MaximumAge,
     MemoryPolicy,
@@ -20,14 +20,14 @@ from recollect.recall.policies import (
     SelectorDiffersFromActor,
     memory_policy_from_wire,
 )
-from recollect.recall.proof import evidence
-from recollect.recall.proving import prove
-from recollect.recall.trace import CoveringCheckpoint, MemoryTrace, trace_context
-from recollect.worlds.authority import Approved, Asked, Pending, Rejected
-from recollect.worlds.combining import AllOf, AnyOf
-from recollect.worlds.conditions import Condition, IntentType, RiskAtLeast
-from recollect.worlds.policies import AutoApprove, HumanInTheLoop, PolicyRule, PolicyRules
-from recollect.worlds.proposal import Proposal, ProposalTrace
+from memoranda.recall.proof import evidence
+from memoranda.recall.proving import prove
+from memoranda.recall.trace import CoveringCheckpoint, MemoryTrace, trace_context
+from memoranda.worlds.authority import Approved, Asked, Pending, Rejected
+from memoranda.worlds.combining import AllOf, AnyOf
+from memoranda.worlds.conditions import Condition, IntentType, RiskAtLeast
+from memoranda.worlds.policies import AutoApprove, HumanInTheLoop, PolicyRule, PolicyRules
+from memoranda.worlds.proposal import Proposal, ProposalTrace
 from tests.recall.journals import Journal
 from tests.recall.tracing import read, selected, trace
 from tests.worlds.making import T0, asked, proposal
@@ -70,7 +70,7 @@ def verified(seq: int, **members: Any) -> dict[str, Any]:
 
 def about(*traces: MemoryTrace, **context: Any) -> Asked:
     """A proposal that rests on these."""
-    told = ProposalTrace(summary="s", context={**trace_context(traces), **context})
+    told = ProposalTrace(summary="s", context={**trace_context(traces, FINDER), **context})
     return asked(about=proposal().model_copy(update={"trace": told}))
 
 
@@ -172,7 +172,7 @@ def test_every_policy_reads_back_as_it_was_written(policy: MemoryPolicy) -> None
     ],
 )
 def test_what_no_policy_writes_is_refused(wrong: Any) -> None:
-    with pytest.raises(RecollectError) as caught:
+    with pytest.raises(MemorandaError) as caught:
         memory_policy_from_wire(wrong, EVALUATORS)
 
     assert caught.value.code in {"input.world", "input.actor"}

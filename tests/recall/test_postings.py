@@ -5,13 +5,13 @@ from array import array
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall.asking import asked
-from recollect.recall.bm25 import Weights
-from recollect.recall.candidates import Candidate
-from recollect.recall.postings import BLOCK, Located, Run, counted, matching, weighed
-from recollect.recall.ranking import Mode, ranked, seeds
-from recollect.text import matches, query
-from recollect.text.lengths import CLASSES, EXACT, LENGTHS, class_of, kind_of
+from memoranda.recall.asking import asked
+from memoranda.recall.bm25 import Weights
+from memoranda.recall.candidates import Candidate
+from memoranda.recall.postings import BLOCK, Located, Run, counted, matching, weighed
+from memoranda.recall.ranking import Mode, ranked, seeds
+from memoranda.text import matches, query
+from memoranda.text.lengths import CLASSES, EXACT, LENGTHS, class_of, kind_of
 from tests.recall.texts import questions, records, statistics
 
 

@@ -3,12 +3,12 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.recall.asking import asked
-from recollect.recall.bm25 import Weights
-from recollect.recall.candidates import Candidate
-from recollect.recall.emphasis import Emphasis
-from recollect.recall.promising import Promising
-from recollect.recall.ranking import Mode, ranked, seeds
+from memoranda.recall.asking import asked
+from memoranda.recall.bm25 import Weights
+from memoranda.recall.candidates import Candidate
+from memoranda.recall.emphasis import Emphasis
+from memoranda.recall.promising import Promising
+from memoranda.recall.ranking import Mode, ranked, seeds
 from tests.recall.texts import candidate, questions, records, statistics
 
 NOW = 1_700_000_000_000

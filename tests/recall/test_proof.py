@@ -7,25 +7,25 @@ from typing import Any
 
 import pytest
 
-from recollect.identity import canonical_bytes, decode
-from recollect.kernel.actors import parse_actor
-from recollect.kernel.errors import InvalidProof, InvalidWorld
-from recollect.kernel.reach import out_of_reach
-from recollect.ledger.checkpoint import Checkpoint
-from recollect.ledger.entry import KINDS, Entry, body_digest, entry_bytes, read_entry
-from recollect.ledger.signed_note import Signature, SignedNote
-from recollect.ledger.walk import OBJECT_KINDS
-from recollect.recall.address import (
+from memoranda.identity import canonical_bytes, decode
+from memoranda.kernel.actors import parse_actor
+from memoranda.kernel.errors import InvalidProof, InvalidWorld
+from memoranda.kernel.reach import out_of_reach
+from memoranda.ledger.checkpoint import Checkpoint
+from memoranda.ledger.entry import KINDS, Entry, body_digest, entry_bytes, read_entry
+from memoranda.ledger.signed_note import Signature, SignedNote
+from memoranda.ledger.walk import OBJECT_KINDS
+from memoranda.recall.address import (
     MEMORY_OBJECT_SCHEMA,
     body_address,
     is_digest,
     record_address,
 )
-from recollect.recall.checking import check_proof, check_signed, verify_proof, why_refused
-from recollect.recall.proof import Original, VerificationProof, evidence, proof_in
-from recollect.recall.proving import prove
-from recollect.recall.trace import CoveringCheckpoint, MemoryRef, VerificationEvidence
-from recollect.worlds.hashing import world_id
+from memoranda.recall.checking import check_proof, check_signed, verify_proof, why_refused
+from memoranda.recall.proof import Original, VerificationProof, evidence, proof_in
+from memoranda.recall.proving import prove
+from memoranda.recall.trace import CoveringCheckpoint, MemoryRef, VerificationEvidence
+from memoranda.worlds.hashing import world_id
 from tests.recall.journals import ORIGIN, Journal
 from tests.worlds.making import SCHEMA, T0
 
@@ -50,7 +50,7 @@ def test_a_record_version_has_an_address_like_a_sealed_snapshot() -> None:
     digest = "ab" * 32
 
     assert MEMORY_OBJECT_SCHEMA == (
-        "76d00c41084dfe2e9d6a6d6040f9f57015f7ebf9696db8fa6811e5d4c3a8ecae"
+        "1c60d5cee87d8e5095d09976077674a64d42e10c561ee222beaa6a3966bb7d92"
     )
     assert record_address(digest) == world_id(MEMORY_OBJECT_SCHEMA, digest)
     assert is_digest(record_address(digest))

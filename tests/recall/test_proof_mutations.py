@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from recollect.identity import canonical_bytes
-from recollect.kernel.actors import parse_actor
-from recollect.kernel.errors import InvalidProof, InvalidWorld
-from recollect.ledger.checkpoint import sign_checkpoint
-from recollect.ledger.signed_note import SignedNote
-from recollect.outside.signers import Ed25519Signer, Ed25519Verifier
-from recollect.recall.checking import check_proof, check_signed, verify_proof
-from recollect.recall.policies import signed_by_one_of
-from recollect.recall.proof import evidence
-from recollect.recall.proving import prove
-from recollect.recall.trace import CoveringCheckpoint, VerificationEvidence
+from memoranda.identity import canonical_bytes
+from memoranda.kernel.actors import parse_actor
+from memoranda.kernel.errors import InvalidProof, InvalidWorld
+from memoranda.ledger.checkpoint import sign_checkpoint
+from memoranda.ledger.signed_note import SignedNote
+from memoranda.outside.signers import Ed25519Signer, Ed25519Verifier
+from memoranda.recall.checking import check_proof, check_signed, verify_proof
+from memoranda.recall.policies import signed_by_one_of
+from memoranda.recall.proof import evidence
+from memoranda.recall.proving import prove
+from memoranda.recall.trace import CoveringCheckpoint, VerificationEvidence
 from tests.adversity.chance import Random
 from tests.recall.journals import Journal
 from tests.worlds.making import T0

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from recollect.kernel.errors import InvalidWorld
-from recollect.recall.provider import (
+from memoranda.kernel.errors import InvalidWorld
+from memoranda.recall.provider import (
     AppExecutionContext,
     AppInputNamespace,
     MemoryExperience,
     MemoryProvider,
     MemoryQuery,
 )
-from recollect.worlds.intent import Intent
+from memoranda.worlds.intent import Intent
 
 INTENT = {"type": "orders.add", "input": {"n": 1}, "intentId": "intent-1"}
 QUERY = {"actorId": "helper", "intent": INTENT, "baseWorld": "w-0", "timestamp": 1}
@@ -105,7 +105,8 @@ async def test_a_provider_is_whatever_recalls_and_remembers() -> None:
         async def remember(self, experience: MemoryExperience) -> None:
             self.seen.append(experience.outcome)
 
-    provider: MemoryProvider[list[str]] = Notes()
+    provider = Notes()
+    _: MemoryProvider[list[str]] = provider
 
     await provider.remember(MemoryExperience.from_wire(EXPERIENCE))
 

@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall.asking import GRAMMAR, asked
-from recollect.recall.candidates import Candidate
-from recollect.recall.neighbours import GAP, REACH
-from recollect.recall.order import in_order, place_of
-from recollect.recall.ranking import CALIBRATIONS, NEEDS, Mode, ranked, seeds
-from recollect.recall.recency import freshness, weighed_by_recency
-from recollect.recall.statistics import Statistics
-from recollect.text import speaker_of
+from memoranda.recall.asking import GRAMMAR, asked
+from memoranda.recall.candidates import Candidate
+from memoranda.recall.neighbours import GAP, REACH
+from memoranda.recall.order import in_order, place_of
+from memoranda.recall.ranking import CALIBRATIONS, NEEDS, Mode, ranked, seeds
+from memoranda.recall.recency import freshness, weighed_by_recency
+from memoranda.recall.statistics import Statistics
+from memoranda.text import speaker_of
+from tests.patience import PATIENCE
 from tests.recall.texts import HOUR, candidate, questions, records, statistics
 
 NOW = 1_700_000_000_000
@@ -135,7 +136,7 @@ def test_the_same_bits_whatever_the_seed_of_hashes() -> None:
             env={"PYTHONHASHSEED": seed, "PYTHONPATH": ".:src"},
             check=True,
             capture_output=True,
-            timeout=60,
+            timeout=PATIENCE,
         ).stdout
         for seed in ("1", "2")
     }
@@ -175,7 +176,7 @@ def test_context_finds_the_answer_that_has_none_of_the_words() -> None:
     assert by_itself[0].id == "q"
     assert in_context[0].id == "a"
     assert in_context[0].reason.readable(created_at=NOW, at=NOW + 48 * HOUR) == (
-        'matched "boris\'s"; "refund", "go" 1 record before; said by "boris\'s"; 2 days before'
+        'matched "boris\'s"; next to a match, 1 record before; said by "boris\'s"; 2 days before'
     )
 
 

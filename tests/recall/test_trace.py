@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.kernel.errors import InvalidWorld
-from recollect.recall.trace import (
+from memoranda.kernel.actors import ActorRef
+from memoranda.kernel.errors import InvalidWorld
+from memoranda.recall.trace import (
     MemoryRef,
     SelectedMemory,
     TraceError,
@@ -18,7 +19,7 @@ from recollect.recall.trace import (
     traces_in,
     validate_memory_trace,
 )
-from recollect.worlds.proposal import Proposal
+from memoranda.worlds.proposal import Proposal
 from tests.recall.tracing import DATA, evidence, odd_values, read, selected, trace, vectors
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "vectors"
@@ -297,40 +298,74 @@ SECOND = read(
     )
 )
 THIRD = read(trace(selected=[], query="returns", selectedAt=7))
+TAKER = ActorRef(actor_id="taker", kind="agent")
+BOTH = trace_context([FIRST, SECOND], TAKER)
 
 
 def test_one_trace_stays_itself() -> None:
-    assert merged([FIRST]) == (FIRST, ())
-    assert trace_context([FIRST]) == {"memory": FIRST.to_wire()}
+    assert merged([FIRST], TAKER) == (FIRST, ())
+    assert trace_context([FIRST], TAKER) == {"memory": FIRST.to_wire()}
 
 
 def test_several_traces_are_one_with_all_that_was_selected_and_asked() -> None:
-    memory, traces = merged([FIRST, SECOND, THIRD])
+    memory, traces = merged([FIRST, SECOND, THIRD], TAKER)
 
     assert traces == (FIRST, SECOND, THIRD)
     assert [one.ref.world_id for one in memory.selected] == ["a", "b", "a"]
     assert memory.query == "orders; refunds; returns"
     assert (memory.selected_at, memory.at_world_id) == (9, "world-7")
-    assert memory.selector.actor_id == "other"
     assert validate_memory_trace(memory).valid
+
+
+@pytest.mark.rule("R-3")
+def test_in_a_merged_trace_nobody_answers_for_what_another_one_selected() -> None:
+    memory, _ = merged([FIRST, SECOND], TAKER)
+
+    assert memory.selector == TAKER
+    assert [one.selector for one in memory.selected] == [
+        FIRST.selector,
+        SECOND.selector,
+        SECOND.selector,
+    ]
+    assert read(memory.to_wire()) == memory
+
+
+@pytest.mark.rule("R-3")
+def test_a_merged_trace_of_one_selector_is_that_ones() -> None:
+    memory, _ = merged([FIRST, THIRD], TAKER)
+
+    assert memory.selector == FIRST.selector
+    assert [one.selector for one in memory.selected] == [FIRST.selector]
+
+
+@pytest.mark.rule("C-2")
+def test_the_selector_of_one_memory_is_an_actor_too() -> None:
+    wrong = trace(selected("a", selector={"actorId": "", "kind": "robot"}))
+
+    found = validate_memory_trace(wrong)
+
+    assert {error.where for error in found.errors} == {
+        "$.selected[0].selector.actorId",
+        "$.selected[0].selector.kind",
+    }
 
 
 def test_of_traces_of_one_time_the_last_one_counts() -> None:
     again = read(trace(selectedAt=9, atWorldId="world-8"))
 
-    assert merged([SECOND, again])[0].at_world_id == "world-8"
+    assert merged([SECOND, again], TAKER)[0].at_world_id == "world-8"
 
 
 def test_there_is_nothing_to_merge_in_no_trace() -> None:
     with pytest.raises(InvalidWorld):
-        merged([])
-    assert trace_context([]) == {}
+        merged([], TAKER)
+    assert trace_context([], TAKER) == {}
 
 
 @pytest.mark.rule("MIN-INVASION")
 @pytest.mark.parametrize("traces", [(), (FIRST,), (FIRST, SECOND), (FIRST, FIRST, THIRD)])
 def test_traces_stand_in_the_context_and_are_read_from_there(traces: Any) -> None:
-    context = trace_context(traces)
+    context = trace_context(traces, TAKER)
 
     assert context.keys() <= {"memory", "memoryTraces"}
     assert traces_in({"other": 1, **context}) == traces
@@ -347,11 +382,11 @@ def test_a_proposal_without_context_rests_on_no_memory() -> None:
         ({"memory": None}, "$.memory"),
         ({"memory": {}}, "$.memory.selector"),
         ({"memoryTraces": [trace()]}, "$.memory"),
-        ({**trace_context([FIRST, SECOND]), "memoryTraces": []}, "$.memoryTraces"),
-        ({**trace_context([FIRST, SECOND]), "memoryTraces": {}}, "$.memoryTraces"),
-        ({**trace_context([FIRST, SECOND]), "memoryTraces": [trace(), 5]}, "$.memoryTraces[1]"),
-        ({**trace_context([FIRST, SECOND]), "memoryTraces": [FIRST.to_wire()]}, "$.memory"),
-        ({**trace_context([FIRST, SECOND]), "memory": SECOND.to_wire()}, "$.memory"),
+        ({**BOTH, "memoryTraces": []}, "$.memoryTraces"),
+        ({**BOTH, "memoryTraces": {}}, "$.memoryTraces"),
+        ({**BOTH, "memoryTraces": [trace(), 5]}, "$.memoryTraces[1]"),
+        ({**BOTH, "memoryTraces": [FIRST.to_wire()]}, "$.memory"),
+        ({**BOTH, "memory": SECOND.to_wire()}, "$.memory"),
     ],
 )
 def test_a_context_whose_traces_do_not_fit_is_refused(context: Any, where: str) -> None:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from recollect.recall.candidates import Candidate
-from recollect.recall.statistics import Statistics
-from recollect.text import speaker_of, terms
+from memoranda.recall.candidates import Candidate
+from memoranda.recall.statistics import Statistics
+from memoranda.text import speaker_of, terms
 
 WORDS = ("refund", "march", "invoice", "anna", "boris", "late", "train", "고객", "환불", "3.14")
 HOUR = 3_600_000

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from recollect.recall.trace import MemoryTrace
+from memoranda.recall.trace import MemoryTrace
 from tests.worlds.making import T0, json_values
 
 DATA = Path(__file__).parent / "data"

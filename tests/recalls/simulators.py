@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.kernel.actors import ActorRef
-from recollect.ledger.unit import Unit
-from recollect.recall.selector import Chosen, Request, Selection, Sources
+from memoranda import Memory
+from memoranda.kernel.actors import ActorRef
+from memoranda.ledger.unit import Unit
+from memoranda.recall.selector import Chosen, Request, Selection, Sources
 
 
 @dataclass

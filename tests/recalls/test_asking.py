@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from recollect import Memory
-from recollect.identity import canonical_bytes, decode
-from recollect.kernel.errors import InvalidFilter, InvalidWorld, WorldErased
-from recollect.recall.provider import MemoryQuery
-from recollect.recall.selector import Chosen
-from recollect.testkit.simulators import FrozenClock
+from memoranda import Memory
+from memoranda.identity import canonical_bytes, decode
+from memoranda.kernel.errors import InvalidFilter, InvalidWorld, WorldErased
+from memoranda.recall.provider import MemoryQuery
+from memoranda.recall.selector import Chosen
+from memoranda.testkit.simulators import FrozenClock
 from tests.intent.conftest import Opens
 from tests.recalls.simulators import Saying, writing_untrusted
 
@@ -114,7 +114,7 @@ async def test_worlds_are_narrowed_too(memory: Memory[Any], clock: FrozenClock) 
 async def test_worlds_as_of_then_are_not_hidden_by_what_came_since(
     memory: Memory[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.recall.selectors.WORLDS_LOOKED_AT", 2)
+    monkeypatch.setattr("memoranda.recall.selectors.WORLDS_LOOKED_AT", 2)
     first = await memory.act("add", {"by": 1})
     size = (await memory._ledger.head()).size
     for _ in range(4):

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
+from memoranda import Memory
 from tests.intent.conftest import Opens
 
 pytestmark = pytest.mark.anyio
@@ -52,10 +52,10 @@ async def test_opening_while_somebody_writes_is_no_break(opens: Opens) -> None:
             def __getattr__(self, name: str) -> Any:
                 return getattr(ledger, name)
 
-            async def entry(self, seq: int) -> Any:
-                if writes and seq == (await ledger.head()).size:
+            async def bytes_at(self, seqs: Any) -> Any:
+                if writes and seqs == [(await ledger.head()).size]:
                     await writes.pop()()
-                return await ledger.entry(seq)
+                return await ledger.bytes_at(seqs)
 
         conformance = memory._conformance
         conformance._ledger = Busy()
@@ -77,8 +77,10 @@ async def test_an_entry_beyond_the_head_is_a_break(opens: Opens) -> None:
             def __getattr__(self, name: str) -> Any:
                 return getattr(ledger, name)
 
-            async def entry(self, seq: int) -> Any:
-                return await ledger.entry(min(seq, (await ledger.head()).size - 1))
+            async def bytes_at(self, seqs: Any) -> Any:
+                last = (await ledger.head()).size - 1
+                found = await ledger.bytes_at([min(seq, last) for seq in seqs])
+                return {seq: found[min(seq, last)] for seq in seqs}
 
         conformance = memory._conformance
         conformance._ledger = Longer()

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-import recollect
-from recollect.journeys.audit.checkpoints import Seal
-from recollect.ledger.tree import BLOCK
-from recollect.outside.signers import Ed25519Signer
-from recollect.recall.checking import check_proof
-from recollect.recall.proof import proof_in
+import memoranda
+from memoranda.journeys.audit.checkpoints import Seal
+from memoranda.ledger.tree import BLOCK
+from memoranda.outside.signers import Ed25519Signer
+from memoranda.recall.checking import check_proof
+from memoranda.recall.proof import proof_in
 from tests.tampering.tables import PostgresTables, SqliteTables, Tables
 
 pytestmark = pytest.mark.anyio
@@ -43,7 +43,7 @@ def attacked(request: pytest.FixtureRequest, tmp_path: Path) -> Attacked:
 
 async def filled(url: str, **options: Any) -> None:
     """Two blocks of the tree that are complete, and one that is not."""
-    async with recollect.open(url, scope=SCOPE, **options) as memory:
+    async with memoranda.open(url, scope=SCOPE, **options) as memory:
         await memory.remember_many([f"cat{number}" for number in range(2 * BLOCK + 50)])
 
 
@@ -59,7 +59,7 @@ def changed(tables: Tables, table: str, where: dict[str, Any], **values: Any) ->
 
 async def recalled(url: str, number: int) -> Any:
     """One record by the number of its entry."""
-    async with recollect.open(url, scope=SCOPE) as memory:
+    async with memoranda.open(url, scope=SCOPE) as memory:
         (item,) = await memory.recall(f"cat{number - 1}", top_k=1)
         assert item.seq == number
         return item
@@ -118,11 +118,11 @@ async def test_what_is_verified_beside_a_node_that_was_changed_can_be_proved(
 @pytest.mark.parametrize(
     ("table", "where"), [("nodes", {"level": 8, "number": 0}), ("entries", {"seq": 2 * BLOCK + 9})]
 )
-async def test_what_was_repaired_is_verified_again_by_whoever_met_the_damage(
+async def test_what_was_repaired_and_audited_is_verified_again_by_whoever_met_the_damage(
     attacked: Attacked, table: str, where: dict[str, Any]
 ) -> None:
     await filled(attacked.url)
-    async with recollect.open(attacked.url, scope=SCOPE) as memory:
+    async with memoranda.open(attacked.url, scope=SCOPE) as memory:
         with attacked.tables() as tables:
             (journal,) = tables.rows("journals", scope=SCOPE)
             damaged = {"journal": journal["number"], **where}
@@ -134,6 +134,10 @@ async def test_what_was_repaired_is_verified_again_by_whoever_met_the_damage(
         with attacked.tables() as tables:
             tables.add(table, **row)
 
+        async with memoranda.open(attacked.url, scope=SCOPE, actor="human:auditor") as auditor:
+            report = await auditor.verify()
+            assert report.is_sound
+            await auditor.record_audit("audit/1", report=report, reason="a disk was replaced")
         for number in (50, 2 * BLOCK + 3, 2 * BLOCK + 12):
             (item,) = await memory.recall(f"cat{number - 1}", top_k=1)
             assert is_proved(item)

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.kernel.errors import CapabilityMissing, ModelFailed
+from memoranda import Memory
+from memoranda.kernel.errors import CapabilityMissing, ModelFailed
 from tests.embeddings.toy import ToyEmbedder
 from tests.intent.conftest import Opens
 from tests.recalls.simulators import Saying

@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.identity import decode
-from recollect.kernel.errors import (
+from memoranda import Memory
+from memoranda.identity import decode
+from memoranda.kernel.errors import (
     ApprovalPending,
     DecisionRefused,
     ReasoningClosed,
     TraceMissing,
     WorldErased,
 )
-from recollect.recall.policies import AllowedSelectors
-from recollect.recall.trace import MemoryTrace, traces_in
-from recollect.records.authority import MemoryOperation
-from recollect.worlds.combining import AllOf
-from recollect.worlds.policies import AutoApprove, HumanInTheLoop
+from memoranda.recall.policies import AllowedSelectors
+from memoranda.recall.trace import MemoryTrace, traces_in
+from memoranda.records.authority import MemoryOperation
+from memoranda.worlds.combining import AllOf
+from memoranda.worlds.policies import AutoApprove, HumanInTheLoop
 from tests.intent.conftest import Opens
 from tests.recalls.simulators import Waiting
 
@@ -124,16 +124,16 @@ async def test_an_operation_leaves_the_phase_as_it_was(opens: Opens) -> None:
 @pytest.mark.rule("M-4")
 async def test_an_authority_judges_an_operation_by_its_traces(opens: Opens) -> None:
     policy = AllOf([AllowedSelectors(["agent:librarian"]), AutoApprove()])
+    gated = {"memory_policy": EveryChange(), "authority": policy}
     async with opens() as memory:
         await memory.remember("count by three")
-    async with opens(memory_policy=EveryChange(), authority=policy) as memory:
-        async with memory.reasoning() as r:
-            await r.recall("count", top_k=1)
-            with pytest.raises(DecisionRefused):
-                await memory.remember("new")
-        async with memory.reasoning(actor="agent:librarian") as r:
-            await r.recall("count", top_k=1)
-            assert (await memory.remember("new")).version == 1
+    async with opens(**gated) as memory, memory.reasoning() as r:
+        await r.recall("count", top_k=1)
+        with pytest.raises(DecisionRefused):
+            await memory.remember("new")
+    async with opens(**gated, actor="agent:librarian") as librarian, librarian.reasoning() as r:
+        await r.recall("count", top_k=1)
+        assert (await librarian.remember("new")).version == 1
 
 
 @pytest.mark.rule("M-2", "C-1")

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.journeys.audit.checkpoints import Seal
-from recollect.kernel.errors import InvalidWorld, RecordNotFound, WorldErased
-from recollect.outside.signers import Ed25519Signer, Ed25519Verifier
-from recollect.recall.checking import check_proof, check_signed
-from recollect.recall.policies import RequireSigned, signed_by_one_of
-from recollect.recall.proof import proof_in
-from recollect.worlds.combining import AllOf
-from recollect.worlds.policies import AutoApprove
+from memoranda import Memory
+from memoranda.journeys.audit.checkpoints import Seal
+from memoranda.kernel.errors import InvalidWorld, RecordNotFound, WorldErased
+from memoranda.outside.signers import Ed25519Signer, Ed25519Verifier
+from memoranda.recall.checking import check_proof, check_signed
+from memoranda.recall.policies import RequireSigned, signed_by_one_of
+from memoranda.recall.proof import proof_in
+from memoranda.worlds.combining import AllOf
+from memoranda.worlds.policies import AutoApprove
 from tests.intent.conftest import Opens
 from tests.recalls.simulators import writing_untrusted
 
@@ -111,7 +111,9 @@ async def test_nothing_is_verified_while_a_break_stands(opens: Opens) -> None:
         assert (found.outcome, found.items[0].verified) == ("degraded", False)
         assert (only.outcome, only.items) == ("degraded", ())
         assert not (await memory.original(found.items[0])).verified
-        await memory.record_audit("audit/1", reason="looked at it")
+        async with opens(actor="human:auditor") as auditor:
+            report = await auditor.verify()
+            await auditor.record_audit("audit/1", report=report, reason="looked at it")
         assert (await memory.recall("price", top_k=1)).items[0].verified
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.journeys.intent.proposing import Wish
-from recollect.kernel.errors import ReasoningClosed, TraceMissing
-from recollect.recall.selector import Chosen, Request, Selection, Sources
+from memoranda import Memory
+from memoranda.journeys.intent.proposing import Wish
+from memoranda.kernel.errors import ReasoningClosed, TraceMissing
+from memoranda.recall.selector import Chosen, Request, Selection, Sources
 from tests.intent.conftest import Opens
 from tests.recalls.simulators import Waiting
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.identity import decode
-from recollect.journeys.recall.verbs import Reasoning
-from recollect.kernel.errors import WorldError
-from recollect.recall.trace import traces_in
+from memoranda import Memory
+from memoranda.identity import decode
+from memoranda.journeys.recall.verbs import Reasoning
+from memoranda.kernel.errors import WorldError
+from memoranda.recall.trace import traces_in
 from tests.intent.conftest import Opens
 from tests.recalls.test_operations import EveryChange
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.identity import decode
-from recollect.kernel.errors import (
+from memoranda import Memory
+from memoranda.identity import decode
+from memoranda.kernel.errors import (
     InvalidIntent,
     InvalidWorld,
     MemoryOutOfReach,
@@ -15,16 +15,16 @@ from recollect.kernel.errors import (
     TraceMissing,
     WorldErased,
 )
-from recollect.recall.policies import (
+from memoranda.recall.policies import (
     AllowedSelectors,
     RequiresVerified,
     SelectorDiffersFromActor,
 )
-from recollect.recall.selector import Chosen
-from recollect.recall.trace import MemoryTrace, traces_in, validate_memory_trace
-from recollect.worlds.combining import AllOf
-from recollect.worlds.policies import AutoApprove, HumanInTheLoop
-from recollect.worlds.projection import ProjectionEvent
+from memoranda.recall.selector import Chosen
+from memoranda.recall.trace import MemoryTrace, traces_in, validate_memory_trace
+from memoranda.worlds.combining import AllOf
+from memoranda.worlds.policies import AutoApprove, HumanInTheLoop
+from memoranda.worlds.projection import ProjectionEvent
 from tests.intent.conftest import Opens
 from tests.recalls.simulators import Saying, Waiting
 
@@ -132,16 +132,6 @@ async def test_a_phase_without_memory_proposes_as_usual(memory: Memory[Any]) -> 
     assert await context_of(memory, proposed.proposal_id) is None
 
 
-async def test_a_recall_outside_any_phase_belongs_to_no_proposal(memory: Memory[Any]) -> None:
-    await memory.remember("count by three")
-    await memory.recall("count", top_k=1)
-
-    run = await memory.act("add", {"by": 3})
-
-    assert run.is_completed
-    assert await context_of(memory, run.proposal_id) is None
-
-
 async def test_two_phases_at_once_know_their_own(memory: Memory[Any]) -> None:
     await memory.remember("one")
     await memory.remember("two")
@@ -167,16 +157,23 @@ async def test_a_hand_made_trace_must_be_one(memory: Memory[Any]) -> None:
             await r.propose("nothing", trace={"summary": "so", "context": {"memory": {}}})
 
 
-async def test_another_may_reason_through_the_handle(memory: Memory[Any]) -> None:
-    await memory.remember("count by three")
+@pytest.mark.rule("R-3")
+async def test_a_handle_has_one_actor_and_another_is_another_handle(opens: Opens) -> None:
+    async with opens() as memory, opens(actor="agent:guest") as guest:
+        with pytest.raises(TypeError):
+            memory.reasoning(actor="human:boss")  # type: ignore[call-arg]
+        for change in (memory.records.create, memory.records.update, memory.records.delete):
+            with pytest.raises(TypeError):
+                await change(None, actor="human:boss")  # type: ignore[call-arg, arg-type]
+        await memory.remember("count by three")
 
-    async with memory.reasoning(actor="agent:guest") as r:
-        found = await r.recall("count", top_k=1)
-        proposed = await r.propose("add", {"by": 1})
+        async with guest.reasoning() as r:
+            found = await r.recall("count", top_k=1)
+            proposed = await r.propose("add", {"by": 1})
 
-    assert str(found.trace.selector) == "agent:guest"
-    why = await memory.why(proposed.proposal_id)
-    assert why.known["used by"] == "agent:guest"
+        assert str(found.trace.selector) == "agent:guest"
+        why = await memory.why(proposed.proposal_id)
+        assert why.known["used by"] == "agent:guest"
 
 
 # --------------------------------------------------------------------------- M-3 and C-4
@@ -266,7 +263,7 @@ async def test_who_selected_who_used_and_who_approved_are_all_on_record(opens: O
     async with opens(authority=policy) as memory:
         await memory.remember("count by three")
         async with memory.reasoning() as r:
-            broker = Saying(actor=(await memory.recall("x", top_k=0)).trace.selector)
+            broker = Saying(actor=memory.actor.model_copy(update={"actor_id": "broker"}))
             await r.recall("count", top_k=1, selector=broker)
             proposed = await r.propose("add", {"by": 3})
     async with opens(actor="human:ann") as ann:
@@ -274,7 +271,7 @@ async def test_who_selected_who_used_and_who_approved_are_all_on_record(opens: O
         why = await ann.why(proposed.proposal_id)
 
     assert why.known["used by"] == "agent:worker"
-    assert why.known["selected by"] == "agent:worker"
+    assert why.known["selected by"] == "agent:broker"
     decision = next(part for part in why.parts if part.what == "decision")
     assert decision.known["decided by"] == "human:ann"
 

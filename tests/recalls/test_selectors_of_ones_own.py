@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.identity import decode
-from recollect.kernel.actors import ActorRef
-from recollect.kernel.errors import InvalidFilter, StoreClosed
-from recollect.recall.ranking import Mode
-from recollect.recall.selector import Below, Chosen, Constraints, Request, Selection, Sources
+from memoranda import Memory
+from memoranda.identity import decode
+from memoranda.kernel.actors import ActorRef
+from memoranda.kernel.errors import InvalidFilter, StoreClosed
+from memoranda.recall.ranking import Mode
+from memoranda.recall.selector import Below, Chosen, Constraints, Request, Selection, Sources
 from tests.intent.conftest import Opens
 from tests.recalls.simulators import Saying
 

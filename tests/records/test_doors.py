@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-import recollect
-from recollect import HookFailure, MemoryFilter, MemoryHooks, MemoryRecordInput
-from recollect.journeys.records.codec import JsonCodec, ModelCodec
-from recollect.journeys.records.store import Records
-from recollect.kernel.errors import InvalidFilter, InvalidRecord, UnknownFilterKey
+import memoranda
+from memoranda import HookFailure, MemoryFilter, MemoryHooks, MemoryRecordInput
+from memoranda.journeys.records.codec import JsonCodec, ModelCodec
+from memoranda.journeys.records.store import Records
+from memoranda.kernel.errors import InvalidFilter, InvalidRecord, UnknownFilterKey
 
 
 @pytest.fixture(params=["dict://", "sqlite://:memory:"])
 async def records(request: pytest.FixtureRequest) -> AsyncIterator[Records[Any]]:
-    async with recollect.open(request.param, scope="s") as memory:
+    async with memoranda.open(request.param, scope="s") as memory:
         await memory.records.create(MemoryRecordInput(id="a", data={"n": 1}))
         yield memory.records
 
@@ -90,7 +90,7 @@ async def test_a_record_that_no_longer_fits_the_model_can_be_mended_with_hooks_s
     hooks = MemoryHooks[Any](
         on_updated=lambda *_: None, on_deleted=lambda *_: None, on_failure=failures.append
     )
-    async with recollect.open(place, scope="s", model=New, hooks=hooks) as memory:
+    async with memoranda.open(place, scope="s", model=New, hooks=hooks) as memory:
         memory.records._codec = JsonCodec()
         for id in ("a", "b"):
             await memory.records.create(MemoryRecordInput(id=id, data={"old": 1}))

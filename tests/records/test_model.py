@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from recollect.kernel.errors import InvalidRecord
-from recollect.kernel.json import MAX_INTEGER
-from recollect.records import (
+from memoranda.kernel.errors import InvalidRecord
+from memoranda.kernel.json import MAX_INTEGER
+from memoranda.records import (
     Capabilities,
     Capability,
     MemoryHooks,

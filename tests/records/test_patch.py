@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from recollect.kernel.errors import InvalidPatch
-from recollect.records.patch import merged
-from recollect.testkit.strategies import json_objects, json_values
+from memoranda.kernel.errors import InvalidPatch
+from memoranda.records.patch import merged
+from memoranda.testkit.strategies import json_objects, json_values
 
 
 @pytest.mark.rule("MEM-PATCH-1")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.kernel.errors import InvalidRecord
-from recollect.records import Expiry, MemoryRetentionPolicy, StoredMemoryRecord, expiries
+from memoranda.kernel.errors import InvalidRecord
+from memoranda.records import Expiry, MemoryRetentionPolicy, StoredMemoryRecord, expiries
 
 NOW = 1000
 

@@ -12,10 +12,10 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-import recollect
-from recollect import MemoryFilter, MemoryHooks, MemoryRecordInput
-from recollect.journeys.records.store import Records
-from recollect.kernel.errors import InvalidJson, InvalidPatch, InvalidRecord
+import memoranda
+from memoranda import MemoryFilter, MemoryHooks, MemoryRecordInput
+from memoranda.journeys.records.store import Records
+from memoranda.kernel.errors import InvalidJson, InvalidPatch, InvalidRecord
 
 
 class Address(BaseModel):
@@ -80,7 +80,7 @@ VISIT = Visit(
 
 @asynccontextmanager
 async def records_of(model: Any, hooks: Any = None) -> AsyncIterator[Records[Any]]:
-    async with recollect.open("dict://", model=model, hooks=hooks) as memory:
+    async with memoranda.open("dict://", model=model, hooks=hooks) as memory:
         yield memory.records
 
 

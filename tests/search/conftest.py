@@ -7,12 +7,12 @@ from typing import Any, Protocol
 
 import pytest
 
-import recollect
-from recollect.app.memory import Memory
-from recollect.stores.postgres.ledger import PostgresLedger
-from recollect.stores.sqlite import merging, segments
-from recollect.stores.sqlite.ledger import SqliteLedger
-from recollect.stores.words import BATCH
+import memoranda
+from memoranda.app.memory import Memory
+from memoranda.stores.postgres.ledger import PostgresLedger
+from memoranda.stores.sqlite import merging, segments
+from memoranda.stores.sqlite.ledger import SqliteLedger
+from memoranda.stores.words import BATCH
 
 
 class Opens(Protocol):
@@ -37,7 +37,7 @@ def opens(url: str) -> Opens:
 
     @asynccontextmanager
     async def opened(scope: str = "search", **options: Any) -> AsyncIterator[Memory[Any]]:
-        async with recollect.open(url, scope=scope, **options) as memory:
+        async with memoranda.open(url, scope=scope, **options) as memory:
             yield memory
 
     return opened
@@ -50,26 +50,33 @@ async def memory(opens: Opens) -> AsyncIterator[Memory[Any]]:
         yield memory
 
 
+async def in_database(memory: Memory[Any]) -> SqliteLedger | PostgresLedger:
+    """The ledger of a handle as its store has it; a journal that is not there yet begins."""
+    ledger: Any = memory._ledger
+    if not isinstance(ledger, SqliteLedger | PostgresLedger):
+        ledger = await ledger.begun()
+    assert isinstance(ledger, SqliteLedger | PostgresLedger)
+    return ledger
+
+
 async def merge(memory: Memory[Any], entries: int = BATCH) -> int:
     """Bring the word index forward by one batch, as spare time would; how many are left."""
-    ledger = memory._ledger
+    ledger = await in_database(memory)
     if isinstance(ledger, SqliteLedger):
         words = ledger._database.merger.words
         return await ledger._database.write(
             lambda connection: merging.merge(connection, ledger._journal, words, entries=entries)
         )
-    assert isinstance(ledger, PostgresLedger)
     return await ledger._words.merge(entries=entries)
 
 
 async def merge_segments(memory: Memory[Any]) -> bool:
     """Merge segments of the word index by one step; whether something is left to do."""
-    ledger = memory._ledger
+    ledger = await in_database(memory)
     if isinstance(ledger, SqliteLedger):
         return await ledger._database.write(
             lambda connection: segments.merge_some(connection, ledger._journal)
         )
-    assert isinstance(ledger, PostgresLedger)
     return await ledger._words.step()
 
 

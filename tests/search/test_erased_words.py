@@ -8,8 +8,8 @@ from typing import Any
 import apsw
 import pytest
 
-import recollect
-from recollect.app.memory import Memory
+import memoranda
+from memoranda.app.memory import Memory
 from tests.search.conftest import Opens, merge_all
 
 VOWELS = "aeiou"
@@ -46,7 +46,7 @@ async def fill(memory: Memory[Any], count: int) -> list[str]:
 @pytest.mark.parametrize("count", [3, 2_000])
 async def test_no_word_is_left_in_the_file_its_log_or_a_backup(tmp_path: Path, count: int) -> None:
     path, backup = tmp_path / "canaries.db", tmp_path / "backup.db"
-    async with recollect.open(f"sqlite:///{path}") as memory:
+    async with memoranda.open(f"sqlite:///{path}") as memory:
         ids = await fill(memory, count)
         replaced = list(range(0, count, 3))
         for n in replaced:
@@ -79,7 +79,7 @@ async def test_no_word_is_left_in_the_file_its_log_or_a_backup(tmp_path: Path, c
 
 async def test_what_was_never_merged_leaves_no_word_either(tmp_path: Path) -> None:
     path = tmp_path / "canaries.db"
-    async with recollect.open(f"sqlite:///{path}") as memory:
+    async with memoranda.open(f"sqlite:///{path}") as memory:
         receipt = await memory.remember(canary(1))
         await memory.update(receipt.id, canary(2))
         await memory.erase(receipt.id, reason="a test")

@@ -9,23 +9,22 @@ from typing import Any
 import apsw
 import pytest
 
-import recollect
-from recollect.app.audit import verify_database
-from recollect.app.memory import Memory
-from recollect.kernel.errors import StoreReadOnly
-from recollect.ledger.unit import Index
-from recollect.stores.postgres.ledger import PostgresLedger
-from recollect.stores.postgres.words import WordIndex
-from recollect.stores.sqlite import finding, merging
-from recollect.stores.sqlite.ledger import SqliteLedger
-from recollect.stores.words import MERGED_ANYWAY, MERGED_WHEN_IDLE
-from recollect.text import TOKENIZER
-from tests.search.conftest import Opens, merge
+import memoranda
+from memoranda.app.audit import verify_database
+from memoranda.app.memory import Memory
+from memoranda.kernel.errors import StoreReadOnly
+from memoranda.ledger.unit import INDEX_FORM, Index
+from memoranda.stores.postgres.words import WordIndex
+from memoranda.stores.sqlite import finding, merging
+from memoranda.stores.sqlite.ledger import SqliteLedger
+from memoranda.stores.words import MERGED_ANYWAY, MERGED_WHEN_IDLE
+from tests.patience import PATIENCE
+from tests.search.conftest import Opens, in_database, merge
 
 
 async def write_and_wait(memory: Memory[Any], texts: Sequence[str]) -> None:
     """Write, and then nothing, until what was written is merged."""
-    ledger, used = memory._ledger, Event()
+    ledger, used = await in_database(memory), Event()
     if isinstance(ledger, SqliteLedger):
         merger = ledger._database.merger
         use = merger.use
@@ -37,12 +36,11 @@ async def write_and_wait(memory: Memory[Any], texts: Sequence[str]) -> None:
 
         merger.use = then_tell  # type: ignore[method-assign]
         await memory.remember_many(texts)
-        assert await asyncio.to_thread(used.wait, 60)
+        assert await asyncio.to_thread(used.wait, PATIENCE)
     else:
         await memory.remember_many(texts)
-        assert isinstance(ledger, PostgresLedger)
-        assert ledger._words._task is not None
-        await ledger._words._task
+        if (merging_now := ledger._words._task) is not None:  # or it is done already
+            await merging_now
 
 
 async def test_a_write_brings_nothing_forward(memory: Memory[Any]) -> None:
@@ -57,7 +55,7 @@ async def test_what_is_left_is_merged_when_nobody_writes(memory: Memory[Any]) ->
     await write_and_wait(memory, [f"note {n}" for n in range(MERGED_WHEN_IDLE + 40)])
 
     index = await memory._ledger.index()
-    assert (index.indexed, index.tokenizer) == (MERGED_WHEN_IDLE, TOKENIZER)
+    assert (index.indexed, index.tokenizer) == (MERGED_WHEN_IDLE, INDEX_FORM)
     assert len(await memory.search("note", limit=None)) == MERGED_WHEN_IDLE + 40
     assert (await memory.verify()).report.damages.found == []
 
@@ -75,9 +73,9 @@ async def test_a_search_that_meets_a_long_tail_merges_it_first(
     memory: Memory[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(finding, "MERGED_ANYWAY", 300)
-    monkeypatch.setattr("recollect.stores.postgres.words.MERGED_ANYWAY", 300)
+    monkeypatch.setattr("memoranda.stores.postgres.words.MERGED_ANYWAY", 300)
     monkeypatch.setattr(merging, "MERGED_WHEN_IDLE", 10**9)
-    monkeypatch.setattr("recollect.stores.postgres.words.MERGED_WHEN_IDLE", 10**9)
+    monkeypatch.setattr("memoranda.stores.postgres.words.MERGED_WHEN_IDLE", 10**9)
     await memory.remember_many([f"note {n}" for n in range(1_000)])
 
     found = await memory.search("note", limit=None)
@@ -115,8 +113,8 @@ async def test_a_tail_that_grows_long_is_merged_between_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(merging, "MERGED_ANYWAY", 512)
-    monkeypatch.setattr("recollect.stores.sqlite.writer.IDLE_S", 600)
-    async with recollect.open(f"sqlite:///{tmp_path}/busy.db") as memory:
+    monkeypatch.setattr("memoranda.stores.sqlite.writer.IDLE_S", 600)
+    async with memoranda.open(f"sqlite:///{tmp_path}/busy.db") as memory:
         while (await memory._ledger.index()).indexed == 0:
             await memory.remember_many([f"note {n}" for n in range(100)])
             assert (await memory._ledger.head()).size < MERGED_ANYWAY * 4
@@ -131,10 +129,10 @@ async def test_a_merge_that_fails_leaves_the_journal_and_the_search_whole(
         tried.set()
         raise apsw.FullError("no room")
 
-    async with recollect.open(f"sqlite:///{tmp_path}/full.db") as memory:
+    async with memoranda.open(f"sqlite:///{tmp_path}/full.db") as memory:
         monkeypatch.setattr(merging, "merge", broken)
         await memory.remember_many([f"note {n}" for n in range(MERGED_WHEN_IDLE)])
-        assert await asyncio.to_thread(tried.wait, 60)
+        assert await asyncio.to_thread(tried.wait, PATIENCE)
 
         await memory.remember("another note")
         assert "spare time" in caplog.text
@@ -144,7 +142,7 @@ async def test_a_merge_that_fails_leaves_the_journal_and_the_search_whole(
 
 
 async def test_a_database_in_memory_is_searched_too() -> None:
-    async with recollect.open("sqlite://:memory:") as memory:
+    async with memoranda.open("sqlite://:memory:") as memory:
         await write_and_wait(memory, [f"note {n}" for n in range(MERGED_WHEN_IDLE + 10)])
         (first, *_) = await memory.search("note")
         await memory.erase(first.id, reason="a test")
@@ -156,7 +154,7 @@ async def test_a_database_in_memory_is_searched_too() -> None:
 async def test_entries_without_words_leave_no_tail_behind_an_index_that_has_all(
     tmp_path: Path,
 ) -> None:
-    async with recollect.open(f"sqlite:///{tmp_path}/facts.db", actor="agent:a") as memory:
+    async with memoranda.open(f"sqlite:///{tmp_path}/facts.db", actor="agent:a") as memory:
         await memory.remember_many([f"note {n}" for n in range(10)])
         await memory.recall("note", top_k=3)
         await merge(memory)
@@ -179,7 +177,7 @@ async def test_whoever_searches_brings_a_long_tail_forward(
     memory: Memory[Any], monkeypatch: pytest.MonkeyPatch, *, writes: bool
 ) -> None:
     """Who can't write reads all of it instead, and finds the same."""
-    for module in ("recollect.stores.sqlite.ledger", "recollect.stores.postgres.words"):
+    for module in ("memoranda.stores.sqlite.ledger", "memoranda.stores.postgres.words"):
         monkeypatch.setattr(f"{module}.SEARCHED", 20)
     await memory.remember_many([f"note {n}" for n in range(30)])
     if not writes:
@@ -187,7 +185,7 @@ async def test_whoever_searches_brings_a_long_tail_forward(
         async def refused(*_: Any, **__: Any) -> int:
             raise StoreReadOnly("here", "nobody may write")
 
-        whose = SqliteLedger if isinstance(memory._ledger, SqliteLedger) else WordIndex
+        whose = SqliteLedger if isinstance(await in_database(memory), SqliteLedger) else WordIndex
         name = "_merge" if whose is SqliteLedger else "merge"
         monkeypatch.setattr(whose, name, refused)
 
@@ -200,7 +198,7 @@ async def test_whoever_searches_brings_a_long_tail_forward(
 
 async def test_who_only_reads_writes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "read.db"
-    async with recollect.open(f"sqlite:///{path}") as memory:
+    async with memoranda.open(f"sqlite:///{path}") as memory:
         await memory.remember_many([f"note {n}" for n in range(10)])
     change = apsw.Connection(str(path))
     change.execute(

@@ -5,24 +5,26 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import recollect
-from recollect.app.memory import Memory
-from recollect.kernel.clock import SystemClock
-from recollect.kernel.errors import InvalidPatch, RecordError
-from recollect.kernel.ids import TimeOrderedIds
-from recollect.kernel.randomness import Randomness
-from recollect.ledger.unit import Current
-from recollect.recall.asking import Asked, asked
-from recollect.recall.candidates import Candidate, Scored
-from recollect.recall.index import EVERYTHING, Within
-from recollect.recall.neighbours import GAP
-from recollect.recall.ranking import Mode, ranked, seeds_for
-from recollect.recall.statistics import Statistics
-from recollect.testkit.simulators import FrozenClock
-from recollect.text import speaker_of, terms, terms_of
+import memoranda
+from memoranda.app.memory import Memory
+from memoranda.identity import decode
+from memoranda.kernel.clock import SystemClock
+from memoranda.kernel.errors import InvalidPatch, RecordError
+from memoranda.kernel.ids import TimeOrderedIds
+from memoranda.kernel.randomness import Randomness
+from memoranda.ledger.unit import Current
+from memoranda.recall.asking import Asked, asked
+from memoranda.recall.candidates import Candidate, Scored
+from memoranda.recall.index import EVERYTHING, Within
+from memoranda.recall.neighbours import GAP
+from memoranda.recall.ranking import Mode, ranked, seeds_for
+from memoranda.recall.statistics import Statistics
+from memoranda.testkit.simulators import FrozenClock
+from memoranda.testkit.strategies import shared_fixtures
+from memoranda.text import speaker_of, terms, terms_of
 from tests.search.conftest import Opens, merge, merge_all, merge_segments
 
 WORDS = [
@@ -129,13 +131,15 @@ class Defined(NamedTuple):
     @classmethod
     async def of(cls, memory: Memory[Any]) -> "Defined":
         found = sorted(
-            await memory.list(recollect.MemoryFilter(), include=["expired", "false"]),
+            await memory.list(memoranda.MemoryFilter(), include=["expired", "false"]),
             key=lambda one: (one.created_at, one.id),
         )
         places: dict[str | None, int] = {}
         candidates = []
         for one in found:
-            thread = one.sources[0]["uri"] if one.sources else None
+            versions = await memory._ledger.versions(one.id)
+            first = decode(versions[0].body or b"")["source_refs"]  # it stays in its thread
+            thread = first[0]["uri"] if first else None
             places[thread] = places.get(thread, 0) + 1
             data = one.data
             who = data.get("speaker") if isinstance(data, dict) else None
@@ -147,7 +151,7 @@ class Defined(NamedTuple):
                 else frozenset[str]()
             )
             counted = terms_of(data)
-            seq = (await memory._ledger.versions(one.id))[-1].seq
+            seq = versions[-1].seq
             candidates.append(
                 Candidate(
                     one.id, seq, one.created_at, counted.counts, counted.length, places[thread],
@@ -202,17 +206,15 @@ async def check(memory: Memory[Any], questions: Sequence[str], limit: int, withi
 @pytest.fixture
 def in_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks, segments and seeds of a few: what takes a million records happens with thirty."""
-    monkeypatch.setattr("recollect.stores.postings.CHUNK", 3)
-    monkeypatch.setattr("recollect.stores.segments.FANOUT", 2)
-    monkeypatch.setattr("recollect.stores.sqlite.segments.ROWS", 6)
-    monkeypatch.setattr("recollect.stores.postgres.segments.CHUNKS_AT_ONCE", 3)
-    monkeypatch.setattr("recollect.recall.ranking.SEEDS", 4)
+    monkeypatch.setattr("memoranda.stores.postings.CHUNK", 3)
+    monkeypatch.setattr("memoranda.stores.segments.FANOUT", 2)
+    monkeypatch.setattr("memoranda.stores.sqlite.segments.ROWS", 6)
+    monkeypatch.setattr("memoranda.stores.postgres.segments.CHUNKS_AT_ONCE", 3)
+    monkeypatch.setattr("memoranda.recall.ranking.SEEDS", 4)
 
 
 @pytest.mark.usefixtures("in_small")
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(shared_fixtures, max_examples=25)
 @given(
     steps=histories(),
     questions=st.lists(st.sampled_from(QUESTIONS), min_size=2, max_size=3, unique=True),
@@ -240,7 +242,7 @@ async def test_what_stands_around_a_hit_is_what_is_active_now(
     opens: Opens, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
     """Neighbours that go, come and change before they are merged count as if they had been."""
-    monkeypatch.setattr("recollect.stores.sqlite.ranking._MOST_NEAR", at_once)
+    monkeypatch.setattr("memoranda.stores.sqlite.ranking._MOST_NEAR", at_once)
     clock = FrozenClock()
     async with opens(clock=clock) as memory:
         ids = []

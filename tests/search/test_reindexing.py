@@ -5,19 +5,18 @@ from typing import Any
 
 import pytest
 
-from recollect.identity import decode
-from recollect.journeys.maintain import reindex as journey
-from recollect.kernel.errors import IndexStale
-from recollect.ledger.governance import fingerprint_body
-from recollect.ledger.unit import REBUILDING, Unit
-from recollect.text import TOKENIZER
+from memoranda.identity import decode
+from memoranda.journeys.maintain import reindex as journey
+from memoranda.kernel.errors import IndexStale
+from memoranda.ledger.governance import fingerprint_body
+from memoranda.ledger.unit import INDEX_FORM, REBUILDING, Unit
 from tests.search.conftest import Opens, merge_all
 
-OLDER = "recollect-text/0 of another time"
+OLDER = "memoranda-text/0 of another time"
 
 
 async def as_of_another_tokenizer(memory: Any, tokenizer: str = OLDER) -> None:
-    """The index as an older recollect would have left it."""
+    """The index as an older memoranda would have left it."""
     await merge_all(memory)
     before = (await memory._conformance.state()).fingerprint
     assert before is not None
@@ -27,7 +26,7 @@ async def as_of_another_tokenizer(memory: Any, tokenizer: str = OLDER) -> None:
 
 
 def older(fingerprint: Any) -> bytes:
-    return fingerprint_body(replace(fingerprint, tokenizer=OLDER))
+    return fingerprint_body(replace(fingerprint, index=OLDER))
 
 
 async def reindexings(memory: Any) -> list[Any]:
@@ -35,7 +34,7 @@ async def reindexings(memory: Any) -> list[Any]:
     return [body for body in bodies if body["type"] == "Maintenance"]
 
 
-async def test_a_small_index_is_made_anew_when_it_is_opened_and_that_is_logged(
+async def test_a_small_index_is_made_anew_with_the_first_write_and_that_is_logged(
     opens: Opens,
 ) -> None:
     async with opens() as memory:
@@ -43,10 +42,15 @@ async def test_a_small_index_is_made_anew_when_it_is_opened_and_that_is_logged(
         await as_of_another_tokenizer(memory)
 
     async with opens() as memory:
+        with pytest.raises(IndexStale):
+            await memory.search("note")
+        assert await reindexings(memory) == []
+        assert (await memory.status()).breaks == {}
+        await memory.remember("another")
         assert len(await memory.search("note")) == 1
         (logged,) = await reindexings(memory)
         assert logged["what"] == "reindex"
-        assert (logged["tokenizer_before"], logged["tokenizer"]) == (OLDER, TOKENIZER)
+        assert (logged["tokenizer_before"], logged["tokenizer"]) == (OLDER, INDEX_FORM)
         assert logged["objects"] == 1
         assert (await memory.status()).breaks == {}, "what is logged is no break"
         assert (await memory.verify()).report.damages.found == []
@@ -66,7 +70,7 @@ async def test_a_large_one_is_left_and_searches_say_what_to_do(
         with pytest.raises(IndexStale) as caught:
             await memory.search("note")
         assert caught.value.code == "store.index_stale"
-        assert "recollect reindex" in str(caught.value)
+        assert "memoranda reindex" in str(caught.value)
         report = (await memory.verify()).report
         assert (report.damages.found, report.indexed) == ([], None)
         assert (await memory.status()).breaks == {}
@@ -74,7 +78,7 @@ async def test_a_large_one_is_left_and_searches_say_what_to_do(
         await memory.remember("a third note")
         made = await memory.reindex()
 
-        assert (made.before, made.tokenizer, made.objects) == (OLDER, TOKENIZER, 3)
+        assert (made.before, made.tokenizer, made.objects) == (OLDER, INDEX_FORM, 3)
         assert len(await memory.search("note")) == 3
     async with opens() as memory:
         assert (await memory.status()).breaks == {}
@@ -103,6 +107,9 @@ async def test_a_rebuild_that_was_broken_off_starts_anew(opens: Opens) -> None:
             await memory.search("note")
 
     async with opens() as memory:
+        with pytest.raises(IndexStale):
+            await memory.search("note")
+        await memory.remember("another")
         assert len(await memory.search("note")) == 1
         assert (await memory.status()).breaks == {}
 

@@ -6,9 +6,9 @@ from typing import Any
 import apsw
 import pytest
 
-import recollect
-from recollect.kernel.errors import StoreFailed
-from recollect.ledger.damage import Damage
+import memoranda
+from memoranda.kernel.errors import StoreFailed
+from memoranda.ledger.damage import Damage
 from tests.postgres_store.roles import run
 from tests.search.conftest import merge_all
 
@@ -49,14 +49,14 @@ SQL = {
 async def file(tmp_path: Path) -> tuple[Path, str, int]:
     """A file with two objects; the first one's id and number."""
     path = tmp_path / "verified.db"
-    async with recollect.open(f"sqlite:///{path}") as memory:
+    async with memoranda.open(f"sqlite:///{path}") as memory:
         first = await memory.remember("one note", source="talk:1")
         await memory.remember("two notes")
     return path, first.id, first.size - 1
 
 
 async def damages(url: str) -> list[Damage]:
-    async with recollect.open(url) as memory:
+    async with memoranda.open(url) as memory:
         return (await memory.verify()).report.damages.found
 
 
@@ -114,11 +114,11 @@ async def test_a_search_in_a_damaged_index_says_so(file: tuple[Path, str, int]) 
     path, id, _ = file
     do(path, "a chunk can't be read")
 
-    async with recollect.open(f"sqlite:///{path}") as memory:
+    async with memoranda.open(f"sqlite:///{path}") as memory:
         with pytest.raises(StoreFailed) as caught:
             await memory.search("note")
         assert caught.value.code == "store.failed"
-        assert "recollect reindex" in str(caught.value)
+        assert "memoranda reindex" in str(caught.value)
 
         await memory.erase(id, reason="what can't be read is no reason to keep it")
         assert len(await memory.search("note")) == 1
@@ -128,9 +128,9 @@ async def test_a_search_in_a_damaged_index_says_so(file: tuple[Path, str, int]) 
 async def test_whoever_brings_a_damaged_index_forward_to_search_it_is_told_so_too(
     file: tuple[Path, str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.stores.sqlite.ledger.SEARCHED", 1)
+    monkeypatch.setattr("memoranda.stores.sqlite.ledger.SEARCHED", 1)
     path, id, _ = file
-    async with recollect.open(f"sqlite:///{path}") as memory:
+    async with memoranda.open(f"sqlite:///{path}") as memory:
         await memory.update(id, "another one")
         await memory.remember("something else")
         do(path, "a chunk can't be read")
@@ -147,47 +147,47 @@ async def test_reindexing_mends_it(file: tuple[Path, str, int], deed: str) -> No
     path, _, _ = file
     do(path, deed)
 
-    async with recollect.open(f"sqlite:///{path}") as memory:
+    async with memoranda.open(f"sqlite:///{path}") as memory:
         await memory.reindex()
         assert (await memory.verify()).report.damages.found == []
         assert len(await memory.search("note")) == 2
 
 
 POSTGRES = {
-    "a word is taken": "DELETE FROM recollect.postings WHERE token = 'one'",
-    "every word is taken": "DELETE FROM recollect.postings",
-    "a word is added": """INSERT INTO recollect.postings
-        SELECT journal, segment, 'other', first, body FROM recollect.postings
+    "a word is taken": "DELETE FROM memoranda.postings WHERE token = 'one'",
+    "every word is taken": "DELETE FROM memoranda.postings",
+    "a word is added": """INSERT INTO memoranda.postings
+        SELECT journal, segment, 'other', first, body FROM memoranda.postings
         WHERE token = 'one'""",
-    "a word is another": "UPDATE recollect.postings SET token = 'three' WHERE token = 'one'",
-    "a word is of another entry": """UPDATE recollect.postings
+    "a word is another": "UPDATE memoranda.postings SET token = 'three' WHERE token = 'one'",
+    "a word is of another entry": """UPDATE memoranda.postings
         SET first = first - 1, body = set_byte(body, 0, get_byte(body, 0) - 1)
         WHERE token = 'one'""",
-    "a count is another": "UPDATE recollect.postings SET body = set_byte(body, 3, 9)",
-    "a length is another": "UPDATE recollect.postings SET body = set_byte(body, 2, 9)",
-    "a chunk can't be read": "UPDATE recollect.postings SET body = 'x'",
-    "a chunk is nothing": "UPDATE recollect.postings SET body = ''",
-    "chunks lie in no segment": "UPDATE recollect.postings SET segment = segment + 100",
-    "segments are gone": "DELETE FROM recollect.segments",
-    "a segment reaches further": "UPDATE recollect.segments SET until = until + 1",
-    "a segment begins later": "UPDATE recollect.segments SET first = first + 1",
-    "it counts one object more": """UPDATE recollect.journals SET documents = documents + 1
+    "a count is another": "UPDATE memoranda.postings SET body = set_byte(body, 3, 9)",
+    "a length is another": "UPDATE memoranda.postings SET body = set_byte(body, 2, 9)",
+    "a chunk can't be read": "UPDATE memoranda.postings SET body = 'x'",
+    "a chunk is nothing": "UPDATE memoranda.postings SET body = ''",
+    "chunks lie in no segment": "UPDATE memoranda.postings SET segment = segment + 100",
+    "segments are gone": "DELETE FROM memoranda.segments",
+    "a segment reaches further": "UPDATE memoranda.segments SET until = until + 1",
+    "a segment begins later": "UPDATE memoranda.segments SET first = first + 1",
+    "it counts one object more": """UPDATE memoranda.journals SET documents = documents + 1
         WHERE scope <> ' '""",
-    "it counts one token less": """UPDATE recollect.journals SET length = length - 1
+    "it counts one token less": """UPDATE memoranda.journals SET length = length - 1
         WHERE scope <> ' '""",
-    "it reaches less far": """UPDATE recollect.journals SET indexed = 1
+    "it reaches less far": """UPDATE memoranda.journals SET indexed = 1
         WHERE indexed > 1 AND scope <> ' '""",
-    "a thread is gone": "DELETE FROM recollect.threads",
-    "a row of a thread is added": """INSERT INTO recollect.threads
-        SELECT journal, thread, created_at + 1, id, seq, speaker FROM recollect.threads""",
-    "another says it": "UPDATE recollect.threads SET speaker = 'mallory'",
-    "a thread is another": "UPDATE recollect.threads SET thread = 'mallory'",
-    "a thread has another entry": "UPDATE recollect.threads SET seq = seq + 1",
+    "a thread is gone": "DELETE FROM memoranda.threads",
+    "a row of a thread is added": """INSERT INTO memoranda.threads
+        SELECT journal, thread, created_at + 1, id, seq, speaker FROM memoranda.threads""",
+    "another says it": "UPDATE memoranda.threads SET speaker = 'mallory'",
+    "a thread is another": "UPDATE memoranda.threads SET thread = 'mallory'",
+    "a thread has another entry": "UPDATE memoranda.threads SET seq = seq + 1",
 }
 
 
 async def test_an_edited_index_is_found_in_postgresql_and_mended(postgres_url: str) -> None:
-    async with recollect.open(postgres_url) as memory:
+    async with memoranda.open(postgres_url) as memory:
         await memory.remember("one note", source="talk:1")
         await merge_all(memory)
         assert (await memory.verify()).report.damages.found == []

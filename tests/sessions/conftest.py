@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.app.databases import LedgerDatabase, acquire, release
-from recollect.journeys.govern.table import FilteredLedger
-from recollect.stores.dictionary import DictDatabase
-from recollect.testkit.simulators import FrozenClock
+from memoranda.app.databases import LedgerDatabase, acquire, release
+from memoranda.journeys.govern.table import FilteredLedger
+from memoranda.stores.dictionary import DictDatabase
+from memoranda.testkit.simulators import FrozenClock
 from tests.postgres.server import PostgresServer
 from tests.postgres_store.roles import Roles, make_roles
 

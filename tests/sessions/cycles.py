@@ -1,17 +1,27 @@
 """Cycles as a turn ends them: one fact, and what lands beside it."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from recollect.identity import sha256_hex
-from recollect.journeys.turn.facts import salted_digest
-from recollect.kernel.randomness import Randomness
-from recollect.kernel.retry import RetryKey
-from recollect.ledger.beside import CYCLE, Beside, CycleSalt, ItemOrigin, NewItem
-from recollect.ledger.fact import Fact
-from recollect.ledger.unit import Committed, Ledger, Unit
-from recollect.plans.items import MemoryItem, item_digest
-from recollect.plans.recording import RecordedStep, Recording
-from recollect.plans.session import Session, SessionState, begin
+from memoranda.identity import sha256_hex
+from memoranda.journeys.turn.facts import salted_digest, session_digest
+from memoranda.kernel.randomness import Randomness
+from memoranda.kernel.retry import RetryKey
+from memoranda.ledger.beside import (
+    CYCLE,
+    Beside,
+    CycleSalt,
+    ItemOrigin,
+    NewItem,
+    Recorded,
+    SessionSaved,
+)
+from memoranda.ledger.fact import Fact
+from memoranda.ledger.unit import Committed, Ledger, Unit
+from memoranda.plans.item_terms import terms
+from memoranda.plans.items import MemoryItem, item_digest
+from memoranda.plans.recording import RecordedStep, Recording
+from memoranda.plans.session import Session, SessionState, begin
 
 ACTOR = "agent:worker"
 SALT = b"s" * 16
@@ -55,17 +65,29 @@ def ending(cycle_id: str, beside: Sequence[Beside], *, key: RetryKey | None = No
     """The unit that ends a cycle."""
     items = [one for one in beside if isinstance(one, NewItem)]
     digests = [item_digest(MemoryItem(**one._asdict())) for one in items]
-    says = {
+    says: dict[str, Any] = {
         "type": "Cycle",
         "cycleId": cycle_id,
         "sessionRef": items[0].session_ref if items else "none",
         "outcome": "completed",
         "items": [salted_digest(SALT, digest) for digest in digests],
+        "recorded": False,
         "salt": sha256_hex(SALT),
     }
+    landing: list[Beside] = [CycleSalt(cycle_id, SALT)]
+    for one in beside:
+        if isinstance(one, SessionSaved):
+            says["session"] = salted_digest(SALT, session_digest(one.name, one.body))
+            landing.append(one._replace(cycle=cycle_id))
+        else:
+            landing.append(one)
+        if isinstance(one, Recorded):
+            says["recorded"] = True
+            says["recording"] = salted_digest(SALT, sha256_hex(one.body))
     draft = Fact("cycle", says, (CYCLE + cycle_id,)).draft(SALT)
-    origins = [ItemOrigin(one.session_ref, one.id, cycle_id) for one in items]
-    landing = (*beside, CycleSalt(cycle_id, SALT), *origins)
+    for new in items:
+        found_by = len(terms(new.keywords))
+        landing.append(ItemOrigin(new.session_ref, new.id, cycle_id, found_by))
     return Unit(ACTOR, AT, lambda _: [draft], key=key, about=cycle_id, beside=landing)
 
 

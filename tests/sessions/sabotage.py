@@ -8,10 +8,10 @@ import apsw
 import psycopg
 
 _POSTGRES = """
-CREATE FUNCTION recollect.refuse() RETURNS trigger LANGUAGE plpgsql
+CREATE FUNCTION memoranda.refuse() RETURNS trigger LANGUAGE plpgsql
 AS $$ BEGIN RAISE EXCEPTION 'on purpose' USING ERRCODE = 'XX000'; END $$;
-GRANT EXECUTE ON FUNCTION recollect.refuse() TO PUBLIC;
-CREATE TRIGGER refuse BEFORE INSERT ON recollect.{table} EXECUTE FUNCTION recollect.refuse();
+GRANT EXECUTE ON FUNCTION memoranda.refuse() TO PUBLIC;
+CREATE TRIGGER refuse BEFORE INSERT ON memoranda.{table} EXECUTE FUNCTION memoranda.refuse();
 """
 
 
@@ -33,7 +33,7 @@ def refusing(url: str, table: str) -> Iterator[None]:
         try:
             yield
         finally:
-            server.execute("DROP FUNCTION recollect.refuse() CASCADE")
+            server.execute("DROP FUNCTION memoranda.refuse() CASCADE")
 
 
 def rows(url: str, *tables: str) -> dict[str, int]:
@@ -44,5 +44,5 @@ def rows(url: str, *tables: str) -> dict[str, int]:
         connection.close()
         return {table: int(str(found[0][0])) for table, found in counted.items()}
     with psycopg.connect(url) as server:
-        asked = {t: f"SELECT count(*) FROM recollect.{t}" for t in tables}  # noqa: S608
+        asked = {t: f"SELECT count(*) FROM memoranda.{t}" for t in tables}  # noqa: S608
         return {t: server.execute(sql.encode()).fetchall()[0][0] for t, sql in asked.items()}

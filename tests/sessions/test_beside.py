@@ -6,43 +6,41 @@ from typing import Any
 
 import pytest
 
-from recollect.app.databases import LedgerDatabase
-from recollect.journeys.govern.table import FilteredLedger
-from recollect.kernel.errors import (
+from memoranda.app.databases import LedgerDatabase
+from memoranda.journeys.govern.table import FilteredLedger
+from memoranda.kernel.errors import (
     InvalidItem,
     MarkMoved,
     RecordExists,
     StoreError,
     StoreFailed,
 )
-from recollect.kernel.retry import RetryKey
-from recollect.ledger.beside import CYCLE, Beside, SessionFilePending, SessionSaved
-from recollect.ledger.unit import Expected, Unit
-from recollect.plans.recording import read_recording
-from recollect.plans.session import Session
+from memoranda.kernel.retry import RetryKey
+from memoranda.ledger.beside import CYCLE, Beside, SessionSaved
+from memoranda.ledger.unit import Expected, Unit
+from memoranda.plans.recording import read_recording
+from memoranda.plans.session import Session
 from tests.sessions.cycles import ACTOR, AT, cold, end, ending, item, recording
 from tests.sessions.sabotage import refusing, rows
 
 TABLES = (
-    "items", "item_keywords", "item_postings", "item_origins", "cycle_salts",
-    "sessions", "session_files", "recordings",
+    "memories", "item_keywords", "item_postings", "item_origins", "cycle_salts",
+    "sessions", "recordings",
 )  # fmt: skip
-PENDING = SessionFilePending("file", "0123456789abcdef")
 
 
 def left_by(session: Session, cycle: str) -> list[Beside]:
     """All that a cycle can leave."""
     saved = SessionSaved(session.name, session.session_id, session.state(AT).body, None)
-    return [item(session), saved, PENDING, recording(cycle).beside]
+    return [item(session), saved, recording(cycle).beside]
 
 
 async def found(ledger: FilteredLedger, session: Session, cycle: str) -> list[bool]:
-    """Which of these there are: the fact, the session, the file's token, the recording."""
+    """Which of these there are: the fact, the session, the recording."""
     beside = ledger.beside
     return [
         bool(await ledger.marked(CYCLE + cycle)),
         await beside.session(session.name) is not None,
-        await beside.has_landed(PENDING.token),
         await beside.recording(cycle) is not None,
     ]
 
@@ -55,7 +53,7 @@ async def test_all_that_a_cycle_leaves_lands_with_its_fact(
     committed = await end(ledger, "c1", left_by(session, "c1"))
 
     assert len(committed.places) == 1
-    assert await found(ledger, session, "c1") == [True] * 4
+    assert await found(ledger, session, "c1") == [True] * 3
     items = await database.items(scope, session.session_id)
     (kept,) = await items.search("where is my refund?", 3)
     assert kept.summary == "the refund was paid"
@@ -75,7 +73,7 @@ async def test_whichever_table_refuses_nothing_of_the_cycle_is_stored(
         await end(ledger, "c1", left_by(session, "c1"), key=key)
 
     assert isinstance(caught.value, StoreFailed)
-    assert await found(ledger, session, "c1") == [False] * 4
+    assert await found(ledger, session, "c1") == [False] * 3
     assert rows(owner, *before) == before
     assert (await end(ledger, "c1", left_by(session, "c1"), key=key)).fresh
 
@@ -127,7 +125,7 @@ async def test_a_unit_of_which_a_part_is_refused_lands_in_no_part(
         await end(ledger, "c2", beside)
 
     assert rows(owner, *before) == before
-    assert await found(ledger, other, "c2") == [False, False, True, False]
+    assert await found(ledger, other, "c2") == [False] * 3
 
 
 async def test_a_unit_whose_expectation_does_not_hold_leaves_nothing(
@@ -138,7 +136,7 @@ async def test_a_unit_whose_expectation_does_not_hold_leaves_nothing(
 
     with pytest.raises(MarkMoved):
         await ledger.commit(unit)
-    assert await found(ledger, session, "c1") == [False] * 4
+    assert await found(ledger, session, "c1") == [False] * 3
 
 
 async def test_a_unit_that_raises_while_it_decides_leaves_nothing(ledger: FilteredLedger) -> None:
@@ -149,7 +147,7 @@ async def test_a_unit_that_raises_while_it_decides_leaves_nothing(ledger: Filter
 
     with pytest.raises(ZeroDivisionError):
         await ledger.commit(Unit(ACTOR, AT, decide, beside=left_by(session, "c1")))
-    assert await found(ledger, session, "c1") == [False] * 4
+    assert await found(ledger, session, "c1") == [False] * 3
 
 
 async def test_of_many_cycles_at_once_the_one_that_is_refused_fails_alone(
@@ -186,8 +184,8 @@ async def test_what_lands_beside_one_scope_is_seen_from_no_other(
     other = await database.ledger(f"{scope}-other", "another origin", 0)
     await end(ledger, "c1", left_by(session, "c1"))
 
-    assert await found(other, session, "c1") == [False] * 4
+    assert await found(other, session, "c1") == [False] * 3
     await other.beside.put_aside("default", AT, 10)
-    assert await found(ledger, session, "c1") == [True] * 4
+    assert await found(ledger, session, "c1") == [True] * 3
     await end(other, "c1", left_by(cold(), "c1"))
     assert await read_recording(ledger.beside, "c1") == recording("c1")

@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.app.databases import acquire, release
-from recollect.app.maintain import copy_scopes
-from recollect.app.url import file_of
-from recollect.kernel.errors import BodyUnreadable, ItemDamaged, SessionDamaged
-from recollect.ledger.beside import Beside, NewItem, SessionFilePending, SessionSaved
-from recollect.plans.items import MemoryItem
-from recollect.plans.recording import read_recording
-from recollect.plans.session import Session
-from recollect.plans.session_rows import SessionRows
-from recollect.stores.dictionary import DictDatabase
-from recollect.stores.sqlite.connection import connect
-from recollect.testkit.simulators import FrozenClock
+import memoranda
+from memoranda.app.databases import acquire, release
+from memoranda.app.maintain import copy_scopes
+from memoranda.app.url import file_of
+from memoranda.kernel.errors import BodyUnreadable, ItemDamaged, SessionDamaged
+from memoranda.ledger.beside import Beside, NewItem, SessionSaved
+from memoranda.plans.items import MemoryItem
+from memoranda.plans.recording import read_recording
+from memoranda.plans.session import Session
+from memoranda.plans.session_store import SessionStore
+from memoranda.stores.dictionary import DictDatabase
+from memoranda.stores.sqlite.connection import connect
+from memoranda.testkit.simulators import FrozenClock
 from tests.sessions.conftest import opened
 from tests.sessions.cycles import AT, cold, end, item, recording
 from tests.stores.toy_codec import ToyCodec
@@ -31,8 +31,7 @@ async def leave(ledger: Any, session: Session) -> None:
         saved = SessionSaved(session.name, session.session_id, body, before)
         kept = item(session, f"6a2f41a3-c54c-4fcb-9a6d-0e1c5f1f7a{number:02d}")
         kept = kept._replace(summary=f"the refund of order {number} was paid")
-        pending = SessionFilePending("file", f"token-{number}")
-        beside: list[Beside] = [kept, saved, recording(f"c{number}").beside, pending]
+        beside: list[Beside] = [kept, saved, recording(f"c{number}").beside]
         await end(ledger, f"c{number}", beside)
         before = session.session_id
         if number < 2:
@@ -48,14 +47,13 @@ async def all_of(database: Any, scope: str, session: Session) -> list[Any]:
         await items.search("what about my refund?", 10),
         await ledger.beside.session(session.name),
         await ledger.beside.kept_sessions(session.name),
-        [await ledger.beside.has_landed(f"token-{number}") for number in range(3)],
         [await read_recording(ledger.beside, f"c{number}") for number in range(3)],
     ]
 
 
 async def left(url: str, scope: str, session: Session) -> list[Any]:
     """What there is after such cycles in a scope that is new."""
-    async with recollect.open(url, scope=scope, clock=FrozenClock(AT)) as memory:
+    async with memoranda.open(url, scope=scope, clock=FrozenClock(AT)) as memory:
         await leave(memory._table.ledger, session)
     async with opened(url) as database:
         return await all_of(database, scope, session)
@@ -72,11 +70,10 @@ async def test_a_copy_of_a_scope_has_all_that_landed_beside_it(
 
     async with opened(other) as database:
         assert await all_of(database, scope, session) == before
-    items, stored, aside, landed, recordings = before
+    items, stored, aside, recordings = before
     assert len(items) == len(recordings) == 3
     assert stored == session.state(AT + 2).body
     assert [one.at for one in aside] == [AT + 1, AT]
-    assert landed == [False, False, True]
 
 
 @pytest.mark.backend("postgres")
@@ -96,7 +93,7 @@ async def test_an_item_that_is_damaged_is_not_copied_in_silence(tmp_path: Path) 
     source, session = f"sqlite:///{tmp_path}/source.db", cold()
     await left(source, "one", session)
     connection = connect(str(file_of(source)))
-    connection.execute("UPDATE items SET body = CAST('{}' AS BLOB)")
+    connection.execute("UPDATE memories SET body = CAST('{}' AS BLOB)")
     connection.close()
 
     with pytest.raises(ItemDamaged):
@@ -112,7 +109,7 @@ async def test_sessions_and_recordings_are_stored_as_the_codec_says(url: str, sc
     try:
         ledger: Any = await database.ledger(scope, f"origin of {scope}", 0)
         await leave(ledger, session)
-        store = SessionRows(ledger.beside, FrozenClock())
+        store = SessionStore(ledger.beside, FrozenClock())
         assert await store.load() == session.state(AT + 2)
         assert await read_recording(ledger.beside, "c1") == recording("c1")
 

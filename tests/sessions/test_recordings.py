@@ -9,28 +9,28 @@ import apsw
 import psycopg
 import pytest
 
-import recollect
-from recollect import Memory
-from recollect.app.url import file_of
-from recollect.kernel.errors import BodyUnreadable, NotRecorded, RecordExists
-from recollect.ledger.beside import Recorded, SessionSaved
-from recollect.ledger.unit import Unit
-from recollect.plans.recording import read_recording
-from recollect.testkit.simulators import FrozenClock
+import memoranda
+from memoranda import Memory
+from memoranda.app.url import file_of
+from memoranda.kernel.errors import BodyUnreadable, NotRecorded, RecordExists
+from memoranda.ledger.beside import Recorded, SessionSaved
+from memoranda.ledger.unit import Unit
+from memoranda.plans.recording import read_recording
+from memoranda.testkit.simulators import FrozenClock
 from tests.sessions.cycles import ACTOR, AT, cold, end, item, recording
 from tests.sessions.sabotage import rows
 
 CANARY = "canary-8d1f-조용한-새"
 BESIDE = (
-    "items", "item_keywords", "item_postings", "item_origins", "cycle_salts",
+    "memories", "item_keywords", "item_postings", "item_origins", "cycle_salts",
     "sessions", "sessions_aside", "recordings",
 )  # fmt: skip
-SOURCE = Path(recollect.__file__).parent
+SOURCE = Path(memoranda.__file__).parent
 
 
 @pytest.fixture
 async def memory(url: str, scope: str) -> AsyncIterator[Memory[Any]]:
-    async with recollect.open(url, scope=scope, clock=FrozenClock(AT)) as memory:
+    async with memoranda.open(url, scope=scope, clock=FrozenClock(AT)) as memory:
         yield memory
 
 
@@ -93,10 +93,10 @@ async def test_nothing_finds_what_is_only_in_a_recording(memory: Memory[Any]) ->
 
 
 def test_only_the_module_of_recordings_and_the_stores_name_their_table() -> None:
-    naming = {"recollect.plans.recording", "recollect.ledger.beside"}
+    naming = {"memoranda.plans.recording", "memoranda.ledger.beside"}
     for path in SOURCE.rglob("*.py"):
-        module = ".".join(("recollect", *path.relative_to(SOURCE).with_suffix("").parts))
-        if module in naming or not module.startswith(("recollect.plans", "recollect.recall")):
+        module = ".".join(("memoranda", *path.relative_to(SOURCE).with_suffix("").parts))
+        if module in naming or not module.startswith(("memoranda.plans", "memoranda.recall")):
             continue
         imported = {
             name.name if isinstance(node, ast.Import) else f"{node.module}.{name.name}"
@@ -104,7 +104,7 @@ def test_only_the_module_of_recordings_and_the_stores_name_their_table() -> None
             if isinstance(node, ast.Import | ast.ImportFrom)
             for name in node.names
         }
-        reaching = {"recollect.plans.recording", "recollect.ledger.beside.Recorded"}
+        reaching = {"memoranda.plans.recording", "memoranda.ledger.beside.Recorded"}
         assert not any(one.startswith(tuple(reaching)) for one in imported), module
 
 
@@ -141,7 +141,8 @@ async def test_erasing_a_cycle_takes_its_recording_and_no_other(memory: Memory[A
     beside = memory._table.ledger.beside
     assert await beside.recording("c1") is None
     assert await read_recording(beside, "c2") == recording("c2", CANARY)
-    assert (await memory.verify()).is_sound
+    (damage,) = (await memory.verify()).report.damages.found
+    assert (damage.check, "'lone'" in damage.why) == ("recording", True)
 
 
 async def test_what_was_erased_is_in_no_byte_of_the_database(
@@ -160,7 +161,7 @@ async def test_erasing_a_scope_leaves_what_landed_beside_others(
     memory: Memory[Any], url: str, scope: str
 ) -> None:
     await take_turns(memory)
-    async with recollect.open(url, scope=f"{scope}-other", clock=FrozenClock(AT)) as other:
+    async with memoranda.open(url, scope=f"{scope}-other", clock=FrozenClock(AT)) as other:
         await take_turns(other)
         await other.erase(whole_scope=True, reason="asked")
         assert await other._table.ledger.beside.recording("c1") is None
@@ -177,7 +178,7 @@ def _is_in(url: str, owner: str, text: str) -> bool:
         return any(text.encode() in file.read_bytes() for file in files)
     with psycopg.connect(owner) as server:
         for table in BESIDE:
-            found = server.execute(f"SELECT t.* FROM recollect.{table} t".encode())  # noqa: S608
+            found = server.execute(f"SELECT t.* FROM memoranda.{table} t".encode())  # noqa: S608
             if any(text.encode() in _bytes(value) for row in found for value in row):
                 return True
     return False

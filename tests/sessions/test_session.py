@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recollect
-from recollect.identity import canonical_bytes
-from recollect.kernel.errors import (
+import memoranda
+from memoranda.identity import canonical_bytes
+from memoranda.kernel.errors import (
     FailFast,
     InvalidRecord,
     SessionDamaged,
     SessionMismatch,
 )
-from recollect.kernel.ids import random_uuid
-from recollect.kernel.randomness import Randomness
-from recollect.plans.session import (
+from memoranda.kernel.ids import random_uuid
+from memoranda.kernel.randomness import Randomness
+from memoranda.plans.session import (
     NO_SCAN,
     SessionState,
     begin,
@@ -169,8 +169,7 @@ def test_a_session_can_not_be_changed() -> None:
 
 # ------------------------------------------------------------- what knows nothing of what
 
-SESSIONS = ("plans/session", "outside/session_files", "stores/sqlite/sessions",
-            "stores/postgres/sessions")  # fmt: skip
+SESSIONS = ("plans/session", "stores/sqlite/sessions", "stores/postgres/sessions")
 ITEMS = ("plans/items", "plans/matching", "stores/item_dictionary", "stores/sqlite/items",
          "stores/postgres/items")  # fmt: skip
 
@@ -184,7 +183,7 @@ def imported_by(path: Path) -> set[str]:
             names |= {node.module, *(f"{node.module}.{name.name}" for name in node.names)}
         elif isinstance(node, ast.Import):
             names |= {name.name for name in node.names}
-    return {name.removeprefix("recollect.").replace(".", "/") for name in names}
+    return {name.removeprefix("memoranda.").replace(".", "/") for name in names}
 
 
 @pytest.mark.rule("ING-SESSION")
@@ -192,7 +191,7 @@ def imported_by(path: Path) -> set[str]:
 def test_stores_of_sessions_and_of_items_do_not_know_each_other(
     ones: tuple[str, ...], others: tuple[str, ...]
 ) -> None:
-    root = Path(recollect.__file__).parent
+    root = Path(memoranda.__file__).parent
     files = [
         path for path in root.rglob("*.py") if path.relative_to(root).as_posix().startswith(ones)
     ]

@@ -9,25 +9,26 @@ from pathlib import Path
 import apsw
 import pytest
 
-import recollect
-from recollect import MemoryFilter, MemoryRecordInput
-from recollect.kernel.errors import (
+import memoranda
+from memoranda import MemoryFilter, MemoryRecordInput
+from memoranda.kernel.errors import (
     ForeignDatabase,
-    RecollectError,
+    MemorandaError,
     SchemaDamaged,
     SchemaTooNew,
     StoreReadOnly,
     StoreUnavailable,
 )
-from recollect.stores.migrations import Migration
-from recollect.stores.sqlite.connection import connect
-from recollect.stores.sqlite.schema import MIGRATIONS, migrate
+from memoranda.stores.migrations import Migration
+from memoranda.stores.sqlite.connection import connect
+from memoranda.stores.sqlite.schema import MIGRATIONS, migrate
+from tests.patience import PATIENCE
 
 NOBODY = 65534
 
 
 async def opened(path: Path) -> None:
-    async with recollect.open(f"sqlite:///{path}", scope="s") as memory:
+    async with memoranda.open(f"sqlite:///{path}", scope="s") as memory:
         await memory.records.create(MemoryRecordInput(data=1))
 
 
@@ -116,22 +117,24 @@ async def test_a_read_only_place_is_named(database: Path, what: str) -> None:
 
 async def test_listing_scopes_never_makes_a_database(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable):
-        await recollect.scopes(f"sqlite:///{tmp_path}/typo.db")
+        await memoranda.scopes(f"sqlite:///{tmp_path}/typo.db")
     assert list(tmp_path.iterdir()) == []
 
     (tmp_path / "empty.db").touch()
     with pytest.raises(StoreUnavailable):
-        await recollect.scopes(f"sqlite:///{tmp_path}/empty.db")
+        await memoranda.scopes(f"sqlite:///{tmp_path}/empty.db")
     assert (tmp_path / "empty.db").read_bytes() == b""
 
 
 async def test_scopes_are_listed(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/memory.db"
     for scope in ("zebra", "고객", "alpha"):
-        async with recollect.open(url, scope=scope):
-            pass
+        async with memoranda.open(url, scope=scope) as memory:
+            await memory.remember("something")
+    async with memoranda.open(url, scope="only looked at"):
+        pass
 
-    assert await recollect.scopes(url) == ["alpha", "zebra", "고객"]
+    assert await memoranda.scopes(url) == ["alpha", "zebra", "고객"]
 
 
 async def test_the_file_is_durable_strict_and_ours(database: Path) -> None:
@@ -144,7 +147,7 @@ async def test_the_file_is_durable_strict_and_ours(database: Path) -> None:
     assert connection.pragma("journal_mode") == "wal"
     assert connection.pragma("synchronous") == 2  # FULL: NORMAL loses acknowledged writes
     assert connection.pragma("trusted_schema") == 0
-    assert connection.pragma("application_id") == 0x7265636F
+    assert connection.pragma("application_id") == 0x6D656D6F
     assert tables
     assert all(strict for _, strict in tables)
     connection.close()
@@ -192,25 +195,28 @@ async def test_a_migration_that_fails_leaves_nothing(tmp_path: Path) -> None:
 
 
 WRITER = """
-import asyncio, sys, recollect
-async def main(url, name):
-    async with recollect.open(url, scope="shared") as memory:
+import asyncio, sys, memoranda
+from memoranda.stores.sqlite import connection
+async def main(url, name, patience_ms):
+    connection.BUSY_MS = int(patience_ms)  # whoever waits for a file's lock may be the last
+    async with memoranda.open(url, scope="shared") as memory:
         for n in range(40):
-            await memory.records.create(recollect.MemoryRecordInput(data={"by": name, "n": n}))
+            await memory.records.create(memoranda.MemoryRecordInput(data={"by": name, "n": n}))
 asyncio.run(main(*sys.argv[1:]))
 """
 
 
 async def test_several_processes_may_use_one_file_even_while_it_is_made(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/memory.db"
+    patience = f"{PATIENCE * 1_000:.0f}"
     processes = [
-        await asyncio.create_subprocess_exec(sys.executable, "-c", WRITER, url, str(number))
-        for number in range(4)
+        await asyncio.create_subprocess_exec(sys.executable, "-c", WRITER, url, f"{n}", patience)
+        for n in range(4)
     ]
     codes = [await process.wait() for process in processes]
 
     assert codes == [0, 0, 0, 0]
-    async with recollect.open(url, scope="shared") as memory:
+    async with memoranda.open(url, scope="shared") as memory:
         found = await memory.records.query(MemoryFilter())
     assert {(r.data["by"], r.data["n"]) for r in found} == {
         (str(by), n) for by in range(4) for n in range(40)
@@ -220,9 +226,9 @@ async def test_several_processes_may_use_one_file_even_while_it_is_made(tmp_path
 async def test_a_file_that_another_process_keeps_writing_is_unavailable_not_broken(
     database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.stores.sqlite.connection.BUSY_MS", 20)
+    monkeypatch.setattr("memoranda.stores.sqlite.connection.BUSY_MS", 20)
     other = apsw.Connection(str(database))
-    async with recollect.open(f"sqlite:///{database}", scope="s") as memory:
+    async with memoranda.open(f"sqlite:///{database}", scope="s") as memory:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreUnavailable) as caught:
             await memory.records.create(MemoryRecordInput(id="late", data=1))
@@ -233,4 +239,4 @@ async def test_a_file_that_another_process_keeps_writing_is_unavailable_not_brok
         assert (await memory.records.get("late")) is not None
 
     assert caught.value.code == "store.unavailable"
-    assert isinstance(caught.value, RecollectError)
+    assert isinstance(caught.value, MemorandaError)

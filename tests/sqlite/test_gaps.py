@@ -4,9 +4,9 @@ from pathlib import Path
 
 import apsw
 
-from recollect.stores.sqlite.connection import connect
-from recollect.stores.sqlite.erasing import scrub
-from recollect.stores.sqlite.gaps import clean_gaps
+from memoranda.stores.sqlite.connection import connect
+from memoranda.stores.sqlite.erasing import scrub
+from memoranda.stores.sqlite.gaps import clean_gaps
 
 
 def filled(path: Path) -> apsw.Connection:
@@ -59,7 +59,7 @@ def test_nothing_is_overwritten_while_something_is_in_the_log(tmp_path: Path) ->
     connection = filled(path)
     before = path.read_bytes()
 
-    assert not clean_gaps(connect(str(path)), str(path))
+    assert not clean_gaps(connect(str(path)))
 
     assert path.read_bytes() == before
     connection.close()
@@ -75,7 +75,7 @@ def test_the_locks_of_this_process_stay(tmp_path: Path) -> None:
     next(cursor)
     locks = own_locks(path)
 
-    assert clean_gaps(connection, str(path))
+    assert clean_gaps(connection)
 
     assert locks
     assert own_locks(path) >= locks

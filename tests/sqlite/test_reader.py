@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from threading import get_ident
 from typing import Any
@@ -9,11 +10,11 @@ from typing import Any
 import apsw
 import pytest
 
-import recollect
-from recollect import MemoryFilter, MemoryRecordInput
-from recollect.kernel.errors import StoreClosed, StoreFailed
-from recollect.stores.sqlite.connection import connect
-from recollect.stores.sqlite.reader import LOOP_BYTES, LOOP_STEPS, Notes, Reader
+import memoranda
+from memoranda import MemoryFilter, MemoryRecordInput
+from memoranda.kernel.errors import StoreClosed, StoreFailed
+from memoranda.stores.sqlite.connection import connect
+from memoranda.stores.sqlite.reader import LOOP_BYTES, LOOP_STEPS, Notes, Reader
 
 COUNT = """
 WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < ?)
@@ -28,10 +29,7 @@ async def reader(tmp_path: Path) -> AsyncIterator[Reader]:
     connection.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (x)").fetchall()
     connection.close()
 
-    def again(**options: int) -> apsw.Connection:
-        return connect(path, **options)
-
-    made = Reader(again, path)
+    made = Reader(partial(connect, path), path)
     yield made
     await asyncio.to_thread(made.close)
 
@@ -138,7 +136,7 @@ async def test_what_a_glance_finds_is_decoded_elsewhere_if_it_is_long(reader: Re
 async def test_a_glance_that_fails_says_so_and_leaves_nothing_open(reader: Reader) -> None:
     def missing(cursor: apsw.Cursor, notes: Notes) -> list[Any]:
         del notes
-        return cursor.execute("SELECT x FROM nowhere").fetchall()
+        return cursor.execute("SELECT nowhere(1)").fetchall()
 
     def wrong(cursor: apsw.Cursor, notes: Notes) -> list[Any]:
         del cursor
@@ -203,7 +201,7 @@ async def test_notes_do_not_grow_for_ever(reader: Reader) -> None:
 
 async def test_a_stream_left_early_lets_go_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    async with recollect.open(f"sqlite:///{path}", scope="s") as memory:
+    async with memoranda.open(f"sqlite:///{path}", scope="s") as memory:
         await memory.records.create_many([MemoryRecordInput(data=n) for n in range(1_000)])
         stream = memory.records.stream(MemoryFilter())
         async for _ in stream:
@@ -214,7 +212,7 @@ async def test_a_stream_left_early_lets_go_of_the_file(tmp_path: Path) -> None:
 
 
 async def test_a_stream_that_outlives_its_handle_is_told_so(tmp_path: Path) -> None:
-    async with recollect.open(f"sqlite:///{tmp_path}/memory.db", scope="s") as memory:
+    async with memoranda.open(f"sqlite:///{tmp_path}/memory.db", scope="s") as memory:
         await memory.records.create_many([MemoryRecordInput(data=n) for n in range(1_000)])
         stream = memory.records.stream(MemoryFilter())
         await anext(stream)
@@ -226,7 +224,7 @@ async def test_a_stream_that_outlives_its_handle_is_told_so(tmp_path: Path) -> N
 
 async def test_a_closed_handle_refuses_everything(tmp_path: Path) -> None:
     for url in ("dict://", "sqlite://:memory:", f"sqlite:///{tmp_path}/memory.db"):
-        async with recollect.open(url, scope="s") as memory:
+        async with memoranda.open(url, scope="s") as memory:
             records = memory.records
         with pytest.raises(StoreClosed):
             await records.get("a")

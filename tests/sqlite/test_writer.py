@@ -8,9 +8,9 @@ from threading import Event
 import apsw
 import pytest
 
-from recollect.kernel.errors import StoreClosed, StoreFailed
-from recollect.stores.sqlite.connection import connect
-from recollect.stores.sqlite.writer import Writer
+from memoranda.kernel.errors import StoreClosed, StoreFailed, StoreUnavailable
+from memoranda.stores.sqlite.connection import LOG_BYTES, connect
+from memoranda.stores.sqlite.writer import Writer
 
 
 class Commits:
@@ -54,10 +54,16 @@ def inserting(x: int) -> Callable[[apsw.Connection], Sequence[object]]:
     return lambda connection: connection.execute("INSERT INTO t (x) VALUES (?)", (x,)).fetchall()
 
 
+def filling(x: int, size: int) -> Callable[[apsw.Connection], Sequence[object]]:
+    return lambda connection: connection.execute(
+        "INSERT INTO t (x, y) VALUES (?, ?)", (x, "y" * size)
+    ).fetchall()
+
+
 async def test_units_that_wait_share_one_commit(path: str) -> None:
     connection = connect(path)
     commits = Commits(connection)
-    writer = Writer(connection, path)
+    writer = Writer(connection, path, reconnect=lambda: connect(path))
     held, go = Event(), Event()
 
     def holding(_: apsw.Connection) -> None:
@@ -204,7 +210,7 @@ async def test_a_database_that_can_not_be_reopened_fails_each_write_and_hangs_no
 
 
 async def test_a_closed_writer_refuses_and_what_was_queued_has_landed(path: str) -> None:
-    writer = Writer(connect(path), path)
+    writer = Writer(connect(path), path, reconnect=lambda: connect(path))
     pending = [asyncio.ensure_future(writer.run(inserting(x))) for x in range(20)]
     await asyncio.sleep(0)
     await asyncio.to_thread(writer.close)
@@ -213,3 +219,53 @@ async def test_a_closed_writer_refuses_and_what_was_queued_has_landed(path: str)
     assert rows(path) == list(range(20))
     with pytest.raises(StoreClosed):
         await writer.run(inserting(99))
+
+
+async def test_while_another_process_writes_all_who_wait_are_told_together(path: str) -> None:
+    begun: list[str] = []
+
+    def traced(_cursor: apsw.Cursor, sql: str, _bindings: object) -> bool:
+        begun.append(sql)
+        return True
+
+    connection = connect(path, busy_ms=200)
+    connection.exec_trace = traced
+    writer = Writer(connection, path, reconnect=lambda: connect(path))
+    other = connect(path)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        waiting = [asyncio.ensure_future(writer.run(inserting(x))) for x in range(40)]
+        told = await asyncio.gather(*waiting, return_exceptions=True)
+    finally:
+        other.execute("ROLLBACK")
+
+    assert {type(one) for one in told} == {StoreUnavailable}
+    assert sum(sql.startswith("BEGIN") for sql in begun) <= 2
+    await writer.run(inserting(1))
+    assert rows(path) == [1]
+    await asyncio.to_thread(writer.close)
+
+
+async def test_after_a_long_read_the_log_is_shortened_in_spare_time(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memoranda.stores.sqlite.writer.AGAIN_S", 0.02)
+    writer = Writer(connect(path), path, reconnect=lambda: connect(path))
+    log = Path(f"{path}-wal")
+    reader = connect(path)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM t").fetchall()
+    for x in range(12):
+        await writer.run(filling(x, LOG_BYTES // 8))
+    assert log.stat().st_size > LOG_BYTES
+
+    reader.execute("ROLLBACK")
+    for _ in range(500):
+        if log.stat().st_size <= LOG_BYTES:
+            break
+        await asyncio.sleep(0.01)
+
+    assert log.stat().st_size <= LOG_BYTES
+    assert rows(path) == list(range(12))
+    reader.close()
+    await asyncio.to_thread(writer.close)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from recollect.kernel.randomness import Randomness
-from recollect.plans.items import MemoryItem, RetrievedItem
-from recollect.plans.summary import Limits, Summary
+from memoranda.kernel.randomness import Randomness
+from memoranda.plans.items import MemoryItem, RetrievedItem
+from memoranda.plans.summary import Limits, Summary
 
 ID = "0f0e0d0c-0b0a-4908-8706-050403020100"
 OTHER_ID = "1f0e0d0c-0b0a-4908-8706-050403020100"

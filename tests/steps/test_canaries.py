@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-import recollect
-from recollect.identity import canonical_bytes
-from recollect.kernel.errors import CycleFailed
-from recollect.outside.models.scripted import ScriptedAnswer, ScriptedModel
-from recollect.plans.extracting import extract
-from recollect.plans.summary import Limits
+import memoranda
+from memoranda.identity import canonical_bytes
+from memoranda.kernel.errors import CycleFailed
+from memoranda.outside.models.scripted import ScriptedAnswer, ScriptedModel
+from memoranda.plans.extracting import extract
+from memoranda.plans.summary import Limits, Summary
 from tests.items.conftest import Place
 from tests.items.test_storing import holding
 from tests.postgres.server import PostgresServer
@@ -78,15 +78,16 @@ def scripted() -> ScriptedModel:
 @pytest.mark.rule("ING-RAW")
 async def test_nothing_raw_reaches_any_table_index_or_body(opened: Opened) -> None:
     facts: list[dict[str, Any]] = []
-    async with recollect.open(opened.url, scope="canaries") as memory:
+    async with memoranda.open(opened.url, scope="canaries") as memory:
         turns = await memory.turns(talk(), model=scripted())
         for said in TURNS:
             assert (await turns.take(said.text)).response == said.response
         facts = await bodies(memory)
 
     # What is kept is found where it should be: so the search below sees what there is.
-    summary = extract(TURNS[0].response, TURNS[0].text, Limits()).summary
-    assert holding(opened.place, summary) == {"items"}
+    kept = extract(TURNS[0].response, TURNS[0].text, Limits())
+    assert kept is not None
+    assert holding(opened.place, kept.summary) == {"memories"}
     assert len(facts) == len(TURNS)
 
     told = canonical_bytes(facts).decode()
@@ -101,13 +102,13 @@ async def test_a_summariser_that_keeps_everything_ends_the_cycle_and_nothing_is_
     opened: Opened,
 ) -> None:
     class Hoarding:
-        async def summarise(self, response: str, text: str | None, limits: Limits) -> Any:
-            kept = extract(response, text, limits)
-            return type(kept)(f"All of it: {response.upper()}", kept.keywords)
+        async def summarise(self, response: str, text: str | None, limits: Limits) -> Summary:
+            _ = text, limits
+            return Summary(f"All of it: {response.upper()}", ())
 
     said = Said("Who is the guest?", f"The guest is {CANARY}-guest of Busan.")
     model = ScriptedModel([ScriptedAnswer(when="", answer=said.response)])
-    async with recollect.open(opened.url, scope="hoarding") as memory:
+    async with memoranda.open(opened.url, scope="hoarding") as memory:
         turns = await memory.turns(talk(), model=model, summariser=Hoarding())
 
         with pytest.raises(CycleFailed) as caught:

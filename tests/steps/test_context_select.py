@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from recollect.kernel.errors import CycleFailed, InvalidRecord, ItemDamaged
-from recollect.plans.steps.context_select import ContextSelect, ContextSelectPayload
+from memoranda.kernel.errors import CycleFailed, InvalidRecord, ItemDamaged
+from memoranda.plans.steps.context_select import ContextSelect, ContextSelectPayload
 from tests.steps.standing_in import AT, ID, OTHER_ID, entry
 
 MEMORY = {"kind": "memory", "text": "The customer prefers email", "id": ID, "timestamp": AT}

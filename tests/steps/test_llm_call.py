@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from recollect.kernel.errors import CycleFailed, InvalidRecord, ModelFailed
-from recollect.outside.models.scripted import ScriptedAnswer, ScriptedModel
-from recollect.plans.models import Prompt, Settings
-from recollect.plans.steps.llm_call import LLMCall, LLMCallPayload
+from memoranda.kernel.errors import CycleFailed, InvalidRecord, ModelFailed
+from memoranda.outside.models.scripted import ScriptedAnswer, ScriptedModel
+from memoranda.plans.models import Prompt, Settings
+from memoranda.plans.steps.llm_call import LLMCall, LLMCallPayload
 
 ASKED = {"prompt": {"user": "how?", "system": "Be brief."}}
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from recollect.journeys.turn import summarising
-from recollect.journeys.turn.summarising import AT_ONCE, SummariserAside
-from recollect.plans.extracting import ExtractiveSummariser, extract
-from recollect.plans.raw import READ
-from recollect.plans.steps.summarize_memory import SummarizeMemory, SummarizeMemoryPayload
-from recollect.plans.summary import Limits, Summary, checked
+from memoranda.journeys.turn import summarising
+from memoranda.journeys.turn.summarising import AT_ONCE, SummariserAside
+from memoranda.plans.extracting import ExtractiveSummariser, extract
+from memoranda.plans.raw import READ
+from memoranda.plans.steps.summarize_memory import SummarizeMemory, SummarizeMemoryPayload
+from memoranda.plans.summary import Limits, Summary, checked
 
 LONG = 10 * READ
 ANSWERS: dict[str, Callable[[int], str]] = {
@@ -47,8 +47,9 @@ def calls(work: Callable[[], object]) -> int:
     return count
 
 
-def kept(response: str, text: str | None) -> Summary:
-    return checked(extract(response, text, Limits()), response, text, Limits())
+def kept(response: str, text: str | None) -> Summary | None:
+    made = extract(response, text, Limits())
+    return made and checked(made, response, text, Limits())
 
 
 @pytest.mark.parametrize("kind", ANSWERS)
@@ -56,7 +57,10 @@ def test_what_is_beyond_the_limit_costs_nothing(kind: str) -> None:
     short, long = ANSWERS[kind](READ), ANSWERS[kind](LONG)
     kept(short, short)  # words that were met once are remembered
 
-    for answered in (lambda text: kept(text, "How?"), lambda text: kept("It is so.", text)):
+    for answered in (
+        lambda text: kept(text, "How?"),
+        lambda text: kept("It is so and not otherwise.", text),
+    ):
         taken = calls(partial(answered, short))
         assert calls(partial(answered, long)) < 1.5 * taken + 1_000
 
@@ -75,7 +79,7 @@ async def test_a_long_answer_is_not_read_on_the_event_loops_thread(
 ) -> None:
     threads = []
 
-    def noting(*given: Any) -> Summary:
+    def noting(*given: Any) -> Summary | None:
         threads.append(get_ident())
         return extract(*given)
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from recollect.kernel.errors import CycleFailed, InvalidItem, RecollectError
-from recollect.plans.steps.persist_memory import PersistMemory, PersistMemoryPayload
-from recollect.plans.steps.persist_session import PersistSession, PersistSessionPayload
+from memoranda.kernel.errors import CycleFailed, InvalidItem, MemorandaError
+from memoranda.plans.steps.persist_memory import PersistMemory, PersistMemoryPayload
+from memoranda.plans.steps.persist_session import PersistSession, PersistSessionPayload
 from tests.steps.standing_in import (
     SESSION,
     KeepingStaging,
@@ -38,6 +38,13 @@ async def test_an_item_of_exactly_five_fields_is_staged_with_its_keywords_as_the
             "keywords": ["Email", "이메일"],
         }
     ]
+
+
+async def test_without_a_summary_nothing_is_staged() -> None:
+    staging = KeepingStaging()
+
+    assert await persisted(staging, {**MADE, "summary": None, "keywords": []}) == {"id": None}
+    assert staging.items == []
 
 
 @pytest.mark.parametrize(
@@ -91,7 +98,7 @@ async def test_the_session_is_staged_with_the_version_that_was_scanned(repo: str
 async def test_a_session_that_cant_be_one_is_refused(inputs: dict[str, Any]) -> None:
     staging = KeepingStaging()
 
-    with pytest.raises(RecollectError):
+    with pytest.raises(MemorandaError):
         await PersistSession(staging).run(PersistSessionPayload(), inputs)
 
     assert staging.sessions == []

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from recollect.plans.raw import READ, Whole, amount, holds_whole
-from recollect.text import fold, words
+from memoranda.plans.raw import READ, Whole, amount, holds_whole
+from memoranda.text import fold, words
 
 texts = st.text(
     st.sampled_from("abcXYZ é각한글이메日本🙂 .,-\n\t1\uff12ﬁß"), min_size=1, max_size=30
@@ -97,7 +97,7 @@ def defined(text: str, whole: str) -> bool:
     gap=st.sampled_from([" ", "", "\n", " \u0301"]),
     cut=st.integers(-3, 3),
 )
-@settings(max_examples=30, deadline=None)  # both read all of long texts
+@settings(max_examples=30)  # both read all of long texts
 @example(["…"], 600, ("", ""), " ", 0)
 @example([". a"], 600, ("", ""), "", 1)
 @example(["a"] * 3, 600, ("", ""), "", -1)

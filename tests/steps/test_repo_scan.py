@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from recollect.kernel.errors import CycleFailed, InvalidRecord
-from recollect.outside.folders import FolderScanner
-from recollect.plans.steps.repo_scan import RepoScan, RepoScanPayload
+from memoranda.kernel.errors import CycleFailed, InvalidRecord
+from memoranda.outside.folders import FolderScanner
+from memoranda.plans.steps.repo_scan import RepoScan, RepoScanPayload
 
 
 @pytest.fixture

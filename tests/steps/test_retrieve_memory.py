@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.kernel.errors import CycleFailed, InvalidPlan, ItemDamaged, StoreFailed
-from recollect.plans.items import MemoryItem, RetrievedItem
-from recollect.plans.steps.retrieve_memory import RetrieveMemory, RetrieveMemoryPayload
-from recollect.stores.item_dictionary import DictItems
+from memoranda.kernel.errors import CycleFailed, InvalidPlan, ItemDamaged, StoreFailed
+from memoranda.plans.items import MemoryItem, RetrievedItem
+from memoranda.plans.steps.retrieve_memory import RetrieveMemory, RetrieveMemoryPayload
+from memoranda.stores.item_dictionary import DictItems
 from tests.steps.standing_in import AT, ID, OTHER_ID, SESSION, AnsweringStore, entry, item
 
 PAYLOAD = RetrieveMemoryPayload()

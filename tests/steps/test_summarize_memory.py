@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from recollect.kernel.errors import CycleFailed, InvalidItem, InvalidRecord, ModelFailed
-from recollect.outside.models.scripted import ScriptedAnswer, ScriptedModel
-from recollect.plans.extracting import ExtractiveSummariser
-from recollect.plans.model_summary import ModelSummariser
-from recollect.plans.models import Settings
-from recollect.plans.steps.summarize_memory import SummarizeMemory, SummarizeMemoryPayload
-from recollect.plans.summary import Limits, Summariser
+from memoranda.kernel.errors import CycleFailed, InvalidItem, InvalidRecord, ModelFailed
+from memoranda.outside.models.scripted import ScriptedAnswer, ScriptedModel
+from memoranda.plans.extracting import ExtractiveSummariser
+from memoranda.plans.model_summary import ModelSummariser
+from memoranda.plans.models import Settings
+from memoranda.plans.steps.summarize_memory import SummarizeMemory, SummarizeMemoryPayload
+from memoranda.plans.summary import Limits, Summariser
 from tests.steps.standing_in import SayingSummariser
 
 RESPONSE = "The customer prefers email. Calls go unanswered before ten. Invoices go to billing."
@@ -28,7 +28,7 @@ async def test_the_shipped_summariser_needs_no_model() -> None:
     output = await summarised(ExtractiveSummariser())
 
     assert output.keys() == {"summary", "keywords"}
-    assert output["summary"] == "The customer prefers email. Invoices go to billing."
+    assert output["summary"] == "reach → The customer prefers email. Invoices go to billing."
     assert isinstance(output["keywords"], list)
 
 
@@ -56,6 +56,16 @@ async def test_no_summariser_can_hand_on_the_whole_response(
         await summarised(SayingSummariser(summary, keywords))
 
     assert caught.value.code == "input.item"
+
+
+@pytest.mark.parametrize("by_model", [False, True])
+async def test_of_an_answer_that_is_too_short_there_is_no_summary(*, by_model: bool) -> None:
+    none = '{"summary": null, "keywords": []}'
+    summariser = ModelSummariser(model(none)) if by_model else ExtractiveSummariser()
+
+    output = await summarised(summariser, {}, {"response": "Ok.", "text": "Is that fine?"})
+
+    assert output == {"summary": None, "keywords": []}
 
 
 @pytest.mark.rule("ING-SUMMARY-STEP")
@@ -122,6 +132,7 @@ async def test_a_model_is_shown_the_turn_as_quoted_data_and_its_object_is_kept()
         '{"summary": "x", "keywords": [], "response": "y"}',
         '{"summary": "x", "summary": "y", "keywords": []}',
         '{"summary": 1, "keywords": []}',
+        '{"summary": null, "keywords": ["x"]}',
         '{"summary": "x", "keywords": "y"}',
         '{"summary": "x", "keywords": [1]}',
     ],

@@ -4,19 +4,19 @@ import inspect
 
 import pytest
 
-from recollect.outside.folders import FolderScanner
-from recollect.outside.models.scripted import ScriptedModel
-from recollect.plans.extracting import ExtractiveSummariser
-from recollect.plans.first_contract import CONTRACT
-from recollect.plans.step import StepType
-from recollect.plans.steps.context_select import ContextSelect
-from recollect.plans.steps.llm_call import LLMCall
-from recollect.plans.steps.persist_memory import PersistMemory
-from recollect.plans.steps.persist_session import PersistSession
-from recollect.plans.steps.prompt_assemble import PromptAssemble
-from recollect.plans.steps.repo_scan import RepoScan
-from recollect.plans.steps.retrieve_memory import RetrieveMemory
-from recollect.plans.steps.summarize_memory import SummarizeMemory
+from memoranda.outside.folders import FolderScanner
+from memoranda.outside.models.scripted import ScriptedModel
+from memoranda.plans.extracting import ExtractiveSummariser
+from memoranda.plans.first_contract import CONTRACT
+from memoranda.plans.step import StepType
+from memoranda.plans.steps.context_select import ContextSelect
+from memoranda.plans.steps.llm_call import LLMCall
+from memoranda.plans.steps.persist_memory import PersistMemory
+from memoranda.plans.steps.persist_session import PersistSession
+from memoranda.plans.steps.prompt_assemble import PromptAssemble
+from memoranda.plans.steps.repo_scan import RepoScan
+from memoranda.plans.steps.retrieve_memory import RetrieveMemory
+from memoranda.plans.steps.summarize_memory import SummarizeMemory
 from tests.steps.standing_in import (
     AnsweringStore,
     KeepingStaging,

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-import recollect
-import recollect_verify
-from recollect import Memory, MemoryFilter, MemoryRecordInput
-from recollect.app.audit import export_memory_log, export_scope, verify_database
-from recollect.app.maintain import backup, copy_scopes, restore
-from recollect.journeys.govern.receipts import Receipt
-from recollect.kernel.errors import BodyUnreadable, CapabilityMissing, StoreFailed
-from recollect.ledger.codec import PLAIN, BodyCodec
-from recollect.stores.sqlite.connection import connect
+import memoranda
+import memoranda_verify
+from memoranda import Memory, MemoryFilter, MemoryRecordInput
+from memoranda.app.audit import export_memory_log, export_scope, verify_database
+from memoranda.app.maintain import backup, copy_scopes, restore
+from memoranda.journeys.govern.receipts import Receipt
+from memoranda.kernel.errors import BodyUnreadable, CapabilityMissing, StoreFailed
+from memoranda.ledger.codec import PLAIN, BodyCodec
+from memoranda.stores.sqlite.connection import connect
 from tests.postgres.server import PostgresServer
 from tests.postgres_store.catalogue import asked
 from tests.postgres_store.roles import make_roles
@@ -57,7 +57,7 @@ def file(tmp_path: Path) -> Place:
 @pytest.fixture
 def server(postgres_server: PostgresServer, postgres_url: str) -> Place:
     roles = asyncio.run(make_roles(postgres_server, postgres_url))
-    query = "SELECT body FROM recollect.bodies ORDER BY journal, seq"
+    query = "SELECT body FROM memoranda.bodies ORDER BY journal, seq"
     return Place(roles.app, lambda: [row[0] for row in asked(postgres_url, query)])  # type: ignore[misc]
 
 
@@ -79,7 +79,7 @@ def codec() -> ToyCodec:
 
 
 def opened(place: Place, codec: BodyCodec) -> Any:
-    return recollect.open(place.url, scope=SCOPE, actor="agent:a", bodies=codec)
+    return memoranda.open(place.url, scope=SCOPE, actor="agent:a", bodies=codec)
 
 
 async def fill(memory: Memory[Any]) -> None:
@@ -164,7 +164,7 @@ async def test_both_verifiers_find_the_journal_sound(place: Place, codec: ToyCod
 
     assert own.is_sound
     assert audit.is_sound
-    assert recollect_verify.verify(BytesIO(lines)).ok
+    assert memoranda_verify.verify(BytesIO(lines)).ok
     assert b"penicillin" in lines
     assert len(log) > 300
 
@@ -357,7 +357,7 @@ async def test_two_handles_with_their_own_codecs_have_nothing_in_common(
 
 async def test_a_dict_has_no_bodies_to_encrypt(codec: ToyCodec) -> None:
     with pytest.raises(CapabilityMissing) as caught:
-        async with recollect.open("dict://", bodies=codec):
+        async with memoranda.open("dict://", bodies=codec):
             pass
 
     assert caught.value.code == "store.capability_missing"

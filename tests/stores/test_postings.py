@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall.postings import BLOCK
-from recollect.stores.postings import (
+from memoranda.recall.postings import BLOCK
+from memoranda.stores.postings import (
     CHUNK,
     Chunk,
     Posting,
@@ -18,7 +18,7 @@ from recollect.stores.postings import (
     size_of,
     without,
 )
-from recollect.stores.segments import FANOUT, Segment, due, next_number, wrong
+from memoranda.stores.segments import FANOUT, Segment, due, next_number, wrong
 
 kinds = st.integers(0, 2**16 - 1)
 numbers = st.one_of(st.integers(0, 2 * CHUNK), st.integers(0, 2**40 - 1))

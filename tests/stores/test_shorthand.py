@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.identity import canonical_bytes
-from recollect.kernel.json import MAX_INTEGER
-from recollect.ledger.entry import KINDS, Entry, entry_bytes
-from recollect.ledger.object import first_version
-from recollect.stores.shorthand import BODY, ENTRY, packed, packed_fields, unpacked
-from recollect.testkit.strategies import json_values
+from memoranda.identity import canonical_bytes
+from memoranda.kernel.json import MAX_INTEGER
+from memoranda.ledger.entry import KINDS, Entry, entry_bytes
+from memoranda.ledger.object import first_version
+from memoranda.stores.shorthand import BODY, ENTRY, packed, packed_fields, unpacked
+from memoranda.testkit.strategies import json_values
 
 HASHES = st.binary(min_size=32, max_size=32).map(bytes.hex)
 ACTORS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)

@@ -2,9 +2,9 @@
 
 from itertools import count
 
-from recollect.identity import sha256
-from recollect.kernel.errors import BodyUnreadable
-from recollect.kernel.randomness import Randomness
+from memoranda.identity import sha256
+from memoranda.kernel.errors import BodyUnreadable
+from memoranda.kernel.randomness import Randomness
 
 MARK = b"\x7ftoy"
 _NAME, _NONCE, _CHECK = 16, 16, 8

@@ -10,7 +10,7 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from recollect.identity import canonical_bytes
+from memoranda.identity import canonical_bytes
 from tests.tampering.calm import calm_runs
 from tests.tampering.campaign import Campaign, postgres_making, sqlite_clean
 from tests.tampering.threats import PAGE, lines_of, written

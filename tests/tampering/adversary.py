@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
-from recollect.ledger.directory import SCOPE as DIRECTORY
-from recollect.ledger.entry import Entry, read_entry
+from memoranda.ledger.directory import SCOPE as DIRECTORY
+from memoranda.ledger.entry import NOTICES, Entry, read_entry
 from tests.adversity.chance import Random
 from tests.tampering.book import Book, Hand, relist, renote
 from tests.tampering.clean import KEY, SCOPES, CleanDatabase
@@ -105,6 +105,12 @@ class TamperedDatabase:
     def some_version(self, scope: str, fits: Callable[[Row], Any]) -> Row:
         """Some version's row."""
         return self.some(self.rows(scope, "versions"), fits)
+
+    def some_notice(self, scope: str) -> Row:
+        """Some entry about the memory as a whole."""
+        return self.some(
+            self.rows(scope, "entries"), lambda row: read_entry(row["entry"]).kind in NOTICES
+        )
 
     def some_words(self, scope: str) -> tuple[int, dict[str, int]]:
         """Some entry that the word index has, and its words."""

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from recollect.identity import canonical_bytes, decode
-from recollect.identity.merkle import Frontier, leaf_hash
-from recollect.kernel.errors import InvalidInput
-from recollect.ledger.checkpoint import Checkpoint, parse_checkpoint
-from recollect.ledger.derive import (
+from memoranda.identity import canonical_bytes, decode
+from memoranda.identity.merkle import Frontier, leaf_hash
+from memoranda.kernel.errors import InvalidInput
+from memoranda.ledger.checkpoint import Checkpoint, parse_checkpoint
+from memoranda.ledger.derive import (
     NO_WORDS,
     inputs_of,
     row_of,
@@ -21,9 +21,8 @@ from recollect.ledger.derive import (
     thread_row,
     words_of,
 )
-from recollect.ledger.entry import (
+from memoranda.ledger.entry import (
     FACT_KINDS,
-    NOTICES,
     Entry,
     body_digest,
     entry_bytes,
@@ -31,12 +30,12 @@ from recollect.ledger.entry import (
     genesis,
     read_entry,
 )
-from recollect.ledger.fact import derivations_of, marks_of, unmarks_of
-from recollect.ledger.object import integrity_digest, status_of
-from recollect.ledger.tree import BLOCK, node_of
-from recollect.ledger.unit import StoredThread
-from recollect.text import TOKENIZER, Terms
-from recollect.text.lengths import kind_of
+from memoranda.ledger.fact import derivations_of, marks_of, unmarks_of
+from memoranda.ledger.object import integrity_digest, status_of
+from memoranda.ledger.tree import BLOCK, node_of
+from memoranda.ledger.unit import INDEX_FORM, StoredThread
+from memoranda.text import Terms
+from memoranda.text.lengths import kind_of
 from tests.tampering.index import words_in, write_threads, write_words
 from tests.tampering.tables import Row, Tables
 
@@ -145,7 +144,7 @@ class Book:
     def store(self, tables: Tables, *, rows: bool = True) -> None:
         """Write all of it: entries, bodies, nodes, head, and what follows from them."""
         number = self.number
-        cleared = ("entries", "bodies", "nodes", "notices")
+        cleared = ("entries", "bodies", "nodes", "retries")  # nobody misses a retry
         for table in (*cleared, "versions", "tags", "derivations", "marks") if rows else cleared:
             tables.remove(table, journal=number)
         leaves = []
@@ -155,8 +154,6 @@ class Book:
             tables.add("entries", journal=number, seq=seq, entry=raw)
             if line.body is not None:
                 tables.add("bodies", journal=number, seq=seq, salt=line.salt, body=line.body)
-            if line.entry.kind in NOTICES:
-                tables.add("notices", journal=number, seq=seq)
         for node in range(len(leaves) // BLOCK):
             hashed = node_of(leaves[node * BLOCK : (node + 1) * BLOCK])
             tables.add("nodes", journal=number, level=8, number=node, hash=hashed)
@@ -174,13 +171,18 @@ class Book:
     def _store_rows(self, tables: Tables) -> None:
         rows = [row for seq in range(len(self.lines)) if (row := self._row(seq)) is not None]
         tables.change(
-            "journals", {"number": self.number}, indexed=len(self.lines), tokenizer=TOKENIZER
+            "journals", {"number": self.number}, indexed=len(self.lines), tokenizer=INDEX_FORM
         )
         newest = {row["id"]: row["number"] for row in sorted(rows, key=lambda row: row["number"])}
         words: dict[int, Terms] = {}
         threads: list[StoredThread] = []
+        before: dict[str, Row] = {}
         for row in rows:
             is_newest = newest[row["id"]] == row["number"]
+            last = before.get(row["id"])
+            is_going_on = last is not None and last["status"] == row["status"] == "active"
+            row = row | {"since": last["since"] if last and is_going_on else row["seq"]}  # noqa: PLW2901 - the whole row
+            before[row["id"]] = row
             tables.add("versions", **row | {"is_newest": is_newest})
             body = self.lines[row["seq"]].body
             for source in _inputs(body):
@@ -197,6 +199,7 @@ class Book:
                         journal=self.number,
                         tag=tag,
                         created_at=row["created_at"],
+                        since=row["since"],
                         id=row["id"],
                     )
         self._store_facts(tables)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import recollect
+import memoranda
 from tests.adversity.chance import Random
 from tests.tampering.clean import SCOPES, SEAL, Kept, build, kept_in, work
 from tests.tampering.judge import exported, seen_in_database, seen_in_export
@@ -23,7 +23,7 @@ def calm_runs(
     alarms = []
     for number in range(runs):
         chance = Random(f"{seed}/calm/{number}")
-        with TemporaryDirectory(prefix="recollect-calm-", dir=folder) as made:
+        with TemporaryDirectory(prefix="memoranda-calm-", dir=folder) as made:
             path = Path(made) / "memory.db"
             is_busy = number % EVERY_FOURTH == 0
             found = asyncio.run(_busy(path, chance) if is_busy else _quiet(path, chance))
@@ -53,7 +53,7 @@ async def _busy(path: Path, chance: Random) -> list[str]:
     kept = kept_in(SqliteTables(str(path)))
 
     async def write() -> None:
-        async with recollect.open(url, scope=scope, seal=SEAL) as memory:
+        async with memoranda.open(url, scope=scope, seal=SEAL) as memory:
             await work(memory, chance, 40, beside_readers=True)
         await work_in_worlds(url, chance, 20, beside_readers=True, seal=SEAL)
 
@@ -67,7 +67,7 @@ async def _busy(path: Path, chance: Random) -> list[str]:
 
 async def _alarms(url: str, kept: Kept) -> list[str]:
     seen = await seen_in_database(url, list(kept.notes.values()))
-    for scope in await recollect.scopes(url):
+    for scope in await memoranda.scopes(url):
         notes = [kept.notes[scope]] if scope in kept.notes else []
         seen += seen_in_export(await exported(url, scope), scope, notes)
     return [str(sight) for sight in seen]

@@ -35,7 +35,7 @@ KEPT_TEXTS = 3
 @contextmanager
 def sqlite_clean(chance: Random, folder: str | None = None) -> Iterator[CleanDatabase]:
     """A clean SQLite database of some size, for as long as it is needed."""
-    with TemporaryDirectory(prefix="recollect-tampering-", dir=folder) as made:
+    with TemporaryDirectory(prefix="memoranda-tampering-", dir=folder) as made:
         yield SqliteClean(Path(made), chance, chance.choice((90, 90, 90, 150, 150, 250, 800)))
 
 

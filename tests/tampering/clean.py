@@ -16,14 +16,14 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 
-import recollect
-from recollect import Memory, MemoryFilter
-from recollect.journeys.audit.checkpoints import Seal
-from recollect.kernel.errors import StoreUnavailable
-from recollect.ledger.consolidate import Refusal
-from recollect.ledger.policy import Policy
-from recollect.ledger.tree import BLOCK
-from recollect.outside.signers import Ed25519Signer, verifiers
+import memoranda
+from memoranda import Memory, MemoryFilter
+from memoranda.journeys.audit.checkpoints import Seal
+from memoranda.kernel.errors import StoreUnavailable
+from memoranda.ledger.consolidate import Refusal
+from memoranda.ledger.policy import Policy
+from memoranda.ledger.tree import BLOCK
+from memoranda.outside.signers import Ed25519Signer, verifiers
 from tests.adversity.chance import CountedClock, Random, seeded_randomness
 from tests.tampering.tables import PostgresTables, SqliteTables, Tables
 from tests.tampering.worlds import work_in_worlds
@@ -57,7 +57,7 @@ async def work(
 
     active = [record.id for record in await memory.records.query(MemoryFilter(limit=10_000))]
     put_away: list[str] = []
-    policies = (await memory.status()).policies["consolidation"].version
+    policies = (await memory.status()).policies["source_hierarchy"].version
     for turn in range(turns):
         act = chance.random()
         about = f"{memory.scope} {turn} " + "가나 word " * chance.randrange(4)
@@ -111,10 +111,12 @@ async def work(
             put_away.clear()  # what was made from it went with it, wherever it was
         elif act < 0.98:
             policies += 1
-            rules = {"gates": ["A", "B", "C", "D", "E"], "turn": turn}
-            await memory.change_policy(Policy("consolidation", policies, rules), reason="new law")
-        else:
-            await memory.record_audit(f"audit/{turn}", reason="looked at")
+            rules = {"order": [f"https://law.example/{turn}/"]}
+            policy = Policy("source_hierarchy", policies, rules)
+            await memory.change_policy(policy, reason="new law")
+        elif memory.actor.kind != "agent":  # they may not
+            report = await memory.verify()
+            await memory.record_audit(f"audit/{turn}", report=report, reason="looked at")
     # However chance had it: something that was there before is erased, and is not the last entry.
     await erase(chance.choice(active))
     await memory.remember("the last word", source="doc/last", tags=["red"])
@@ -131,7 +133,7 @@ async def build(
     if in_worlds is not None:
         await work_in_worlds(url, chance, in_worlds, clock=clock, randomness=randomness, seal=SEAL)
     for scope, many in turns.items():
-        async with recollect.open(
+        async with memoranda.open(
             url,
             scope=scope,
             actor=chance.choice(("human:ada", "agent:support", 'agent:"q" \\ 조수')),

@@ -1,7 +1,7 @@
 """What is done to a database, and what whoever verifies it must then say.
 
 A class of tampering is a function that does it, at a place that chance picks, and tells what is to
-be named. `database` is what `verify_database` must name, `export` what `recollect_verify` must name
+be named. `database` is what `verify_database` must name, `export` what `memoranda_verify` must name
 in an export of the scope; and for each, what that takes: nothing but the database itself, one
 checkpoint that was kept elsewhere, or that nobody can tell (`NOBODY`).
 """
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from recollect.ledger.directory import SCOPE as DIRECTORY
+from memoranda.ledger.directory import SCOPE as DIRECTORY
 from tests.tampering.adversary import TamperedDatabase
 
 Needs = Literal["nothing", "checkpoint", "nobody", "not in it"]

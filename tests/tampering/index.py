@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from recollect.ledger.unit import StoredThread
-from recollect.stores.postings import Chunk, Posting, packed, postings_of
+from memoranda.ledger.unit import StoredThread
+from memoranda.stores.postings import Chunk, Posting, packed, postings_of
 from tests.tampering.tables import Tables
 
 Words = Mapping[str, int]

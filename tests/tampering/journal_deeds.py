@@ -3,15 +3,15 @@
 from dataclasses import replace
 from typing import Any
 
-from recollect.identity import canonical_bytes
-from recollect.ledger.entry import (
+from memoranda.identity import canonical_bytes
+from memoranda.ledger.entry import (
     SALT_BYTES,
     Entry,
     body_digest,
     entry_bytes,
     entry_hash,
 )
-from recollect.ledger.tree import BLOCK
+from memoranda.ledger.tree import BLOCK
 from tests.tampering.adversary import OTHER_KEY, Pretender, TamperedDatabase
 from tests.tampering.book import Book, Line
 from tests.tampering.clean import KEY
@@ -96,7 +96,6 @@ def an_entry_is_deleted(db: TamperedDatabase) -> Deed:
         db.tables.remove("bodies", journal=number, seq=seq)
     if how == "with body and row":
         db.tables.remove("versions", journal=number, seq=seq)
-        db.tables.remove("notices", journal=number, seq=seq)
     return both(scope, *at(scope, "seq", seq), how=how)
 
 
@@ -322,7 +321,7 @@ def an_erased_body_comes_back_with_its_row(db: TamperedDatabase) -> Deed:
 def the_body_of_a_policy_or_a_break_is_removed(db: TamperedDatabase) -> Deed:
     """Only what is about an object is ever erased; without its body a break would not stand."""
     scope = db.scope()
-    notice = db.some(db.rows(scope, "notices"))
+    notice = db.some_notice(scope)
     db.tables.remove("bodies", **db.where(notice, "seq"))
     return both(scope, *at(scope, "body", notice["seq"]))
 
@@ -431,7 +430,7 @@ def the_tail_is_cut_and_the_head_left(db: TamperedDatabase) -> Deed:
     number, size = db.number(scope), db.size(scope)
     cut = db.chance.randrange(1, size // 2)
     for seq in range(size - cut, size):
-        for table in ("entries", "bodies", "notices", "versions"):
+        for table in ("entries", "bodies", "versions"):
             db.tables.remove(table, journal=number, seq=seq)
     return Deed(scope, of(scope, "head"), of(scope, "size"), how=f"{cut} entries")
 

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Literal, NamedTuple
 
-import recollect
-import recollect_verify
-from recollect.app.audit import export_scope, verify_database
-from recollect.journeys.audit.checkpoints import Seal
-from recollect.ledger.anchor import KeptNote
-from recollect.ledger.damage import Damages
-from recollect.ledger.directory import SCOPE as DIRECTORY
-from recollect.outside.signers import Ed25519Signer
-from recollect_verify import Anchor, parse_checkpoint, parse_key
+import memoranda
+import memoranda_verify
+from memoranda.app.audit import export_scope, verify_database
+from memoranda.journeys.audit.checkpoints import Seal
+from memoranda.ledger.anchor import KeptNote
+from memoranda.ledger.damage import Damages
+from memoranda.ledger.directory import SCOPE as DIRECTORY
+from memoranda.outside.signers import Ed25519Signer
+from memoranda_verify import Anchor, parse_checkpoint, parse_key
 from tests.adversity.chance import Random
 from tests.tampering.adversary import OTHER_KEY, NotHere, TamperedDatabase
 from tests.tampering.clean import KEY, SEAL, CleanDatabase
@@ -105,7 +105,7 @@ def seen_in_export(
     export: bytes, scope: str, notes: Sequence[str] = (), *, require_signature: bool = False
 ) -> list[Sight]:
     """What the stand-alone verifier finds."""
-    report = recollect_verify.verify(
+    report = memoranda_verify.verify(
         io.BytesIO(export),
         anchors=[Anchor("kept elsewhere", parse_checkpoint(note)) for note in notes],
         keys=[parse_key(KEY.vkey)],
@@ -207,5 +207,5 @@ def _fits(sight: Sight, named: Named) -> bool:
 
 async def _write_on(url: str, scope: str, clean: CleanDatabase) -> None:
     more = clean.now.sizes[scope] - clean.then.sizes[scope] + 5
-    async with recollect.open(url, scope=scope, seal=SEAL) as memory:
+    async with memoranda.open(url, scope=scope, seal=SEAL) as memory:
         await memory.remember_many([f"after the backup {n}" for n in range(more)], source="doc/on")

@@ -1,8 +1,8 @@
-"""Tampering with what follows from a journal: rows, tags, words, notices, derivations, retries."""
+"""Tampering with what follows from a journal: rows, tags, words, derivations, retries."""
 
 from typing import Any
 
-from recollect.text.lengths import kind_of
+from memoranda.text.lengths import kind_of
 from tests.tampering.adversary import TamperedDatabase
 from tests.tampering.deeds import Deed, at, of, tampering
 from tests.tampering.index import put_words, words_in
@@ -30,6 +30,7 @@ def a_row_is_edited(db: TamperedDatabase) -> Deed:
         "expires_at": (row["expires_at"] or 1_600_000_000_000) + 1,
         "subject": "somebody else",
         "seq": row["seq"] + 1,
+        "since": row["since"] + 1,
         "number": row["number"] + 7,
     }
     column = db.chance.choice(sorted(changes))
@@ -86,7 +87,7 @@ def a_second_row_stands_for_an_entry(db: TamperedDatabase) -> Deed:
 @tampering(ROWS, export="not in it")
 def a_row_stands_for_an_entry_that_is_about_no_object(db: TamperedDatabase) -> Deed:
     scope = db.scope()
-    notice = db.some(db.rows(scope, "notices"))
+    notice = db.some_notice(scope)
     row = db.some_version(scope, lambda row: row["status"] == "active")
     seq = notice["seq"]
     db.tables.add("versions", **row | {"id": "invented", "number": 1, "seq": seq})
@@ -158,7 +159,8 @@ def no_version_is_marked_as_the_newest(db: TamperedDatabase) -> Deed:
 def a_tag_is_edited(db: TamperedDatabase) -> Deed:
     scope = db.scope()
     tag = db.some(db.rows(scope, "tags"))
-    column, value = db.chance.choice((("tag", "violet"), ("created_at", tag["created_at"] + 1)))
+    moved = [(name, tag[name] + 1) for name in ("created_at", "since")]
+    column, value = db.chance.choice((("tag", "violet"), *moved))
     db.tables.change("tags", db.where(tag, "tag", "created_at", "id"), **{column: value})
     return Deed(scope, of(scope, "tag", about=tag["id"]), how=column)
 
@@ -175,27 +177,9 @@ def a_tag_is_deleted(db: TamperedDatabase) -> Deed:
 def a_tag_is_added(db: TamperedDatabase) -> Deed:
     scope = db.scope()
     row = db.some_version(scope, lambda row: row["is_newest"])
-    db.tables.add(
-        "tags", journal=row["journal"], tag="vip", created_at=row["created_at"], id=row["id"]
-    )
+    added = {name: row[name] for name in ("journal", "created_at", "since", "id")}
+    db.tables.add("tags", tag="vip", **added)
     return Deed(scope, of(scope, "tag", about=row["id"]))
-
-
-@tampering(INDEX, export="not in it")
-def a_policy_or_a_break_is_left_out_of_the_notices(db: TamperedDatabase) -> Deed:
-    """Whoever opens the memory would not hear of it: a break would not stand."""
-    scope = db.scope()
-    notice = db.some(db.rows(scope, "notices"))
-    db.tables.remove("notices", **db.where(notice, "seq"))
-    return Deed(scope, at(scope, "index", notice["seq"]))
-
-
-@tampering(INDEX, export="not in it")
-def an_entry_is_added_to_the_notices_that_is_none(db: TamperedDatabase) -> Deed:
-    scope = db.scope()
-    row = db.some(db.rows(scope, "versions"))
-    db.tables.add("notices", **db.where(row, "seq"))
-    return Deed(scope, at(scope, "index", row["seq"]))
 
 
 @tampering(INDEX, export="not in it")
@@ -356,14 +340,23 @@ def a_checkpoint_is_filed_under_another_size(db: TamperedDatabase) -> Deed:
     return Deed(scope)
 
 
-@tampering(LEFT, database="nobody", export="not in it")
+@tampering(LEFT, export="not in it")
 def a_retry_is_edited(db: TamperedDatabase) -> Deed:
-    """Whoever retries is told of another write than theirs; keys are in no journal."""
+    """Whoever retries is told of another write than theirs."""
     scope = db.scope()
     one, other = db.chance.sample(db.rows(scope, "retries"), 2)
-    where = {"journal": one["journal"], "about": one["about"], "seq": one["seq"]}
-    db.tables.change("retries", where, seq=other["seq"])
-    return Deed(scope)
+    db.tables.change("retries", db.where(one, "about", "seq"), seq=other["seq"])
+    return Deed(scope, at(scope, "retry", other["seq"]))
+
+
+@tampering(LEFT, export="not in it")
+def a_retry_is_led_to_another_write_with_all_that_tells_of_it(db: TamperedDatabase) -> Deed:
+    """All of its row fits the other write, but for the salt that was made with its key."""
+    scope = db.scope()
+    one, other = db.chance.sample(db.rows(scope, "retries"), 2)
+    told = {name: other[name] for name in ("about", "seq", "entries", "at", "nonce")}
+    db.tables.change("retries", db.where(one, "about", "seq"), **told)
+    return Deed(scope, at(scope, "retry", other["seq"]))
 
 
 @tampering(LEFT, database="nobody", export="not in it")

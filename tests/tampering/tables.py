@@ -12,9 +12,9 @@ from typing import Any, Final, Protocol, Self
 import apsw
 import psycopg
 
-from recollect.ledger.directory import SCOPE as DIRECTORY
-from recollect.stores.shorthand import BODY, ENTRY, packed, unpacked
-from recollect.stores.sqlite.places import SEQ_BITS, place
+from memoranda.ledger.directory import SCOPE as DIRECTORY
+from memoranda.stores.shorthand import BODY, ENTRY, packed, unpacked
+from memoranda.stores.sqlite.places import SEQ_BITS, place
 
 Row = dict[str, Any]
 
@@ -25,20 +25,19 @@ TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "entries": ("journal", "seq", "entry"),
     "bodies": ("journal", "seq", "salt", "body"),
-    "notices": ("journal", "seq"),
     "nodes": ("journal", "level", "number", "hash"),
     "checkpoints": ("journal", "size", "note", "at"),
     "versions": (
-        "journal", "id", "number", "seq", "is_newest", "status", "created_at", "updated_at",
-        "valid_from", "valid_to", "expires_at", "subject",
+        "journal", "id", "number", "seq", "since", "is_newest", "status", "created_at",
+        "updated_at", "valid_from", "valid_to", "expires_at", "subject",
     ),
-    "tags": ("journal", "tag", "created_at", "id"),
+    "tags": ("journal", "tag", "created_at", "since", "id"),
     "marks": ("journal", "name", "seq"),
     "derivations": ("journal", "input", "output"),
     "segments": ("journal", "number", "first", "until", "level"),
     "postings": ("journal", "segment", "token", "first", "body"),
     "threads": ("journal", "thread", "created_at", "id", "seq", "speaker"),
-    "retries": ("journal", "fingerprint", "about", "seq", "entries", "at"),
+    "retries": ("journal", "fingerprint", "nonce", "about", "seq", "entries", "at"),
 }  # fmt: skip
 """Every table and its columns, as both databases have them in essence."""
 
@@ -77,7 +76,7 @@ class Tables(Protocol):
 # ------------------------------------------------------------------------------- SQLite
 
 
-_PLACED: Final = frozenset({"entries", "bodies", "notices"})
+_PLACED: Final = frozenset({"entries", "bodies"})
 _SEQ: Final = (1 << SEQ_BITS) - 1
 _PASSAGES: Final = {"entry": ENTRY, "body": BODY}
 
@@ -223,7 +222,7 @@ class PostgresTables:
         shown = ["coalesce(whole, tag)" if _is_tag(table, name) else name for name in columns]
         condition, values = _pg_where(table, where)
         order = ", ".join(str(number + 1) for number in range(min(3, len(columns))))
-        sql = f"SELECT {', '.join(shown)} FROM recollect.{table} WHERE {condition} ORDER BY {order}"
+        sql = f"SELECT {', '.join(shown)} FROM memoranda.{table} WHERE {condition} ORDER BY {order}"
         found = self._connection.execute(sql.encode(), values).fetchall()
         return [_pg_read(dict(zip(columns, row, strict=True))) for row in found]
 
@@ -233,7 +232,7 @@ class PostgresTables:
         for name, value in _pg_written(row).items():
             if _is_tag(table, name):
                 names += ["tag", "whole"]
-                marks += ["recollect.tag_key(%s)", "nullif(%s, recollect.tag_key(%s))"]
+                marks += ["memoranda.tag_key(%s)", "nullif(%s, memoranda.tag_key(%s))"]
                 values += [value, value, value]
             else:
                 names.append(name)
@@ -241,7 +240,7 @@ class PostgresTables:
                 values.append(value)
         always = " OVERRIDING SYSTEM VALUE" if table == "journals" else ""
         sql = (
-            f"INSERT INTO recollect.{table} ({', '.join(names)}){always}"
+            f"INSERT INTO memoranda.{table} ({', '.join(names)}){always}"
             f" VALUES ({', '.join(marks)})"
         )
         self._connection.execute(sql.encode(), values)
@@ -252,19 +251,19 @@ class PostgresTables:
         sets, given = [], []
         for name, value in _pg_written(values).items():
             if _is_tag(table, name):
-                sets += ["tag = recollect.tag_key(%s)", "whole = nullif(%s, recollect.tag_key(%s))"]
+                sets += ["tag = memoranda.tag_key(%s)", "whole = nullif(%s, memoranda.tag_key(%s))"]
                 given += [value, value, value]
             else:
                 sets.append(f"{name} = %s")
                 given.append(value)
-        sql = f"UPDATE recollect.{table} SET {', '.join(sets)} WHERE {condition}"
+        sql = f"UPDATE memoranda.{table} SET {', '.join(sets)} WHERE {condition}"
         self._connection.execute(sql.encode(), (*given, *asked))
 
     def remove(self, table: str, **where: Any) -> None:
         """Delete rows."""
         condition, values = _pg_where(table, where)
         self._connection.execute(
-            f"DELETE FROM recollect.{table} WHERE {condition}".encode(), values
+            f"DELETE FROM memoranda.{table} WHERE {condition}".encode(), values
         )
 
 

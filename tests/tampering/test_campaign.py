@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import recollect_verify
-from recollect.ledger.directory import SCOPE as DIRECTORY
+import memoranda_verify
+from memoranda.ledger.directory import SCOPE as DIRECTORY
 from tests.adversity.chance import Random
 from tests.postgres.server import PostgresServer
 from tests.tampering.adversary import TamperedDatabase
@@ -101,7 +101,7 @@ async def test_the_command_names_what_was_forged(clean: SqliteClean, tmp_path: P
     export, kept = tmp_path / "export.ndjson", tmp_path / "kept.txt"
     export.write_bytes(await exported(url, deed.scope))
     kept.write_text(clean.now.notes[deed.scope])
-    command = [sys.executable, recollect_verify.__file__, str(export)]
+    command = [sys.executable, memoranda_verify.__file__, str(export)]
 
     alone = subprocess.run(command, check=False, capture_output=True)  # noqa: ASYNC221, S603
     beside = subprocess.run(  # noqa: ASYNC221, S603

@@ -5,11 +5,11 @@ from functools import cache
 
 import pytest
 
-from recollect.identity.merkle import EMPTY_ROOT
-from recollect.identity.proofs import verify_consistency, verify_inclusion
-from recollect.kernel.errors import InvalidProof
-from recollect.ledger import tree
-from recollect.ledger.tree import BLOCK, Block, Blocks
+from memoranda.identity.merkle import EMPTY_ROOT
+from memoranda.identity.proofs import verify_consistency, verify_inclusion
+from memoranda.kernel.errors import InvalidProof
+from memoranda.ledger import tree
+from memoranda.ledger.tree import BLOCK, Block, Blocks
 from tests.adversity.chance import Random
 
 SIZE = 300

@@ -18,7 +18,7 @@ WORDS: Final = {
     "not in it": "not in it",
 }
 HEADER: Final = (
-    "| what is done | `recollect verify` | named as | `recollect-verify` | named as |",
+    "| what is done | `memoranda verify` | named as | `memoranda-verify` | named as |",
     "|---|---|---|---|---|",
 )
 
@@ -78,7 +78,7 @@ def lines_in(page: str) -> dict[str, Line]:
 
 def lines_of(campaign: Campaign) -> Iterator[str]:
     """The counts of a campaign as a table for a terminal."""
-    arms = ("verify", "with a checkpoint", "recollect-verify", "with a checkpoint")
+    arms = ("verify", "with a checkpoint", "memoranda-verify", "with a checkpoint")
     yield f"{'class':<62} " + " ".join(f"{arm:>22}" for arm in arms)
     group = ""
     for name in CLASSES:

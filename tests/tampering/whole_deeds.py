@@ -2,8 +2,8 @@
 
 from base64 import b64encode
 
-from recollect.identity import canonical_bytes, decode
-from recollect.ledger.checkpoint import Checkpoint, parse_checkpoint
+from memoranda.identity import canonical_bytes, decode
+from memoranda.ledger.checkpoint import Checkpoint, parse_checkpoint
 from tests.tampering.adversary import OTHER_KEY, Pretender, TamperedDatabase
 from tests.tampering.book import relist, renote
 from tests.tampering.deeds import DIRECTORY, WHOLE, Deed, Named, at, of, tampering

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from recollect.identity import canonical_bytes, decode, sha256_hex
-from recollect.ledger.entry import SALT_BYTES, Entry, body_digest
-from recollect.ledger.fact import unmarks_of
+from memoranda.identity import canonical_bytes, decode, sha256_hex
+from memoranda.ledger.entry import SALT_BYTES, Entry, body_digest
+from memoranda.ledger.fact import unmarks_of
 from tests.tampering.adversary import NotHere, TamperedDatabase
 from tests.tampering.book import Book, Line
 from tests.tampering.deeds import Deed, at, both, of, tampering

@@ -3,17 +3,17 @@
 from contextlib import AsyncExitStack, nullcontext, suppress
 from typing import Any
 
-import recollect
-from recollect import Memory, MemoryFilter
-from recollect.kernel.errors import (
+import memoranda
+from memoranda import Memory, MemoryFilter
+from memoranda.kernel.errors import (
     ApprovalPending,
     RecordNotFound,
     StoreUnavailable,
     WorldErased,
 )
-from recollect.recall.provider import MemoryExperience, MemoryQuery
-from recollect.records.authority import MemoryOperation
-from recollect.worlds.policies import HumanInTheLoop
+from memoranda.recall.provider import MemoryExperience, MemoryQuery
+from memoranda.records.authority import MemoryOperation
+from memoranda.worlds.policies import HumanInTheLoop
 from tests.adversity.chance import Random
 from tests.intent.counter import COUNTER
 
@@ -139,7 +139,7 @@ async def work_in_worlds(
 
         async def opened(actor: str, **more: Any) -> Memory[Any]:
             return await stack.enter_async_context(
-                recollect.open(url, actor=actor, **given, **more)
+                memoranda.open(url, actor=actor, **given, **more)
             )
 
         provider.memory = await opened("agent:acting", provider=provider)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from recollect import Capabilities, Capability, MemoryFilter, StoredMemoryRecord
-from recollect.records.filter import matches, select
+from memoranda import Capabilities, Capability, MemoryFilter, StoredMemoryRecord
+from memoranda.records.filter import matches, select
 from tests.testkit.toy import ToyStore, copied
 
 
@@ -27,7 +27,7 @@ class LeakyStore(ToyStore):
 
 
 class FlippedStore(ToyStore):
-    """Breaks order ties: whoever reverses the whole order reverses the ids as well."""
+    """Breaks ties of order by id, whatever was written last."""
 
     async def query(self, filter: MemoryFilter) -> list[StoredMemoryRecord[Any]]:
         if filter.order == "asc":

@@ -27,7 +27,7 @@ RANDOM = {
 
 MODULE = """
 import pytest
-from recollect.testkit.records import *
+from memoranda.testkit.records import *
 from tests.testkit.broken import {store}
 from tests.testkit.toy import opening
 
@@ -45,8 +45,9 @@ filterwarnings = error
 # That a random example fails is enough here; the smallest one is looked for at length.
 CONFTEST = """
 from hypothesis import Phase, settings
+from tests.random_examples import SUITE
 
-settings.register_profile("brief", phases=[Phase.generate], derandomize=True)
+settings.register_profile("brief", SUITE, phases=[Phase.generate])
 settings.load_profile("brief")
 """
 
@@ -107,7 +108,8 @@ def test_a_store_that_returns_another_scopes_rows_fails_the_tests_of_scopes(
 
 def test_a_store_that_breaks_ties_of_order_fails_the_test_of_ties(failures: Failures) -> None:
     assert failures["FlippedStore"] - RANDOM == {
-        "test_ties_are_broken_by_id_ascending_in_either_direction"
+        "test_ties_are_in_the_order_of_writing_reversed_where_the_order_is",
+        "test_a_change_keeps_a_record_in_its_place_and_a_new_life_gives_it_a_new_one",
     }
 
 

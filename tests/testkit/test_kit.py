@@ -7,9 +7,9 @@ from types import ModuleType
 
 import pytest
 
-import recollect.testkit.records as kit
-from recollect.kernel.rules import find_rule, load_rules
-from recollect.testkit import CountedIds, FrozenClock
+import memoranda.testkit.records as kit
+from memoranda.kernel.rules import find_rule, load_rules
+from memoranda.testkit import CountedIds, FrozenClock
 
 
 def subjects() -> list[ModuleType]:

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from recollect import (
+from memoranda import (
     Capabilities,
     Capability,
     MemoryFilter,
@@ -13,14 +13,14 @@ from recollect import (
     MemoryRecordInput,
     StoredMemoryRecord,
 )
-from recollect.identity import canonical_bytes, decode
-from recollect.kernel.clock import SystemClock
-from recollect.kernel.errors import RecordExists, RecordNotFound
-from recollect.kernel.ids import TimeOrderedIds
-from recollect.kernel.json import check
-from recollect.records.filter import refuse_unknown_keys, select
-from recollect.records.patch import merged
-from recollect.testkit.records import OpenStore
+from memoranda.identity import canonical_bytes, decode
+from memoranda.kernel.clock import SystemClock
+from memoranda.kernel.errors import RecordExists, RecordNotFound
+from memoranda.kernel.ids import TimeOrderedIds
+from memoranda.kernel.json import check
+from memoranda.records.filter import refuse_unknown_keys, select
+from memoranda.records.patch import merged
+from memoranda.testkit.records import OpenStore
 
 Scopes = dict[str, dict[str, StoredMemoryRecord[Any]]]
 

@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
-from recollect.testkit.strategies import texts
-from recollect.text import matches, query, terms
+from memoranda.testkit.strategies import texts
+from memoranda.text import matches, query, terms
 
 # Whatever is cut, folded, paired or stemmed in a way of its own, next to each other.
 SYLLABLES = "고객은이가을를에게서는도물회의케블日本語東京犬がのべる食コーヒーสวัสดี"

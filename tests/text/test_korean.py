@@ -2,8 +2,8 @@
 
 import pytest
 
-from recollect.text import matches, query, terms, words
-from recollect.text.korean import is_ending, noun
+from memoranda.text import matches, query, terms, words
+from memoranda.text.korean import is_ending, noun
 from tests.text.finding import finds
 
 FORMS = [

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 
-from recollect.text import MAX_QUERY_WORDS, Query, matches, query, terms, words
+from memoranda.text import MAX_QUERY_WORDS, Query, matches, query, terms, words
 from tests.text.finding import finds, mixed_texts
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text import MAX_WORD, TOKENIZER, fold, terms, words
-from recollect.text.stems import stem
-from recollect.text.tokens import chunk_tokens
+from memoranda.text import MAX_WORD, TOKENIZER, fold, terms, words
+from memoranda.text.stems import stem
+from memoranda.text.tokens import chunk_tokens
 from tests.text.finding import finds, mixed_texts
 
 
@@ -102,7 +102,7 @@ def test_threads_get_the_stems_that_one_gets() -> None:
 
 def test_the_version_names_all_that_decides() -> None:
     assert re.fullmatch(
-        r"recollect-text/\d+ words=unicode-[\d.]+ forms=unicode-[\d.]+"
+        r"memoranda-text/\d+ words=unicode-[\d.]+ forms=unicode-[\d.]+"
         r" stems=snowball-english-[\d.]+",
         TOKENIZER,
     )

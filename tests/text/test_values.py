@@ -2,24 +2,55 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 
-from recollect.identity import canonical_bytes, decode
-from recollect.testkit.strategies import json_values
-from recollect.text import matches, query, terms, terms_of, texts
+from memoranda.identity import canonical_bytes, decode
+from memoranda.testkit.strategies import json_values
+from memoranda.text import matches, query, terms, terms_of, texts
+from memoranda.text.values import shown
 
 
-def test_strings_and_numbers_are_searched_in_their_order() -> None:
+def test_names_strings_and_numbers_are_searched_in_their_order() -> None:
     value = {"b": ["one", {"c": 2, "d": (3.5, True, None)}, "four"], "a": {"e": "five"}, "n": -6}
 
-    assert list(texts(value)) == ["one", "2", "3.5", "four", "five", "-6"]
+    assert list(texts(value)) == [
+        "b", "one", "c", "2", "d", "3.5", "four", "a", "e", "five", "n", "-6",
+    ]  # fmt: skip
 
 
-def test_keys_are_not_searched() -> None:
-    found = terms_of({"text": "The customer prefers email", "order": 812})
+@pytest.mark.parametrize("name", ["max_discount", "maxDiscount", "max-discount", "MAXDiscount"])
+def test_a_name_is_found_by_its_words(name: str) -> None:
+    found = terms_of({"customer": {name: 20}, "others": [{name: 30}, {name: 40}]})
 
-    assert matches(query("customer 812"), found.counts)
-    assert not matches(query("text order"), found.counts, every=False)
+    for asked in ("discount", "max discount", "DISCOUNTS", "customer 20"):
+        assert matches(query(asked), found.counts)
+    assert found.counts["max"] == 1
+
+
+def test_all_of_a_value_is_shown_with_the_path_to_it() -> None:
+    value = {
+        "customer": "Kim",
+        "smoker": False,
+        "max_discount": 20.0,
+        "lines": [{"price": 3.5, "note": None}, [], "x"],
+        "more": {},
+    }
+
+    assert shown(value).split("\n") == [
+        "customer: Kim",
+        "smoker: false",
+        "max_discount: 20",
+        "lines[0].price: 3.5",
+        "lines[0].note: null",
+        "lines[1]: []",
+        "lines[2]: x",
+        "more: {}",
+    ]
+    assert shown("as it is") == "as it is"
+    assert [shown(one) for one in (True, None, 7, [], ["a"])] == [
+        "true", "null", "7", "[]", "[0]: a",
+    ]  # fmt: skip
 
 
 def test_no_word_goes_over_the_end_of_a_string() -> None:

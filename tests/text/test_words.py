@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text import MAX_WORD, words
-from recollect.text.breaks import PUNCTUATION
+from memoranda.text import MAX_WORD, words
+from memoranda.text.breaks import PUNCTUATION
 from tests.text.finding import mixed_texts
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from recollect.kernel.rules import Proof, Rule, find_rule
+from memoranda.kernel.rules import Proof, Rule, find_rule
 from tests.traceability.source import Citation
 
 SHOWN = 5

@@ -18,12 +18,12 @@ from typing import Final
 
 import pytest
 
-from recollect.kernel.rules import Proof, parse_rules
+from memoranda.kernel.rules import Proof, parse_rules
 from tests.traceability.findings import Outcome, Trial, misspelt, proofs, unproved
 from tests.traceability.render import proofs_file, rules_page
 from tests.traceability.source import citations, id_pattern
 
-TOLD: Final = "recollect-traceability"
+TOLD: Final = "memoranda-traceability"
 """Under which name one process tells another."""
 
 
@@ -35,17 +35,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write docs/rules.md and the proofs from this run, which must be a full one",
     )
-    parser.addini("rules_file", "the rules (TOML)", default="src/recollect/kernel/rules.toml")
-    parser.addini("rules_source", "the package that cites rules", default="src/recollect")
+    parser.addini("rules_file", "the rules (TOML)", default="src/memoranda/kernel/rules.toml")
+    parser.addini("rules_source", "the package that cites rules", default="src/memoranda")
     parser.addini("rules_table", "the page to write", default="docs/rules.md")
-    parser.addini("rules_proofs", "the proofs to write", default="src/recollect/kernel/proofs.json")
+    parser.addini("rules_proofs", "the proofs to write", default="src/memoranda/kernel/proofs.json")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marks, and read the rules before anything runs."""
     config.addinivalue_line("markers", "rule(*ids): the rules that this test proves")
     config.addinivalue_line("markers", "backend(name): the store that these tests run against")
-    config.pluginmanager.register(Traceability(config), "recollect-traceability")
+    config.pluginmanager.register(Traceability(config), "memoranda-traceability")
 
 
 class Traceability:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from recollect.kernel.rules import Rule
+from memoranda.kernel.rules import Rule
 
 TESTS_SHIPPED_AS_CODE = "testkit"
 """The folder of the package that holds tests: its ids are checked, but it is no rule's code."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.kernel.rules import load_rules, parse_proofs
+from memoranda.kernel.rules import load_rules, parse_proofs
 from tests.traceability.source import id_pattern
 
 RULES = """

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from recollect.kernel.errors import InvalidJson
-from recollect.kernel.rules import (
+from memoranda.kernel.errors import InvalidJson
+from memoranda.kernel.rules import (
     Proof,
     find_rule,
     load_book,

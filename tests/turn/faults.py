@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from recollect import Memory
-from recollect.journeys.turn.scope import Table
-from recollect.ledger.unit import Committed, Ledger, Unit
+from memoranda import Memory
+from memoranda.journeys.turn.scope import Table
+from memoranda.ledger.unit import Committed, Ledger, Unit
 
 
 class FaultyTable:

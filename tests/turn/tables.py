@@ -6,13 +6,13 @@ from typing import Any, Final
 import apsw
 import psycopg
 
-from recollect.app.url import file_of
-from recollect.ledger.codec import PLAIN
-from recollect.stores.item_ids import id_bytes
-from recollect.stores.shorthand import InShorthand
+from memoranda.app.url import file_of
+from memoranda.ledger.codec import PLAIN
+from memoranda.stores.item_ids import id_bytes
+from memoranda.stores.shorthand import InShorthand
 
 OF_A_CYCLE: Final = (
-    "items", "item_keywords", "item_postings", "item_origins", "cycle_salts", "recordings",
+    "memories", "item_keywords", "item_postings", "item_origins", "cycle_salts", "recordings",
 )  # fmt: skip
 
 
@@ -25,7 +25,7 @@ class Tables:
 
     def run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         """Run a statement; its rows."""
-        named = statement.replace("{", "" if self.file else "recollect.").replace("}", "")
+        named = statement.replace("{", "" if self.file else "memoranda.").replace("}", "")
         if self.file:
             connection = apsw.Connection(self.file)
             try:
@@ -62,13 +62,13 @@ class Tables:
         with psycopg.connect(self.url) as owner:
             names = owner.execute(
                 "SELECT relname FROM pg_class"
-                " WHERE relnamespace = 'recollect'::regnamespace AND relkind = 'r'"
+                " WHERE relnamespace = 'memoranda'::regnamespace AND relkind = 'r'"
             ).fetchall()
             return {name for (name,) in names if _is_in(owner, name, raw)}
 
 
 def _is_in(owner: psycopg.Connection[Any], table: str, raw: bytes) -> bool:
-    rows = owner.execute(f"SELECT t.* FROM recollect.{table} t".encode())  # noqa: S608
+    rows = owner.execute(f"SELECT t.* FROM memoranda.{table} t".encode())  # noqa: S608
     return any(raw in _bytes(value) for row in rows for value in row)
 
 

@@ -3,16 +3,16 @@
 from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
-from recollect import Memory
-from recollect.identity import decode
-from recollect.journeys.turn.facts import Cycle, cycles
-from recollect.kernel.json import JsonValue
-from recollect.kernel.wire import WireModel
-from recollect.ledger.beside import CYCLE
-from recollect.plans.items import RetrievedItem
-from recollect.plans.models import Prompt, Settings
-from recollect.plans.step import Fails, Limit
-from recollect.plans.steps.prompt_assemble import PromptAssemblePayload
+from memoranda import Memory
+from memoranda.identity import decode
+from memoranda.journeys.turn.facts import Cycle, cycles
+from memoranda.kernel.json import JsonValue
+from memoranda.kernel.wire import WireModel
+from memoranda.ledger.beside import CYCLE
+from memoranda.plans.items import RetrievedItem
+from memoranda.plans.models import Prompt, Settings
+from memoranda.plans.step import Fails, Limit
+from memoranda.plans.steps.prompt_assemble import PromptAssemblePayload
 from tests.plans.documents import plan_document
 
 ANSWER = (
@@ -47,6 +47,14 @@ class Answering:
     async def stream(self, prompt: Prompt, settings: Settings) -> AsyncGenerator[str]:
         for word in (await self.complete(prompt, settings)).split(" "):
             yield word + " "
+
+
+class Counting(Answering):
+    """A model that answers something else each time: what it leads to is not the same either."""
+
+    async def complete(self, prompt: Prompt, settings: Settings) -> str:
+        self.answer = ANSWER.replace("Ada", f"Ada {len(self.asked)}")
+        return await super().complete(prompt, settings)
 
 
 class Replaced:

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.kernel.errors import CycleFailed, MarkMoved, ModelFailed, WriteFailed
-from recollect.plans.models import Prompt, Settings
+from memoranda import Memory
+from memoranda.kernel.errors import CycleFailed, MarkMoved, ModelFailed, WriteFailed
+from memoranda.plans.models import Prompt, Settings
 from tests.turn.tables import Tables
-from tests.turn.talking import ANSWER, Answering, found, talk, told
+from tests.turn.talking import ANSWER, Answering, Counting, found, talk, told
 from tests.turn.test_failing import Broken
 
 CANARY = "Zanzibar"
@@ -41,7 +41,7 @@ async def test_all_that_a_cycle_left_goes_and_is_counted(
     counts, lost = done.counts, gone(before, tables.counts())
     assert (counts.cycles, counts.items, counts.recordings) == (1, 1, int(is_recording))
     assert counts.keywords == lost["item_postings"] > 0
-    assert (lost["items"], lost["item_origins"], lost["cycle_salts"]) == (1, 1, 1)
+    assert (lost["memories"], lost["item_origins"], lost["cycle_salts"]) == (1, 1, 1)
     assert lost.get("recordings", 0) == int(is_recording)
     assert done.document["items"] == 1
     assert len(await found(memory, session, SECRET)) == 1, "that of the other cycle"
@@ -105,7 +105,7 @@ async def test_nothing_of_it_is_left_in_any_byte(
     turns = await memory.turns(talk(), model=Answering(answer), record=True)
     await turns.take(f"Was the refund of {canary} paid?", cycle_id="c-1")
     seen = tables.holding(canary) | tables.holding(canary.lower())
-    assert seen >= ({"the file"} if tables.file else {"items", "item_keywords", "recordings"})
+    assert seen >= ({"the file"} if tables.file else {"memories", "item_keywords", "recordings"})
 
     await memory.erase("c-1", reason="asked for")
 
@@ -117,7 +117,7 @@ async def test_what_was_edited_goes_as_well(memory: Memory[Any], tables: Tables)
     await turns.take("Was it paid?", cycle_id="c-1")
     assert turns.session is not None
     edited = tables.packed(b"Somebody wrote over it, with a canary.")
-    tables.run("UPDATE {items} SET body = ? WHERE session = ?", edited, turns.session.session_id)
+    tables.run("UPDATE {memories} SET body = ? WHERE session = ?", edited, turns.session.session_id)
 
     await memory.erase("c-1", reason="asked for")
 
@@ -133,7 +133,7 @@ async def test_the_session_goes_on_and_the_id_may_be_used_again(memory: Memory[A
 
     again = await turns.take("Was it paid?", cycle_id="c-1")
 
-    assert again.is_fresh
+    assert not again.retried
     assert turns.session is not None
     assert turns.session.session_id == session.session_id
     assert len(await found(memory, session.session_id, ANSWER)) == 1
@@ -162,7 +162,7 @@ async def test_a_cycle_goes_with_those_whose_items_it_was_given(memory: Memory[A
 
 
 async def test_a_cycle_stays_when_one_goes_that_was_given_its_item(memory: Memory[Any]) -> None:
-    turns = await memory.turns(talk(), model=Answering())
+    turns = await memory.turns(talk(), model=Counting())
     await turns.take("Was the invoice of Ada paid?", cycle_id="c-1")
     await turns.take("Was the invoice of Ada paid, you said?", cycle_id="c-2")
 
@@ -206,7 +206,7 @@ async def test_what_was_given_lands_though_another_attempt_at_its_source_fails_l
     memory: Memory[Any],
 ) -> None:
     """Of two attempts at a cycle one landed: that the other one failed takes nothing away."""
-    turns = await memory.turns(talk(), model=Answering())
+    turns = await memory.turns(talk(), model=Counting())
     await turns.take("Where are the invoices?", cycle_id="c-0")
     late, model = Gated(fails=True), Gated()
     other = await memory.turns(talk(), model=late)
@@ -222,7 +222,7 @@ async def test_what_was_given_lands_though_another_attempt_at_its_source_fails_l
         await attempt
     model.may_go.set()
 
-    assert (await given).is_fresh
+    assert not (await given).retried
     assert len(await told(memory, "c-1")) == 2
     done = await memory.erase("c-1", reason="asked for")
     assert done.counts.cycles == 2

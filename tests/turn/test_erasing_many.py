@@ -7,19 +7,19 @@ import apsw
 import orjson
 import pytest
 
-from recollect import Memory
-from recollect.ledger.beside import ItemOrigin
-from recollect.ledger.codec import PLAIN
-from recollect.stores.sqlite.connection import connect
-from recollect.stores.sqlite.holdings import KEYWORDS
-from recollect.stores.sqlite.items import insert_item
-from recollect.stores.sqlite.origins import forget_cycles, keep_origin
-from recollect.stores.sqlite.schema import migrate
-from recollect.testkit.items.giving import item
+from memoranda import Memory
+from memoranda.ledger.beside import ItemOrigin
+from memoranda.ledger.codec import PLAIN
+from memoranda.stores.sqlite.connection import connect
+from memoranda.stores.sqlite.holdings import KEYWORDS
+from memoranda.stores.sqlite.items import insert_item
+from memoranda.stores.sqlite.origins import forget_cycles, keep_origin
+from memoranda.stores.sqlite.schema import migrate
+from memoranda.testkit.items.giving import item
 from tests.sessions.cycles import cold, end
 from tests.sessions.cycles import item as new_item
 from tests.turn.tables import Tables
-from tests.turn.talking import ANSWER, Answering, found, talk
+from tests.turn.talking import ANSWER, Counting, found, talk
 
 
 def item_id(n: int) -> str:
@@ -33,7 +33,7 @@ async def test_cycles_of_several_sessions_go_together_and_all_others_stay(
 ) -> None:
     sessions, before = [], tables.counts()
     for name in ("one", "other"):
-        turns = await memory.turns(talk(), model=Answering(), session=name, record=True)
+        turns = await memory.turns(talk(), model=Counting(), session=name, record=True)
         for n in range(6):
             # Each but the third is given what those before it stored.
             said = "Something quite different" if n == 2 else "Was the invoice of Ada paid?"
@@ -51,7 +51,7 @@ async def test_cycles_of_several_sessions_go_together_and_all_others_stay(
     assert len(await found(memory, other, ANSWER)) == 6
     after = tables.counts()
     added = {name: after[name] - before[name] for name in after}
-    assert {added[t] for t in ("items", "item_origins", "cycle_salts", "recordings")} == {7}
+    assert {added[t] for t in ("memories", "item_origins", "cycle_salts", "recordings")} == {7}
     assert (await memory.verify()).is_sound
 
 
@@ -102,7 +102,7 @@ def steps_of_erasing(path: Path, count: int) -> int:
 
 
 def _rows(connection: apsw.Connection) -> int:
-    tables = ("items", "item_keywords", "item_postings", "item_origins")
+    tables = ("memories", "item_keywords", "item_postings", "item_origins")
     return sum(connection.execute(f"SELECT count(*) FROM {t}").get for t in tables)  # noqa: S608
 
 

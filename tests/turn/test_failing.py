@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.kernel.errors import (
+from memoranda import Memory
+from memoranda.journeys.records.foreign import TookTooLong
+from memoranda.kernel.errors import (
     CycleFailed,
     InvalidPlan,
     InvalidRecord,
@@ -18,12 +19,12 @@ from recollect.kernel.errors import (
     StoreFailed,
     WriteFailed,
 )
-from recollect.ledger.unit import Unit
-from recollect.plans.items import MemoryItem, RetrievedItem
-from recollect.plans.models import Prompt, Settings
-from recollect.plans.steps.llm_call import LLMCallPayload
-from recollect.plans.steps.persist_memory import PersistMemory, PersistMemoryPayload
-from recollect.plans.steps.persist_session import PersistSessionPayload
+from memoranda.ledger.unit import Unit
+from memoranda.plans.items import MemoryItem, RetrievedItem
+from memoranda.plans.models import Prompt, Settings
+from memoranda.plans.steps.llm_call import LLMCallPayload
+from memoranda.plans.steps.persist_memory import PersistMemory, PersistMemoryPayload
+from memoranda.plans.steps.persist_session import PersistSessionPayload
 from tests.turn.conftest import Opens
 from tests.turn.faults import with_table
 from tests.turn.talking import Answering, Replaced, bodies, found, prompting, talk, told
@@ -72,7 +73,7 @@ async def test_after_a_failed_cycle_the_next_turn_goes_on(memory: Memory[Any]) -
     turn = await turns.take("Was it paid?", cycle_id="c-1")
 
     assert not turns.is_stopped
-    assert turn.is_fresh
+    assert not turn.retried
     assert [one["outcome"] for one in await bodies(memory)] == ["failed", "completed"]
 
 
@@ -224,7 +225,7 @@ async def test_a_turn_that_is_cancelled_while_it_lands_has_landed(memory: Memory
     assert turns.session is None  # what is stored of it is to be found out
     assert [one.outcome for one in await told(memory, "c-1")] == ["completed"]
     again = await turns.take("Was the invoice paid?", cycle_id="c-1")
-    assert not again.is_fresh
+    assert again.retried
     assert turns.session is not None
     assert not turns.session.is_cold
     assert len(await found(memory, turns.session.session_id, "invoice")) == 1
@@ -340,8 +341,9 @@ async def test_a_session_of_another_plan_is_not_gone_on_with(memory: Memory[Any]
     turns = await memory.turns(talk(), model=Answering())
     await turns.take("Was the invoice paid?")
 
-    with pytest.raises(SessionMismatch):
+    with pytest.raises(SessionMismatch) as caught:
         await memory.turns(talk(top_k=4), model=Answering())
+    assert caught.value.differs == ("metadata.topK",)
     fresh = await memory.turns(talk(top_k=4), model=Answering(), fresh=True)
     await fresh.take("Was the invoice paid?")
 
@@ -349,3 +351,43 @@ async def test_a_session_of_another_plan_is_not_gone_on_with(memory: Memory[Any]
     assert turns.session is not None
     assert fresh.session.session_id != turns.session.session_id
     assert await found(memory, turns.session.session_id, "invoice") != []
+
+
+@pytest.mark.rule("ING-HASH")
+async def test_a_mismatch_names_what_differs_as_long_as_the_first_turn_is_there(
+    memory: Memory[Any],
+) -> None:
+    turns = await memory.turns(talk(), model=Answering("Ok."))
+    await turns.take("Was the invoice paid?", cycle_id="c-1")
+    await turns.take("Was the invoice paid?", cycle_id="c-2")
+    other = talk(without="scan summarize keep", mode="other", budgets={"promptTokens": 9_000})
+
+    async def differs() -> tuple[str, ...]:
+        with pytest.raises(SessionMismatch) as caught:
+            await memory.turns(other, model=Answering())
+        assert all(name in str(caught.value) for name in caught.value.differs)
+        return caught.value.differs
+
+    assert await differs() == (
+        "metadata.budgets", "metadata.mode", "policyRef", "steps.keep", "steps.summarize",
+    )  # fmt: skip
+    await memory.erase("c-1", reason="asked for")
+    assert await differs() == ()
+
+
+async def test_a_model_that_hangs_is_given_up_without_a_limit_in_the_plan(
+    memory: Memory[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memoranda.plans.plan.MODEL_SECONDS", 0.05)
+
+    class Hanging(Answering):
+        async def complete(self, prompt: Prompt, settings: Settings) -> str:
+            await asyncio.Event().wait()
+            return await super().complete(prompt, settings)
+
+    turns = await memory.turns(talk(), model=Hanging())
+    with pytest.raises(CycleFailed) as caught:
+        await turns.take("Was the invoice paid?")
+
+    assert caught.value.step == "call"
+    assert isinstance(caught.value.__cause__, TookTooLong)

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.kernel.errors import IdempotencyConflict, InvalidPlan, SessionMismatch
-from recollect.plans.models import Prompt, Settings
-from recollect.plans.policy import Profile
+from memoranda import Memory
+from memoranda.kernel.errors import IdempotencyConflict, InvalidPlan, SessionMismatch
+from memoranda.plans.models import Prompt, Settings
+from memoranda.plans.policy import Profile
 from tests.plans.test_policy import profile_document, short, whole
 from tests.turn.conftest import Opens
 from tests.turn.talking import Answering

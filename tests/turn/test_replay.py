@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.identity import canonical_bytes, decode
-from recollect.kernel.errors import CycleFailed, NotRecorded, WorldNotFound
-from recollect.ledger.beside import Recorded
-from recollect.ledger.time import format_time
-from recollect.ledger.unit import Unit
-from recollect.plans.model_summary import ModelSummariser
-from recollect.plans.models import Prompt, Settings
-from recollect.plans.summary import Limits, Summary
-from recollect.testkit.simulators import FrozenClock
+from memoranda import Memory
+from memoranda.identity import canonical_bytes, decode
+from memoranda.kernel.errors import CycleFailed, NotRecorded, WorldNotFound
+from memoranda.ledger.beside import Recorded
+from memoranda.ledger.time import format_time
+from memoranda.ledger.unit import Unit
+from memoranda.plans.model_summary import ModelSummariser
+from memoranda.plans.models import Prompt, Settings
+from memoranda.plans.summary import Limits, Summary
+from memoranda.testkit.simulators import FrozenClock
 from tests.turn.conftest import Opens
 from tests.turn.faults import FaultyTable, with_table
 from tests.turn.talking import Answering, found, prompting, size, talk, told
@@ -180,16 +180,16 @@ def _more_answers(document: Any) -> None:
     [
         (_other_prompt, "the recording"),
         (_step_twice, "the recording"),
-        (_other_policy, "the plan"),
-        (_step_renamed, "the plan"),
-        (_step_added, "the plan"),
+        (_other_policy, "the recording"),
+        (_step_renamed, "the recording"),
+        (_step_added, "the recording"),
         (_other_cycle, "the recording"),
         (_other_hash, "the recording"),
         (_other_session, "the recording"),
         (_text_gone, "the recording"),
         (_more_given, "the recording"),
-        (_other_text, "assemble"),
-        (_other_answer, "call"),
+        (_other_text, "the recording"),
+        (_other_answer, "the recording"),
         (_more_answers, "the recording"),
     ],
 )

@@ -1,15 +1,12 @@
 """A cycle lands once, however often it is tried."""
 
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.kernel.errors import IdempotencyConflict, StoreFailed, WriteFailed
-from recollect.ledger.unit import Unit
-from recollect.outside.session_files import SessionFile
+from memoranda import Memory
+from memoranda.kernel.errors import IdempotencyConflict, StoreFailed, WriteFailed
+from memoranda.ledger.unit import Unit
 from tests.turn.conftest import Opens
 from tests.turn.faults import with_table
 from tests.turn.talking import ANSWER, Answering, bodies, found, talk, told
@@ -25,7 +22,9 @@ async def test_a_cycle_that_landed_is_not_run_again(memory: Memory[Any]) -> None
     first = await turns.take("Was the invoice paid?", cycle_id="c-1")
     again = await turns.take("Was the invoice paid?", cycle_id="c-1")
 
-    assert (again.is_fresh, again.response, again.place) == (False, None, first.place)
+    assert (again.retried, again.response, again.place) == (True, None, first.place)
+    assert again.items == first.items
+    assert len(again.items) == 1
     assert len(model.asked) == 1
     assert len(await bodies(memory)) == 1
 
@@ -50,7 +49,7 @@ async def test_a_retry_after_an_unknown_outcome_lands_once(opens: Opens) -> None
         turns = await memory.turns(talk(), model=Answering())
         again = await turns.take("Was the invoice paid?", cycle_id="c-1")
 
-        assert not again.is_fresh
+        assert again.retried
         assert len(await told(memory, "c-1")) == 1
         assert turns.session is not None
         assert len(await found(memory, turns.session.session_id, "invoice")) == 1
@@ -74,28 +73,26 @@ async def test_of_two_that_try_the_same_cycle_at_once_one_lands(opens: Opens) ->
         two = await other.turns(talk(), model=Late())
         again = await two.take("Was the invoice paid?", cycle_id="c-1")
 
-        assert not again.is_fresh
+        assert again.retried
         assert len(await told(memory, "c-1")) == 1
 
 
 @pytest.mark.rule("ING-PERSIST")
-@pytest.mark.parametrize("in_files", [False, True])
 async def test_of_two_that_begin_a_session_with_the_same_cycle_one_lands_and_both_know(
-    opens: Opens, tmp_path: Path, *, in_files: bool
+    opens: Opens,
 ) -> None:
-    kept: dict[str, Any] = {"sessions": partial(SessionFile, tmp_path / "s")} if in_files else {}
     async with opens() as memory, opens() as other:
-        one = await memory.turns(talk(), model=Answering(), **kept)
+        one = await memory.turns(talk(), model=Answering())
 
         class Late(Answering):
             async def complete(self, *args: Any) -> str:
                 await one.take("Was the invoice paid?", cycle_id="c-1")
                 return await super().complete(*args)
 
-        two = await other.turns(talk(), model=Late(), **kept)
+        two = await other.turns(talk(), model=Late())
         again = await two.take("Was the invoice paid?", cycle_id="c-1")
 
-        assert not again.is_fresh
+        assert again.retried
         assert len(await told(memory, "c-1")) == 1
         assert not two.is_stopped
 

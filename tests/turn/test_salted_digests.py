@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.identity import freeze
-from recollect.journeys.audit.export import export
-from recollect.kernel.errors import WriteFailed
+from memoranda import Memory
+from memoranda.identity import freeze
+from memoranda.journeys.audit.export import export
+from memoranda.kernel.errors import WriteFailed
 from tests.turn.tables import Tables
 from tests.turn.talking import Answering, salt_of, talk, told
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from recollect.journeys.turn.staged import Staged
-from recollect.kernel.errors import InvalidItem, WriteFailed
-from recollect.plans.items import MemoryItem
+from memoranda.journeys.turn.staged import Staged
+from memoranda.kernel.errors import InvalidItem, WriteFailed
+from memoranda.plans.items import MemoryItem
 
 ITEM = MemoryItem.model_validate(
     {

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.journeys.turn.facts import salted_digest
-from recollect.kernel.errors import CycleFailed, InvalidPlan, InvalidRecord, StoreClosed
-from recollect.kernel.json import JsonValue
-from recollect.plans.hashing import document_hash
-from recollect.plans.items import MemoryItem, item_digest
-from recollect.plans.policy import policy_ref
-from recollect.plans.steps.summarize_memory import SummarizeMemoryPayload
-from recollect.plans.summary import Limits, Summary
+from memoranda import Memory
+from memoranda.journeys.turn.facts import salted_digest
+from memoranda.kernel.errors import CycleFailed, InvalidPlan, InvalidRecord, StoreClosed
+from memoranda.kernel.json import JsonValue
+from memoranda.plans.hashing import document_hash
+from memoranda.plans.items import MemoryItem, item_digest
+from memoranda.plans.policy import policy_ref
+from memoranda.plans.steps.summarize_memory import SummarizeMemoryPayload
+from memoranda.plans.summary import Limits, Summary
 from tests.turn.conftest import Opens
 from tests.turn.talking import (
     ANSWER,
@@ -34,13 +34,14 @@ from tests.turn.talking import (
 async def test_a_turn_answers_and_leaves_an_item_a_session_and_a_fact(
     memory: Memory[Any],
 ) -> None:
+    await memory.remember("the journal has begun")
     turns = await memory.turns(talk(), model=Answering())
     before = await size(memory)
 
     turn = await turns.take("Was the invoice of Ada paid?")
 
     assert turn.response == ANSWER
-    assert await size(memory) == before + 1
+    assert await size(memory) == before + 2, "its fact, and the model, declared by its first use"
     assert turns.session is not None
     stored = turns.session.stored
     assert stored is not None
@@ -91,7 +92,7 @@ async def test_two_sessions_see_nothing_of_each_other(memory: Memory[Any]) -> No
     await one.take("Was the invoice of Ada paid?")
     await other.take("Was the invoice of Ada paid?")
 
-    assert "from memory" not in model.asked[-1].user
+    assert 'from "memory' not in model.asked[-1].user
 
 
 async def test_the_fact_has_digests_and_never_content(memory: Memory[Any]) -> None:
@@ -101,7 +102,7 @@ async def test_the_fact_has_digests_and_never_content(memory: Memory[Any]) -> No
     (cycle,) = await told(memory, "c-1")
     assert set(cycle.document) == {
         "type", "cycleId", "sessionRef", "planHash", "turn", "outcome",
-        "steps", "items", "recorded", "salt", "marks",
+        "steps", "items", "session", "recorded", "salt", "marks", "plan",
     }  # fmt: skip
     assert cycle.outcome == "completed"
     assert cycle.seq == turn.place.seq
@@ -113,6 +114,37 @@ async def test_the_fact_has_digests_and_never_content(memory: Memory[Any]) -> No
     items = await found(memory, session.session_id, "canary")
     assert len(cycle.document["items"]) == len(items) == 1
     assert "canary" not in str(await bodies(memory)).lower()
+
+
+async def test_a_turn_tells_what_it_was_given_and_what_it_stored(memory: Memory[Any]) -> None:
+    turns = await memory.turns(talk(), model=Answering())
+    first = await turns.take("Was the invoice of Ada paid?")
+    second = await turns.take("And when is the next invoice due?")
+
+    assert (first.retrieved, first.not_kept, first.retried) == ((), None, False)
+    assert [item.id for item in second.retrieved] == list(first.items)
+    assert second.retrieved[0].summary == first.outputs["summarize"].thaw()["summary"]
+    assert list(second.items) == [second.outputs["keep"].thaw()["id"]]
+
+
+@pytest.mark.rule("ING-PERSIST")
+async def test_an_answer_that_is_too_short_stores_nothing_and_the_turn_says_so(
+    memory: Memory[Any],
+) -> None:
+    turns = await memory.turns(talk(), model=Answering("Ok."))
+    turn = await turns.take("Was the invoice paid?", cycle_id="c-1")
+    again = await turns.take("Was the invoice paid?", cycle_id="c-1")
+    other = await memory.turns(talk(without="scan keep"), model=Answering(), session="other")
+
+    assert turn.response == "Ok."
+    assert turn.items == again.items == ()
+    assert turn.not_kept == again.not_kept == "the answer is too short to be summarised"
+    assert (await other.take("Was the invoice paid?")).not_kept is None
+    assert (await told(memory, "c-1"))[0].document["items"] == []
+    session = turns.session
+    assert session is not None
+    assert await found(memory, session.session_id, "Was the invoice paid? Ok.") == []
+    assert (await memory.verify()).is_sound
 
 
 async def test_the_digest_of_the_item_is_in_the_fact(memory: Memory[Any]) -> None:

@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from recollect import Memory
-from recollect.identity import canonical_bytes, decode
-from recollect.kernel.errors import CycleFailed, WriteFailed
-from recollect.plans.items import RetrievedItem
+from memoranda import Memory
+from memoranda.identity import canonical_bytes, decode
+from memoranda.kernel.errors import CycleFailed, WriteFailed
+from memoranda.plans.items import RetrievedItem
 from tests.sessions.cycles import cold, end, item
 from tests.turn.tables import Tables
-from tests.turn.talking import ANSWER, Answering, found, talk
+from tests.turn.talking import ANSWER, Answering, Counting, found, talk
 from tests.turn.test_failing import Broken
 
 OTHER_ID = "6a2f41a3-c54c-4fcb-9a6d-0e1c5f1f7a10"
@@ -43,7 +43,7 @@ class Stored(NamedTuple):
 
 
 async def _talked(memory: Memory[Any], tables: Tables) -> Stored:
-    turns = await memory.turns(talk(top_k=0), model=Answering())
+    turns = await memory.turns(talk(top_k=0), model=Counting())
     await turns.take("Was the invoice of Ada paid?", cycle_id="c-1")
     turns_of_other = await memory.turns(talk(), model=Answering(), session="other", record=True)
     await turns_of_other.take("And that of Grace?", cycle_id="c-2")
@@ -75,14 +75,18 @@ async def test_nothing_is_found_in_what_turns_leave(memory: Memory[Any], tables:
 
 
 def an_item_is_edited(stored: Stored) -> None:
-    ((body,),) = stored.run("SELECT body FROM {items} WHERE session = ? AND id = ?", *stored.where)
+    ((body,),) = stored.run(
+        "SELECT body FROM {memories} WHERE session = ? AND id = ?", *stored.where
+    )
     document = decode(stored.tables.unpacked(body)) | {"summary": "It was never paid."}
     _put(stored, canonical_bytes(document))
 
 
 def an_item_is_written_otherwise(stored: Stored) -> None:
     """The same item, not in canonical form."""
-    ((body,),) = stored.run("SELECT body FROM {items} WHERE session = ? AND id = ?", *stored.where)
+    ((body,),) = stored.run(
+        "SELECT body FROM {memories} WHERE session = ? AND id = ?", *stored.where
+    )
     _put(stored, b" " + stored.tables.unpacked(body))
 
 
@@ -91,12 +95,12 @@ def an_item_is_made_unreadable(stored: Stored) -> None:
 
 
 def an_item_is_deleted(stored: Stored) -> None:
-    stored.run("DELETE FROM {items} WHERE session = ? AND id = ?", *stored.where)
+    stored.run("DELETE FROM {memories} WHERE session = ? AND id = ?", *stored.where)
     stored.run("DELETE FROM {item_postings} WHERE id = ?", stored.where[1])
 
 
 def an_item_is_moved_to_another_session(stored: Stored) -> None:
-    for table in ("items", "item_origins"):
+    for table in ("memories", "item_origins"):
         moving = f"UPDATE {{{table}}} SET session = 's2' WHERE session = ? AND id = ?"  # noqa: S608
         stored.run(moving, *stored.where)
 
@@ -112,7 +116,7 @@ def an_item_is_said_to_be_of_no_cycle(stored: Stored) -> None:
 
 
 def _put(stored: Stored, body: bytes) -> None:
-    statement = "UPDATE {items} SET body = ? WHERE session = ? AND id = ?"
+    statement = "UPDATE {memories} SET body = ? WHERE session = ? AND id = ?"
     stored.run(statement, stored.tables.packed(body), *stored.where)
 
 
@@ -147,7 +151,9 @@ async def test_an_item_that_is_not_what_its_cycle_stored_is_named(
 async def test_an_item_of_no_cycle_is_named(memory: Memory[Any], tables: Tables) -> None:
     stored = await _talked(memory, tables)
     columns = "journal, session, id, body"
-    adding = f"INSERT INTO {{items}} ({columns}) SELECT journal, session, ?, body FROM {{items}}"  # noqa: S608
+    adding = (
+        f"INSERT INTO {{memories}} ({columns}) SELECT journal, session, ?, body FROM {{memories}}"  # noqa: S608
+    )
     stored.run(f"{adding} WHERE session = ? AND id = ?", tables.id(OTHER_ID), *stored.where)
 
     (damage,) = (await memory.verify()).report.damages.found
@@ -186,7 +192,7 @@ async def test_a_salt_that_is_not_the_cycles_is_named(
 ) -> None:
     stored = await _talked(memory, tables)
     ((journal,),) = stored.run(
-        "SELECT journal FROM {items} WHERE session = ? AND id = ?", *stored.where
+        "SELECT journal FROM {memories} WHERE session = ? AND id = ?", *stored.where
     )
     other = "zeroblob(16)" if tables.file else "decode(repeat('00', 16), 'hex')"
     stored.run(statement.replace("journal_salt", other), stored.cycle, journal)
@@ -241,10 +247,10 @@ async def test_of_two_items_of_a_cycle_each_is_named(memory: Memory[Any], tables
     assert (await memory.verify()).is_sound
     at = (session.session_id, tables.id(ids[0]))
     tables.run(
-        "UPDATE {items} SET body = ? WHERE session = ? AND id = ?", tables.packed(b"{}"), *at
+        "UPDATE {memories} SET body = ? WHERE session = ? AND id = ?", tables.packed(b"{}"), *at
     )
     gone = (session.session_id, tables.id(ids[1]))
-    for table in ("items", "item_origins"):
+    for table in ("memories", "item_origins"):
         tables.run(f"DELETE FROM {{{table}}} WHERE session = ? AND id = ?", *gone)  # noqa: S608
     tables.run("DELETE FROM {item_postings} WHERE id = ?", gone[1])
 

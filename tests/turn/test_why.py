@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from recollect import Memory
-from recollect.kernel.errors import CycleFailed
+from memoranda import Memory
+from memoranda.kernel.errors import CycleFailed
 from tests.turn.talking import Answering, talk
 from tests.turn.test_failing import Broken
 

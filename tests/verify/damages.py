@@ -700,7 +700,7 @@ def the_scope_of_the_header_changed() -> bytes:
 
 @damage(("form", None))
 def the_origin_of_the_header_no_origin() -> bytes:
-    return header(origin="recollect/1/support")
+    return header(origin="memoranda/1/support")
 
 
 @damage(("form", None))
@@ -726,7 +726,7 @@ def a_checkpoint_of_another_root() -> bytes:
 
 @damage(("form", None))
 def a_checkpoint_that_is_none() -> bytes:
-    return end("recollect\n12\n")
+    return end("memoranda\n12\n")
 
 
 @damage(("form", None))

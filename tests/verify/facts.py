@@ -1,4 +1,4 @@
-"""A journal of facts, made from docs/format.md with nothing of recollect."""
+"""A journal of facts, made from docs/format.md with nothing of memoranda."""
 
 from typing import Any
 

@@ -8,14 +8,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recollect.identity import decode
-from recollect.journeys.audit.worlds import WorldWalk
-from recollect.kernel.errors import InvalidInput
-from recollect.ledger.damage import Damages
-from recollect.ledger.derive import row_of
-from recollect.ledger.rows import RowWalk, erased_row
-from recollect.ledger.unit import StoredEntry, StoredRow, Version
-from recollect.ledger.walk import Walk
+from memoranda.identity import decode
+from memoranda.journeys.audit.worlds import WorldWalk
+from memoranda.kernel.errors import InvalidInput
+from memoranda.ledger.damage import Damages
+from memoranda.ledger.derive import row_of
+from memoranda.ledger.rows import RowWalk, erased_row
+from memoranda.ledger.unit import StoredEntry, StoredRow, Version
+from memoranda.ledger.walk import Walk
 from tests.verify.journals import canonical_line, sample
 
 Finding = tuple[str, int | None]
@@ -76,7 +76,7 @@ def found_in_database(
     stand = [row for entry in entries if (row := _row(entry, objects))]
     newest = {row.version.id: row.seq for row in stand}
     made = [row._replace(is_newest=newest[row.version.id] == row.seq) for row in stand]
-    rows.feed(sorted(made, key=lambda row: (row.version.id, row.version.number)))
+    rows.feed(_since(sorted(made, key=lambda row: (row.version.id, row.version.number))))
     rows.finish()
     return [(one.check, one.seq) for one in damages.found]
 
@@ -91,7 +91,17 @@ def _row(entry: StoredEntry, objects: Objects) -> StoredRow | None:
             version = _said(decode(entry.body))
         except (InvalidInput, KeyError, TypeError, AttributeError, ValueError):
             version = Version(id, number, "active", 0, 0, None, None, None, None)
-    return StoredRow(version, entry.seq, False, entry.entry, entry.body)
+    return StoredRow(version, entry.seq, entry.seq, False, entry.entry, entry.body)
+
+
+def _since(rows: list[StoredRow]) -> list[StoredRow]:
+    """The rows as a store has them: each names the entry since which its object is active."""
+    made: list[StoredRow] = []
+    for row in rows:
+        last = made[-1] if made and made[-1].version.id == row.version.id else None
+        is_going_on = last and last.version.status == row.version.status == "active"
+        made.append(row._replace(since=last.since) if last and is_going_on else row)
+    return made
 
 
 def _said(document: Any) -> Version:

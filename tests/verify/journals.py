@@ -1,4 +1,4 @@
-"""Journals and exports for the verifiers, made from docs/format.md with nothing of recollect.
+"""Journals and exports for the verifiers, made from docs/format.md with nothing of memoranda.
 
 The tree is the definition of RFC 6962 itself, slow and plain, so that a verifier that computes it
 in another way is compared with something else than itself.
@@ -81,7 +81,7 @@ class Kept:
         return found
 
     def line(self) -> bytes:
-        """As recollect writes it: in the order of the names."""
+        """As memoranda writes it: in the order of the names."""
         return canonical_line(body=self.body, entry=self.entry, salt=self.salt)
 
 
@@ -98,14 +98,14 @@ class Journal:
 
     @property
     def origin(self) -> str:
-        return f"recollect/{self.id}/{quote(self.scope, safe='')}"
+        return f"memoranda/{self.id}/{quote(self.scope, safe='')}"
 
     def add(self, kind: str, body: Any, **changes: Any) -> str:
         """Append an entry; returns the integrity digest of its body."""
         seq = len(self.kept)
         text = body if isinstance(body, str) else canonical(body)
         salt = sha256(b"salt %d" % seq)[:16]
-        genesis = f"recollect/journal/1\n{self.origin}"
+        genesis = f"memoranda/journal/1\n{self.origin}"
         before = self.kept[-1].entry if self.kept else genesis
         entry = {
             "actor": "agent:support",
@@ -126,7 +126,7 @@ class Journal:
     def rechained(self, change: Callable[[int, dict[str, Any]], None]) -> "Journal":
         """The same journal after its entries were changed, and all hashes computed anew."""
         forged = Journal(self.scope, self.id)
-        before = f"recollect/journal/1\n{self.origin}"
+        before = f"memoranda/journal/1\n{self.origin}"
         for seq, one in enumerate(self.kept):
             members = one.members
             change(seq, members)
@@ -158,7 +158,7 @@ class Journal:
 
     def lines(self, signers: Iterable[Signer] = ()) -> list[bytes]:
         header = canonical_line(
-            type="recollect-export", v=1, origin=self.origin, scope=self.scope, size=len(self.kept)
+            type="memoranda-export", v=1, origin=self.origin, scope=self.scope, size=len(self.kept)
         )
         end = canonical_line(type="end", checkpoint=self.note(signers=signers))
         return [header, *(one.line() for one in self.kept), end]

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-import recollect_verify
-from recollect.journeys.intent import documents
-from recollect.journeys.recall.documents import TRACE
-from recollect.journeys.turn.facts import TYPE as CYCLE
-from recollect.ledger.fact import ERASURE, TYPES
+import memoranda_verify
+from memoranda.journeys.intent import documents
+from memoranda.journeys.recall.documents import TRACE
+from memoranda.journeys.turn.facts import TYPE as CYCLE
+from memoranda.ledger.fact import ERASURE, TYPES
 from tests.verify.damages import Damage, Finding
 from tests.verify.fact_damages import FACT_DAMAGES
 from tests.verify.facts import ERASED, facts_sample, kept, sealed, snapshot, world_of
@@ -22,7 +22,7 @@ OBJECTS = {15: ("a", 1)}
 
 
 def in_export(export: bytes) -> list[Finding]:
-    report = recollect_verify.verify(io.BytesIO(export))
+    report = memoranda_verify.verify(io.BytesIO(export))
     return [(one.check, one.seq) for one in report.findings]
 
 
@@ -68,7 +68,7 @@ def test_both_know_the_types_that_are_written() -> None:
     }
 
     assert set().union(*TYPES.values()) == written | {ERASURE, TRACE, CYCLE}
-    assert {kind: frozenset(types) for kind, types in recollect_verify.FACT_TYPES.items()} == TYPES
+    assert {kind: frozenset(types) for kind, types in memoranda_verify.FACT_TYPES.items()} == TYPES
 
 
 # ------------------------------------------------------------------- snapshots from long before
@@ -98,13 +98,13 @@ _SYSTEM = {"terminalStatus": "completed", "errors": [], "pendingDigest": "empty"
 
 def canonical_floats(body: Any) -> str:
     """Its canonical text, in which a whole float is an integer."""
-    return recollect_verify.canonical(body)
+    return memoranda_verify.canonical(body)
 
 
 @pytest.fixture
 def halves(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hashes of values with floats, made by the canonical form that has them."""
-    monkeypatch.setattr("tests.verify.facts.canonical", recollect_verify.canonical)
+    monkeypatch.setattr("tests.verify.facts.canonical", memoranda_verify.canonical)
 
 
 class Pipe(io.BytesIO):
@@ -125,16 +125,16 @@ class Pipe(io.BytesIO):
 def test_a_snapshot_is_restored_from_however_long_before(
     room: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
-    monkeypatch.setattr(recollect_verify, "ROOM_FOR_SNAPSHOTS", room)
+    monkeypatch.setattr(memoranda_verify, "ROOM_FOR_SNAPSHOTS", room)
     journal = many_branches(5, 6)
     export = journal.export()
     file = tmp_path / "export.ndjson"
     file.write_bytes(export)
 
-    assert list(recollect_verify.verify(io.BytesIO(export)).findings) == []
-    assert list(recollect_verify.verify(Pipe(export)).findings) == []
+    assert list(memoranda_verify.verify(io.BytesIO(export)).findings) == []
+    assert list(memoranda_verify.verify(Pipe(export)).findings) == []
     with file.open("rb") as opened:
-        assert list(recollect_verify.verify(opened).findings) == []
+        assert list(memoranda_verify.verify(opened).findings) == []
     assert found_in_database(stored(export) or [], journal.origin, {}) == []
 
 
@@ -142,7 +142,7 @@ def test_a_snapshot_is_restored_from_however_long_before(
 def test_what_is_wrong_with_one_from_long_before_is_told_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(recollect_verify, "ROOM_FOR_SNAPSHOTS", 1)
+    monkeypatch.setattr(memoranda_verify, "ROOM_FOR_SNAPSHOTS", 1)
     forged = many_branches(3, 5).with_body(4, lambda body: body.update(world=world_of({})))
 
     assert in_export(forged.export()) == [("world", 4)]
@@ -163,4 +163,4 @@ def test_the_hash_of_a_snapshot_is_that_of_the_page() -> None:
     example = {"data": {}, "system": _SYSTEM}
     page = (Path(__file__).parents[2] / "docs" / "format.md").read_text()
 
-    assert f"```json\n{recollect_verify.canonical(example)}\n```" in page
+    assert f"```json\n{memoranda_verify.canonical(example)}\n```" in page

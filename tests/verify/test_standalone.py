@@ -16,8 +16,8 @@ import rfc8785
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-import recollect_verify
-from recollect_verify import Anchor, Malformed, Report, parse_checkpoint, parse_key
+import memoranda_verify
+from memoranda_verify import Anchor, Malformed, Report, parse_checkpoint, parse_key
 from tests.verify.damages import (
     DAMAGES,
     FORGER,
@@ -30,7 +30,7 @@ from tests.verify.damages import (
 )
 from tests.verify.journals import Journal, Signer, canonical, memory, sample
 
-SCRIPT = Path(recollect_verify.__file__)
+SCRIPT = Path(memoranda_verify.__file__)
 SIGNER = Signer()
 
 
@@ -41,7 +41,7 @@ def verified(
     signers: Sequence[Signer] = (),
     require_signature: bool = False,
 ) -> Report:
-    return recollect_verify.verify(
+    return memoranda_verify.verify(
         io.BytesIO(export),
         anchors=[Anchor(f"note {n}", parse_checkpoint(note)) for n, note in enumerate(notes)],
         keys=[parse_key(signer.vkey) for signer in signers],
@@ -166,7 +166,7 @@ def test_a_checkpoint_that_was_kept_turns_no_damage_into_a_truth(damage: Damage)
 def test_a_line_that_is_too_long_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = sample().lines()
     lines[4] = lines[4].replace(b"a said", b"a said" * 500_000)
-    monkeypatch.setattr(recollect_verify, "LONGEST_LINE", 2**20)
+    monkeypatch.setattr(memoranda_verify, "LONGEST_LINE", 2**20)
 
     report = verified(b"".join(lines))
 
@@ -432,19 +432,19 @@ VALUES = st.recursive(
 def test_a_body_is_canonical_when_another_writer_says_so(value: dict[str, Any]) -> None:
     text = rfc8785.dumps(value).decode()
 
-    read, wrong = recollect_verify.read_body(text)
+    read, wrong = memoranda_verify.read_body(text)
 
     assert wrong is None
-    assert recollect_verify.canonical(read) == text
+    assert memoranda_verify.canonical(read) == text
     spaced = text.replace("{", "{ ", 1)
-    assert recollect_verify.read_body(spaced)[1] is not None
+    assert memoranda_verify.read_body(spaced)[1] is not None
 
 
 @given(st.binary(min_size=8, max_size=8))
 def test_a_float_is_written_as_ecmascript_does(double: bytes) -> None:
     (number,) = struct.unpack("d", double)
     if math.isfinite(number):
-        assert recollect_verify.canonical(number) == rfc8785.dumps(number).decode()
+        assert memoranda_verify.canonical(number) == rfc8785.dumps(number).decode()
 
 
 # ------------------------------------------------------------------------------------- the command
@@ -542,9 +542,9 @@ def test_an_export_may_come_through_a_pipe() -> None:
 
 
 def test_no_control_character_of_an_export_reaches_the_terminal(export: Path) -> None:
-    forged = canonical("recollect\x1b[2J/" + "x" * 500)[1:-1]
+    forged = canonical("memoranda\x1b[2J/" + "x" * 500)[1:-1]
     lines = sample().lines()
-    lines[-1] = lines[-1].replace(b"recollect/", forged.replace("\\", "\\\\").encode())
+    lines[-1] = lines[-1].replace(b"memoranda/", forged.replace("\\", "\\\\").encode())
     export.write_bytes(b"".join(lines))
 
     assert "\x1b" not in run(str(export)).stdout
@@ -556,9 +556,9 @@ def test_the_command_checks_signatures(export: Path, capsys: pytest.CaptureFixtu
     kept.write_text(sample().note(5, [SIGNER]), encoding="utf-8")
     asked = [str(export), "--checkpoint", str(kept), "--require-signature", "--key"]
 
-    assert recollect_verify.main([*asked, SIGNER.vkey]) == 0
+    assert memoranda_verify.main([*asked, SIGNER.vkey]) == 0
     assert f"signed by {SIGNER.name}+{SIGNER.key_id.hex()}" in capsys.readouterr().out
-    assert recollect_verify.main([*asked, FORGER.vkey]) == 1
+    assert memoranda_verify.main([*asked, FORGER.vkey]) == 1
     assert "no such key was given" in capsys.readouterr().out
 
 
@@ -567,15 +567,15 @@ def test_the_command_knows_the_keys_of_a_ring(
 ) -> None:
     times = "2026-11-16T09:00:00.000Z -"
     ring = export.with_name("ring")
-    ring.write_text(f"recollect/keyring/1\n{FORGER.vkey} {times}\n{SIGNER.vkey} {times}\n")
+    ring.write_text(f"memoranda/keyring/1\n{FORGER.vkey} {times}\n{SIGNER.vkey} {times}\n")
     export.write_bytes(sample().export([SIGNER]))
     asked = [str(export), "--require-signature", "--keyring", str(ring)]
 
-    assert recollect_verify.main(asked) == 0
+    assert memoranda_verify.main(asked) == 0
     assert f"signed by {SIGNER.name}" in capsys.readouterr().out
 
     export.write_bytes(sample().export())
-    assert recollect_verify.main(asked) == 1
+    assert memoranda_verify.main(asked) == 1
     assert "signature" in capsys.readouterr().out
 
 
@@ -583,13 +583,13 @@ def test_the_command_knows_the_keys_of_a_ring(
     "ring",
     [
         "",
-        "recollect/keyring/2\n",
-        "recollect/keyring/1",
-        f"recollect/keyring/1\n{SIGNER.vkey}\n",
-        f"recollect/keyring/1\n{SIGNER.vkey} a b",
-        "recollect/keyring/1\nkey a b\n",
+        "memoranda/keyring/2\n",
+        "memoranda/keyring/1",
+        f"memoranda/keyring/1\n{SIGNER.vkey}\n",
+        f"memoranda/keyring/1\n{SIGNER.vkey} a b",
+        "memoranda/keyring/1\nkey a b\n",
     ],
 )
 def test_what_is_no_ring_is_refused(ring: str) -> None:
-    with pytest.raises(recollect_verify.Malformed):
-        recollect_verify.parse_ring(ring)
+    with pytest.raises(memoranda_verify.Malformed):
+        memoranda_verify.parse_ring(ring)

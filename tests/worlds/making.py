@@ -6,17 +6,17 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from recollect.kernel.actors import ActorRef, parse_actor
-from recollect.worlds.authority import Asked
-from recollect.worlds.decision import Vote, VoteChoice
-from recollect.worlds.intent import (
+from memoranda.kernel.actors import ActorRef, parse_actor
+from memoranda.worlds.authority import Asked
+from memoranda.worlds.decision import Vote, VoteChoice
+from memoranda.worlds.intent import (
     IntentBody,
     IntentInstance,
     IntentOrigin,
     IntentSource,
     intent_instance,
 )
-from recollect.worlds.proposal import Proposal
+from memoranda.worlds.proposal import Proposal
 
 DATA = Path(__file__).parent / "data"
 SCHEMA = "5d41402abc4b2a76b9719d911017c592aabbccddeeff00112233445566778899"

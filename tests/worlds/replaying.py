@@ -9,13 +9,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from recollect.identity import Frozen, canonical_bytes, decode, freeze
-from recollect.worlds.effects import EffectError, EffectRecord
-from recollect.worlds.host import HostExecutionOptions
-from recollect.worlds.intent import Intent
-from recollect.worlds.local_host import LocalHost
-from recollect.worlds.replay import Recording, replayed
-from recollect.worlds.snapshot import Snapshot
+from memoranda.identity import Frozen, canonical_bytes, decode, freeze
+from memoranda.worlds.effects import EffectError, EffectRecord
+from memoranda.worlds.host import HostExecutionOptions
+from memoranda.worlds.intent import Intent
+from memoranda.worlds.local_host import LocalHost
+from memoranda.worlds.replay import Recording, replayed
+from memoranda.worlds.snapshot import Snapshot
 from tests.worlds.running import Prices, a_shop
 
 

@@ -7,16 +7,16 @@ from typing import Any
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from recollect.identity import freeze
-from recollect.worlds.context import ActionContext
-from recollect.worlds.domain import Domain
-from recollect.worlds.effects import EffectFailed, EffectRecord, Performed
-from recollect.worlds.host import HostExecutionOptions, HostExecutionResult
-from recollect.worlds.intent import Intent
-from recollect.worlds.local_host import LocalHost
-from recollect.worlds.patches import Merge, Patch, Set
-from recollect.worlds.replay import Recording
-from recollect.worlds.snapshot import Snapshot, initial_snapshot
+from memoranda.identity import freeze
+from memoranda.worlds.context import ActionContext
+from memoranda.worlds.domain import Domain
+from memoranda.worlds.effects import EffectFailed, EffectRecord, Performed
+from memoranda.worlds.host import HostExecutionOptions, HostExecutionResult
+from memoranda.worlds.intent import Intent
+from memoranda.worlds.local_host import LocalHost
+from memoranda.worlds.patches import Merge, Patch, Set
+from memoranda.worlds.replay import Recording
+from memoranda.worlds.snapshot import Snapshot, initial_snapshot
 
 NOW = 1_771_150_951_123
 SEED = "intent-1"

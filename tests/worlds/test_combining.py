@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.kernel.actors import parse_actor
-from recollect.kernel.errors import InvalidActor, InvalidWorld
-from recollect.worlds.authority import Approved, AuthorityPolicy, Pending, Rejected
-from recollect.worlds.combining import AllOf, AnyOf, ForActor, SeparateApprover
-from recollect.worlds.policies import AutoApprove, HumanInTheLoop, PolicyRules
-from recollect.worlds.tribunal import Majority, Tribunal
+from memoranda.kernel.actors import parse_actor
+from memoranda.kernel.errors import InvalidActor, InvalidWorld
+from memoranda.worlds.authority import Approved, AuthorityPolicy, Pending, Rejected
+from memoranda.worlds.combining import AllOf, AnyOf, ForActor, SeparateApprover
+from memoranda.worlds.policies import AutoApprove, HumanInTheLoop, PolicyRules
+from memoranda.worlds.tribunal import Majority, Tribunal
 from tests.worlds.making import T0, asked, proposal, vote
 
 ANN, BOB = parse_actor("human:ann"), parse_actor("human:bob")

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.identity import canonical_bytes
-from recollect.kernel.errors import InvalidWorld
-from recollect.worlds.patches import Merge, Patch, Path, Set, Unset, patched
-from recollect.worlds.readonly import read_only
+from memoranda.identity import canonical_bytes
+from memoranda.kernel.errors import InvalidWorld
+from memoranda.worlds.patches import Merge, Patch, Path, Set, Unset, patched
+from memoranda.worlds.readonly import read_only
 from tests.worlds.running import names, objects, values
 
 paths = st.lists(names, min_size=1, max_size=3).map(tuple)

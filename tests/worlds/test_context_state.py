@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from pydantic import BaseModel
 
-from recollect.identity import canonical_bytes, decode
-from recollect.kernel.errors import InvalidJson
-from recollect.worlds.readonly import ReadOnly, ReadOnlyArray, plain, read_only, taken
+from memoranda.identity import canonical_bytes, decode
+from memoranda.kernel.errors import InvalidJson
+from memoranda.worlds.readonly import ReadOnly, ReadOnlyArray, plain, read_only, taken
 from tests.worlds.running import objects, values
 
 STATE: Any = {"b": [1, {"c": [2.0, "x"]}], "a": {"d": None}}

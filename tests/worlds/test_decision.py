@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from recollect.kernel.actors import parse_actor
-from recollect.kernel.errors import InvalidActor, InvalidWorld
-from recollect.worlds.authority import Approved, Rejected, decision_record
-from recollect.worlds.decision import (
+from memoranda.kernel.actors import parse_actor
+from memoranda.kernel.errors import InvalidActor, InvalidWorld
+from memoranda.worlds.authority import Approved, Rejected, decision_record
+from memoranda.worlds.decision import (
     ApprovedDecision,
     AuthorityRef,
     DecisionRecord,
@@ -15,7 +15,7 @@ from recollect.worlds.decision import (
     TimeoutDecision,
     TribunalDecisionRecord,
 )
-from recollect.worlds.intent import IntentScope
+from memoranda.worlds.intent import IntentScope
 from tests.worlds.making import T0, asked, vote
 
 ANN = parse_actor("human:ann")

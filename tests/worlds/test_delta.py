@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.identity import canonical_bytes, decode
-from recollect.kernel.errors import InvalidWorld
-from recollect.worlds.delta import applied, changes
+from memoranda.identity import canonical_bytes, decode
+from memoranda.kernel.errors import InvalidWorld
+from memoranda.worlds.delta import applied, changes
 from tests.worlds.making import json_values
 
 alike = st.recursive(

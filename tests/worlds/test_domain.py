@@ -16,14 +16,14 @@ from pydantic import (
 )
 from typing_extensions import TypedDict
 
-from recollect.identity import canonical_bytes, sha256_hex
-from recollect.kernel.errors import InvalidDomain, InvalidIntent, InvalidWorld, MemoryOutOfReach
-from recollect.kernel.reach import check_reach
-from recollect.worlds.domain import Domain
-from recollect.worlds.schemas import _reduced
+from memoranda.identity import canonical_bytes, sha256_hex
+from memoranda.kernel.errors import InvalidDomain, InvalidIntent, InvalidWorld, MemoryOutOfReach
+from memoranda.kernel.reach import check_reach
+from memoranda.worlds.domain import Domain
+from memoranda.worlds.schemas import _reduced
 from tests.worlds.running import Order, Shop, a_shop
 
-GOLDEN = "ca5389b4386ac442f09162998392cff7db8b89f6acf14f66c9c5373558c18dc3"
+GOLDEN = "c82d2c69c6c41b5a10556eebc775a3d8dc6c8ac9c090aa595df288bc0d677a1c"
 
 
 XY: Any = Literal["x", "y"]
@@ -184,7 +184,7 @@ def test_the_schema_hash_is_that_of_its_documented_form() -> None:
         "required": ["a"],
     }
     form = {
-        "form": "recollect/domain/1",
+        "form": "memoranda/domain/1",
         "name": "d",
         "version": "1",
         "state": node,

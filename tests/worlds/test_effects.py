@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from pydantic import BaseModel
 
-from recollect.identity import canonical_bytes, freeze, sha256_hex
-from recollect.kernel.errors import StoreUnavailable
-from recollect.kernel.reach import check_reach
-from recollect.worlds.context import ActionContext
-from recollect.worlds.domain import Domain
-from recollect.worlds.effects import (
+from memoranda.identity import canonical_bytes, freeze, sha256_hex
+from memoranda.kernel.errors import StoreUnavailable
+from memoranda.kernel.reach import check_reach
+from memoranda.worlds.context import ActionContext
+from memoranda.worlds.domain import Domain
+from memoranda.worlds.effects import (
     EffectDiffers,
     EffectError,
     EffectFailed,
@@ -23,7 +23,7 @@ from recollect.worlds.effects import (
     arguments_digest,
     text_of,
 )
-from recollect.worlds.patches import Patch, Set
+from memoranda.worlds.patches import Patch, Set
 from tests.worlds.running import NOW, SEED, run, values
 
 

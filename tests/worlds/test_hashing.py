@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.identity import canonical_bytes, sha256_hex
-from recollect.kernel.errors import InvalidJson, InvalidWorld
-from recollect.worlds.hashing import hash_input, snapshot_hash, world_id
-from recollect.worlds.snapshot import Snapshot
+from memoranda.identity import canonical_bytes, sha256_hex
+from memoranda.kernel.errors import InvalidJson, InvalidWorld
+from memoranda.worlds.hashing import hash_input, snapshot_hash, world_id
+from memoranda.worlds.snapshot import Snapshot
 from tests.worlds.making import (
     SCHEMA,
     error,

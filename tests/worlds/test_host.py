@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from recollect.kernel.errors import InvalidWorld
-from recollect.worlds.effects import Isolated, Performed, Recorded
-from recollect.worlds.host import (
+from memoranda.kernel.errors import InvalidWorld
+from memoranda.worlds.effects import Isolated, Performed, Recorded
+from memoranda.worlds.host import (
     Host,
     HostExecutionOptions,
     HostExecutionResult,
@@ -14,8 +14,8 @@ from recollect.worlds.host import (
     Surroundings,
     derive_outcome,
 )
-from recollect.worlds.local_host import LocalHost
-from recollect.worlds.snapshot import Snapshot
+from memoranda.worlds.local_host import LocalHost
+from memoranda.worlds.snapshot import Snapshot
 from tests.worlds.running import NOW, SEED, a_shop, base_of
 
 ERROR = {

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from recollect.identity import canonical_bytes, sha256_hex
-from recollect.kernel.errors import InvalidActor, InvalidWorld
-from recollect.worlds.intent import (
+from memoranda.identity import canonical_bytes, sha256_hex
+from memoranda.kernel.errors import InvalidActor, InvalidWorld
+from memoranda.worlds.intent import (
     Intent,
     IntentBody,
     IntentInstance,

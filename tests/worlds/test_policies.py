@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from recollect.kernel.actors import parse_actor
-from recollect.kernel.errors import InvalidActor, InvalidWorld, MemoryOutOfReach
-from recollect.kernel.reach import check_reach
-from recollect.worlds.authority import Approved, Pending, Rejected
-from recollect.worlds.conditions import Custom, IntentType, RiskAtLeast, ScopePattern
-from recollect.worlds.intent import IntentScope
-from recollect.worlds.policies import AutoApprove, HumanInTheLoop, PolicyRule, PolicyRules
-from recollect.worlds.proposal import Proposal
+from memoranda.kernel.actors import parse_actor
+from memoranda.kernel.errors import InvalidActor, InvalidWorld, MemoryOutOfReach
+from memoranda.kernel.reach import check_reach
+from memoranda.worlds.authority import Approved, Pending, Rejected
+from memoranda.worlds.conditions import Custom, IntentType, RiskAtLeast, ScopePattern
+from memoranda.worlds.intent import IntentScope
+from memoranda.worlds.policies import AutoApprove, HumanInTheLoop, PolicyRule, PolicyRules
+from memoranda.worlds.proposal import Proposal
 from tests.worlds.making import T0, asked, proposal, vote
 
 ANN, BOB = parse_actor("human:ann"), parse_actor("human:bob")

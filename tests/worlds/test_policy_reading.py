@@ -5,16 +5,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from recollect.identity import canonical_bytes, decode
-from recollect.kernel.actors import ActorRef
-from recollect.kernel.errors import InvalidWorld, RecollectError
-from recollect.worlds.authority import AuthorityPolicy
-from recollect.worlds.combining import AllOf, AnyOf, ForActor, SeparateApprover
-from recollect.worlds.conditions import Custom, IntentType, RiskAtLeast, ScopePattern
-from recollect.worlds.policies import AutoApprove, HumanInTheLoop, PolicyRule, PolicyRules
-from recollect.worlds.policy_reading import policy_from_wire
-from recollect.worlds.proposal import Proposal
-from recollect.worlds.tribunal import Majority, Threshold, Tribunal, Unanimous
+from memoranda.identity import canonical_bytes, decode
+from memoranda.kernel.actors import ActorRef
+from memoranda.kernel.errors import InvalidWorld, MemorandaError
+from memoranda.worlds.authority import AuthorityPolicy
+from memoranda.worlds.combining import AllOf, AnyOf, ForActor, SeparateApprover
+from memoranda.worlds.conditions import Custom, IntentType, RiskAtLeast, ScopePattern
+from memoranda.worlds.policies import AutoApprove, HumanInTheLoop, PolicyRule, PolicyRules
+from memoranda.worlds.policy_reading import policy_from_wire
+from memoranda.worlds.proposal import Proposal
+from memoranda.worlds.tribunal import Majority, Threshold, Tribunal, Unanimous
 from tests.worlds.making import asked, vote
 from tests.worlds.test_combining import policies, votes
 
@@ -109,7 +109,7 @@ def test_a_policy_with_a_function_that_is_not_handed_in_is_not_read() -> None:
     ],
 )
 def test_what_no_policy_writes_is_refused(wrong: Any) -> None:
-    with pytest.raises(RecollectError) as caught:
+    with pytest.raises(MemorandaError) as caught:
         policy_from_wire(wrong)
 
     assert caught.value.code in {"input.world", "input.actor"}

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from recollect.identity import canonical_bytes
-from recollect.kernel.actors import ActorRef, parse_actor
-from recollect.kernel.errors import InvalidDomain, InvalidWorld, MemoryOutOfReach
-from recollect.kernel.reach import check_reach, observed, reached
-from recollect.worlds.intent import IntentBody, SnapshotView
-from recollect.worlds.projection import Projection, ProjectionEvent, project, projection
-from recollect.worlds.readonly import ReadOnly
+from memoranda.identity import canonical_bytes
+from memoranda.kernel.actors import ActorRef, parse_actor
+from memoranda.kernel.errors import InvalidDomain, InvalidWorld, MemoryOutOfReach
+from memoranda.kernel.reach import check_reach, observed, reached
+from memoranda.worlds.intent import IntentBody, SnapshotView
+from memoranda.worlds.projection import Projection, ProjectionEvent, project, projection
+from memoranda.worlds.readonly import ReadOnly
 from tests.worlds.running import a_shop, base_of, objects
 
 ACTOR = ActorRef(actor_id="kim", kind="human", meta={"team": ["a"]})

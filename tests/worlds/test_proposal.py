@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.kernel.errors import IllegalMove, InvalidWorld
-from recollect.worlds.intent import IntentScope
-from recollect.worlds.proposal import (
+from memoranda.kernel.errors import IllegalMove, InvalidWorld
+from memoranda.worlds.intent import IntentScope
+from memoranda.worlds.proposal import (
     MOVES,
     Proposal,
     ProposalStatus,

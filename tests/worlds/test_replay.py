@@ -12,18 +12,19 @@ from typing import Any
 
 import pytest
 
-from recollect.identity import canonical_bytes, decode, freeze
-from recollect.kernel.errors import MemoryOutOfReach
-from recollect.kernel.reach import check_reach
-from recollect.worlds.context import ActionContext
-from recollect.worlds.domain import Domain
-from recollect.worlds.effects import EffectDiffers, EffectRecord, arguments_digest
-from recollect.worlds.host import Host, HostExecutionResult, Surroundings
-from recollect.worlds.intent import IntentScope
-from recollect.worlds.local_host import LocalHost
-from recollect.worlds.patches import Patch, Set
-from recollect.worlds.replay import Differs, Recording, Replayed, Same, replayed
-from recollect.worlds.snapshot import Snapshot
+from memoranda.identity import canonical_bytes, decode, freeze
+from memoranda.kernel.errors import MemoryOutOfReach
+from memoranda.kernel.reach import check_reach
+from memoranda.worlds.context import ActionContext
+from memoranda.worlds.domain import Domain
+from memoranda.worlds.effects import EffectDiffers, EffectRecord, arguments_digest
+from memoranda.worlds.host import Host, HostExecutionResult, Surroundings
+from memoranda.worlds.intent import IntentScope
+from memoranda.worlds.local_host import LocalHost
+from memoranda.worlds.patches import Patch, Set
+from memoranda.worlds.replay import Differs, Recording, Replayed, Same, replayed
+from memoranda.worlds.snapshot import Snapshot
+from tests.patience import PATIENCE
 from tests.worlds.replaying import Gone, read, written
 from tests.worlds.running import Prices, a_shop, base_of, record, run
 
@@ -117,7 +118,7 @@ def test_another_process_zone_and_locale_without_sockets_give_the_same_bytes(
         env={**os.environ, "PYTHONCOERCECLOCALE": "0", **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=True,
     )
 

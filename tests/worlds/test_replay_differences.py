@@ -6,9 +6,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.identity import canonical_bytes, decode
-from recollect.worlds.delta import changes
-from recollect.worlds.differing import ABSENT, differences, leaves_scope
+from memoranda.identity import canonical_bytes, decode
+from memoranda.worlds.delta import changes
+from memoranda.worlds.differing import ABSENT, differences, leaves_scope
 from tests.worlds.running import objects, values
 
 close = st.recursive(

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from pydantic import ValidationError
 
-from recollect.identity import canonical_bytes
-from recollect.kernel.errors import InvalidWorld
-from recollect.worlds.snapshot import (
+from memoranda.identity import canonical_bytes
+from memoranda.kernel.errors import InvalidWorld
+from memoranda.worlds.snapshot import (
     ErrorValue,
     Requirement,
     Snapshot,

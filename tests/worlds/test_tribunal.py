@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.kernel.actors import parse_actor
-from recollect.kernel.errors import InvalidWorld
-from recollect.worlds.authority import Approved, Pending, Rejected, Verdict
-from recollect.worlds.decision import VoteChoice
-from recollect.worlds.intent import IntentScope
-from recollect.worlds.tribunal import (
+from memoranda.kernel.actors import parse_actor
+from memoranda.kernel.errors import InvalidWorld
+from memoranda.worlds.authority import Approved, Pending, Rejected, Verdict
+from memoranda.worlds.decision import VoteChoice
+from memoranda.worlds.intent import IntentScope
+from memoranda.worlds.tribunal import (
     Majority,
     Quorum,
     Threshold,

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from recollect.kernel.errors import InvalidWorld
-from recollect.worlds.hashing import snapshot_hash, world_id
-from recollect.worlds.snapshot import Snapshot
-from recollect.worlds.world import (
+from memoranda.kernel.errors import InvalidWorld
+from memoranda.worlds.hashing import snapshot_hash, world_id
+from memoranda.worlds.snapshot import Snapshot
+from memoranda.worlds.world import (
     ArtifactRef,
     Branch,
     World,

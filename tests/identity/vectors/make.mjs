@@ -81,7 +81,7 @@ const subproof = (m, d, whole) => {
   return m <= k ? [...subproof(m, d.slice(0, k), whole), mth(d.slice(k))]
                 : [...subproof(m - k, d.slice(k), false), mth(d.slice(0, k))];
 };
-const leaves = Array.from({ length: 13 }, (_, i) => Buffer.from(i === 0 ? "" : `recollect leaf ${i}`.repeat(i)));
+const leaves = Array.from({ length: 13 }, (_, i) => Buffer.from(i === 0 ? "" : `memoranda leaf ${i}`.repeat(i)));
 const hexes = (hashes) => hashes.map((h) => h.toString("hex"));
 const pairs = [[0, 1], [0, 2], [1, 2], [2, 3], [0, 7], [6, 7], [4, 8], [8, 9], [5, 11], [12, 13]];
 write("merkle.json", {

@@ -1,0 +1,12 @@
+"""``python -m memoranda`` and the command ``memoranda``."""
+
+from memoranda.surfaces.cli.main import app
+
+
+def main() -> None:
+    """Run the command line."""
+    app(prog_name="memoranda")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,218 @@
+"""Auditing databases by URL: verify and export.
+
+Nothing is written but the conformance breaks that damage is, where that is asked for.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import cast
+
+from memoranda.app.databases import LedgerDatabase, acquire, release
+from memoranda.app.url import hidden
+from memoranda.journeys.audit.checkpoints import Checkpoints, Seal
+from memoranda.journeys.audit.export import export, export_log, export_objects
+from memoranda.journeys.audit.verify import Progress, nobody
+from memoranda.journeys.audit.whole import Audit, audit, directory_heads, vanished
+from memoranda.journeys.govern.conformance import Conformance
+from memoranda.journeys.govern.drafts import Drafts
+from memoranda.journeys.govern.table import FilteredLedger, GovernedTable
+from memoranda.kernel.clock import SystemClock
+from memoranda.kernel.errors import CapabilityMissing, ScopeNotFound, StoreError
+from memoranda.kernel.randomness import Randomness
+from memoranda.ledger.anchor import KeptNote
+from memoranda.ledger.codec import PLAIN, BodyCodec
+from memoranda.ledger.damage import Damages
+from memoranda.ledger.directory import SCOPE as DIRECTORY
+from memoranda.ledger.signed_note import Signer
+from memoranda.stores.dictionary import DictDatabase
+
+ScopeProgress = Callable[[str], Progress]
+"""Makes the progress of one scope."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseAudit:
+    """What an audit of a database found: its scopes, its directory, and what is gone whole."""
+
+    scopes: Sequence[Audit]
+    directory: Audit | None
+    damages: Damages
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is wrong anywhere."""
+        parts = [*self.scopes, *([self.directory] if self.directory else [])]
+        return not self.damages and all(part.is_sound for part in parts)
+
+
+async def verify_database(
+    url: str,
+    *,
+    scopes: Sequence[str] | None = None,
+    seal: Seal | None = None,
+    kept: Sequence[KeptNote] = (),
+    require_signature: bool = False,
+    record: bool = False,
+    progress: ScopeProgress | None = None,
+    bodies: BodyCodec = PLAIN,
+) -> DatabaseAudit:
+    """Verify the scopes of a database, all or some, its directory, and that none has vanished.
+
+    `kept` are checkpoints that somebody kept outside; each is compared with the journal of its
+    origin, and one whose journal is not there is damage. With `require_signature` it is damage,
+    too, where entries are under no checkpoint that one of the seal's known keys has signed. With
+    `record`, damage of a scope is logged there as a conformance break, if it can be written.
+    """
+    async with _opened(url, bodies) as database:
+        found = await verify_opened(
+            database,
+            url,
+            scopes=scopes,
+            seal=seal,
+            kept=kept,
+            require_signature=require_signature,
+            progress=progress,
+        )
+    return await _on_record(found, url, seal or Seal(), bodies) if record else found
+
+
+async def verify_opened(
+    database: LedgerDatabase,
+    url: str,
+    *,
+    scopes: Sequence[str] | None = None,
+    seal: Seal | None = None,
+    kept: Sequence[KeptNote] = (),
+    require_signature: bool = False,
+    progress: ScopeProgress | None = None,
+) -> DatabaseAudit:
+    """The same for a database that is open already; its URL is for messages."""
+    seal, damages = seal or Seal(), Damages()
+    origins = await database.journals()
+    asked = sorted(origins) if scopes is None else scopes
+    for scope in asked:
+        if scope not in origins:
+            raise ScopeNotFound(hidden(url), scope)
+    heads = []
+    if DIRECTORY in origins:
+        directory = await _checkpoints(database, DIRECTORY, seal)
+        heads = await directory_heads(directory.ledger, damages)
+        vanished(heads, origins.values(), damages)
+    by_origin = {origin: scope for scope, origin in origins.items()}
+    audits: dict[str, Audit] = {}
+    for scope in asked:
+        mine = [one for one in kept if by_origin.get(_origin(one)) == scope]
+        checkpoints = await _checkpoints(database, scope, seal)
+        tell = progress(scope) if progress else nobody
+        audits[scope] = await audit(
+            checkpoints,
+            heads=heads,
+            kept=mine,
+            require_signature=require_signature,
+            progress=tell,
+        )
+    for one in kept:
+        if _origin(one) not in by_origin:
+            damages.add("anchor", None, f"{one.where}: {_origin(one)} is not in this database")
+    directory_audit = audits.pop(DIRECTORY, None)
+    return DatabaseAudit(list(audits.values()), directory_audit, damages)
+
+
+async def _on_record(
+    found: DatabaseAudit, url: str, seal: Seal, bodies: BodyCodec
+) -> DatabaseAudit:
+    """The same, its damage logged: only where there is some is the database opened to write."""
+    if all(one.is_sound for one in found.scopes):
+        return found
+    try:
+        database, lease = await acquire(url, SystemClock(), create=False, bodies=bodies)
+    except StoreError:  # it was read, and can't be written
+        unrecorded = [one if one.is_sound else replace(one, recorded=False) for one in found.scopes]
+        return replace(found, scopes=unrecorded)
+    try:
+        ledgers = cast("LedgerDatabase", database)
+        scopes = [
+            one
+            if one.is_sound
+            else await _recorded(await _checkpoints(ledgers, one.scope, seal), one)
+            for one in found.scopes
+        ]
+    finally:
+        await release(lease)
+    return replace(found, scopes=scopes)
+
+
+async def _recorded(checkpoints: Checkpoints, found: Audit) -> Audit:
+    drafts = Drafts(checkpoints.scope, checkpoints.randomness)
+    table = GovernedTable(cast("FilteredLedger", checkpoints.ledger), drafts)
+    conformance = Conformance(checkpoints.scope, table, drafts, checkpoints.clock, checkpoints)
+    return await conformance.recorded(found)
+
+
+async def export_scope(
+    url: str,
+    scope: str,
+    *,
+    signers: Sequence[Signer] = (),
+    progress: Progress | None = None,
+    bodies: BodyCodec = PLAIN,
+) -> AsyncGenerator[bytes, None]:
+    """The lines of the export of a scope's journal (docs/format.md)."""
+    async with _opened(url, bodies) as database:
+        ledger = (await _existing(database, url, scope)).ledger
+        lines = export(ledger, scope, signers=signers, progress=progress or nobody)
+        async with aclosing(lines):
+            async for line in lines:
+                yield line
+
+
+async def export_memory_log(
+    url: str, scope: str, *, progress: Progress | None = None, bodies: BodyCodec = PLAIN
+) -> AsyncGenerator[bytes, None]:
+    """The lines of a scope's MemoryLog, as seed 003 has it."""
+    async with _opened(url, bodies) as database:
+        ledger = (await _existing(database, url, scope)).ledger
+        lines = export_log(ledger, progress=progress or nobody)
+        async with aclosing(lines):
+            async for line in lines:
+                yield line
+
+
+async def export_memory_objects(
+    url: str, scope: str, *, progress: Progress | None = None, bodies: BodyCodec = PLAIN
+) -> AsyncGenerator[bytes, None]:
+    """The lines of a scope's MemoryObjects, every version of each, as seed 003 has them."""
+    async with _opened(url, bodies) as database:
+        ledger = (await _existing(database, url, scope)).ledger
+        lines = export_objects(ledger, progress=progress or nobody)
+        async with aclosing(lines):
+            async for line in lines:
+                yield line
+
+
+@asynccontextmanager
+async def _opened(url: str, bodies: BodyCodec) -> AsyncIterator[LedgerDatabase]:
+    database, lease = await acquire(url, SystemClock(), read_only=True, bodies=bodies)
+    try:
+        if isinstance(database, DictDatabase):
+            raise CapabilityMissing("a journal")
+        yield database
+    finally:
+        await release(lease)
+
+
+async def _existing(database: LedgerDatabase, url: str, scope: str) -> Checkpoints:
+    if await database.existing(scope) is None:
+        raise ScopeNotFound(hidden(url), scope)
+    return await _checkpoints(database, scope, Seal())
+
+
+async def _checkpoints(database: LedgerDatabase, scope: str, seal: Seal) -> Checkpoints:
+    ledger = await database.existing(scope)
+    assert ledger is not None  # noqa: S101 - it was found before, and no journal ever goes
+    return Checkpoints(scope, ledger, ledger, seal, SystemClock(), Randomness())
+
+
+def _origin(kept: KeptNote) -> str:
+    return kept.text.partition("\n")[0]

@@ -1,0 +1,179 @@
+"""Databases by URL, shared by all handles of one event loop.
+
+Two handles on one file, say of two scopes, have one writer between them: their writes share
+commits instead of waiting for each other's locks.
+"""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol
+from weakref import WeakKeyDictionary
+
+from memoranda.app.url import DatabaseUrl, parse_url
+from memoranda.journeys.govern.table import FilteredLedger
+from memoranda.kernel.clock import Clock
+from memoranda.kernel.errors import CapabilityMissing, DependencyMissing
+from memoranda.ledger.codec import PLAIN, BodyCodec
+from memoranda.ledger.unit import Adoption
+from memoranda.plans.items import ItemStore
+from memoranda.stores.dictionary import DictDatabase
+from memoranda.stores.sqlite.database import SqliteDatabase
+
+
+class LedgerDatabase(Protocol):
+    """A database that keeps governed memory."""
+
+    async def ledger(self, scope: str, origin: str, now: int) -> FilteredLedger:
+        """The ledger of one scope; a scope that is new gets a journal of this origin."""
+        ...
+
+    async def existing(self, scope: str) -> FilteredLedger | None:
+        """The ledger of one scope; None if it has no journal, and none is made."""
+        ...
+
+    async def items(self, scope: str, session_ref: str) -> ItemStore:
+        """The items of one session; ScopeNotFound if nothing was written to its scope."""
+        ...
+
+    def adoption(self, scope: str, origin: str, now: int) -> AbstractAsyncContextManager[Adoption]:
+        """Takes over the journal of this scope from another database."""
+        ...
+
+    async def journals(self) -> dict[str, str]:
+        """The origin of every journal, by scope; that of the directory is under no name."""
+        ...
+
+    async def scopes(self) -> list[str]:
+        """Every scope that was ever written to here, sorted."""
+        ...
+
+    async def upgrade(self) -> Sequence[str]:
+        """Bring the schema up to date, as the first write does; which migrations were applied."""
+        ...
+
+    async def close(self) -> None:
+        """Finish what is under way, then let go."""
+        ...
+
+
+Database = LedgerDatabase | DictDatabase
+
+
+@dataclass(eq=False, slots=True)
+class Lease:
+    """A database that is open, and how many handles use it."""
+
+    key: "Key"
+    bodies: BodyCodec
+    opening: "asyncio.Task[Database]"
+    creates: bool
+    holders: int = 0
+
+
+Key = tuple[DatabaseUrl, int, bool]
+"""What handles share: a database as one codec reads it, and whether it is only read. The lease
+keeps its codec, so that no other can have the same id."""
+
+_leases: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Key, Lease]] = WeakKeyDictionary()
+
+
+_closing: set["asyncio.Task[None]"] = set()
+
+
+async def acquire(
+    url: str,
+    clock: Clock,
+    *,
+    create: bool = True,
+    read_only: bool = False,
+    bodies: BodyCodec = PLAIN,
+) -> tuple[Database, Lease]:
+    """The database behind a URL, opened if this event loop has not opened it yet.
+
+    Without `create` it must be there already. With `read_only` it must, too, and nothing is ever
+    written to it. `bodies` says how bodies are stored.
+    """
+    named = _resolved(parse_url(url))
+    key = (named, id(bodies), read_only)
+    loop = asyncio.get_running_loop()
+    opened = _leases.setdefault(loop, {})
+    lease = None if named.is_private else opened.get(key)
+    if lease is not None and create and not lease.creates and not lease.opening.done():
+        lease = None  # it may be about to find that there is no database, and this caller makes one
+    if lease is None:
+        opening = loop.create_task(
+            _open(named, clock.now_ms(), create=create, read_only=read_only, bodies=bodies)
+        )
+        lease = Lease(key, bodies, opening, creates=create)
+        if not named.is_private:
+            opened[key] = lease
+    lease.holders += 1
+    try:
+        return await asyncio.shield(lease.opening), lease
+    except BaseException:
+        await release(lease)
+        raise
+
+
+async def release(lease: Lease) -> None:
+    """Give a database back; the last one to do so closes it, also when it is cancelled."""
+    lease.holders -= 1
+    if lease.holders:
+        return
+    loop = asyncio.get_running_loop()
+    opened = _leases.get(loop, {})
+    if opened.get(lease.key) is lease:
+        del opened[lease.key]
+    closing = loop.create_task(_close(lease))
+    _closing.add(closing)  # the loop itself keeps no task alive
+    closing.add_done_callback(_closing.discard)
+    try:
+        await asyncio.shield(closing)
+    except asyncio.CancelledError:
+        await asyncio.wait({closing})
+        raise
+
+
+async def _close(lease: Lease) -> None:
+    # An opening that was cancelled or failed has nothing to close, and has told its callers.
+    await asyncio.wait({lease.opening})
+    if not lease.opening.cancelled() and lease.opening.exception() is None:
+        await lease.opening.result().close()
+
+
+def _resolved(named: DatabaseUrl) -> DatabaseUrl:
+    """The same file under one name, whatever folder or link it was named by."""
+    if named.kind == "sqlite" and not named.is_private:
+        return DatabaseUrl("sqlite", os.path.realpath(named.place))
+    return named
+
+
+async def _open(
+    named: DatabaseUrl, now: int, *, create: bool, read_only: bool, bodies: BodyCodec
+) -> Database:
+    match named.kind:
+        case "dict":
+            if bodies is not PLAIN:
+                raise CapabilityMissing("a codec for bodies")
+            if read_only:
+                raise CapabilityMissing("opening to read: it is new, and empty")
+            return DictDatabase()
+        case "sqlite":
+            return await SqliteDatabase.open(
+                named.place, now, create=create, read_only=read_only, bodies=bodies
+            )
+        case "postgresql":
+            try:
+                from memoranda.stores.postgres.database import (  # noqa: PLC0415 - an extra
+                    PostgresDatabase,
+                )
+            except ModuleNotFoundError as missing:
+                if (missing.name or "").partition(".")[0] != "psycopg":
+                    raise
+                raise DependencyMissing(str(missing.name), "postgres") from missing
+            return await PostgresDatabase.open(
+                named.place, now, create=create, read_only=read_only, bodies=bodies
+            )

@@ -1,0 +1,74 @@
+"""Database URLs: which store, and where."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import quote, unquote
+
+from memoranda.kernel.errors import InvalidUrl
+from memoranda.stores.sqlite.private import MEMORY
+
+StoreKind = Literal["dict", "sqlite", "postgresql"]
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseUrl:
+    """A database by kind and place: a path for SQLite, the URL itself for PostgreSQL."""
+
+    kind: StoreKind
+    place: str
+
+    @property
+    def is_private(self) -> bool:
+        """Whether each opening is a database of its own, which ends when it is closed."""
+        return self.kind == "dict" or (self.kind == "sqlite" and self.place == MEMORY)
+
+
+def parse_url(url: str) -> DatabaseUrl:
+    """What a URL names; InvalidUrl, with the forms that are understood, otherwise."""
+    scheme, separator, rest = url.partition("://") if isinstance(url, str) else ("", "", "")
+    if not separator:
+        # What it is nobody knows, so it is not repeated: it might hold a password.
+        raise InvalidUrl("…", "it is not a URL")
+    match scheme.lower():
+        case "dict" if not rest:
+            return DatabaseUrl("dict", "")
+        case "dict":
+            raise InvalidUrl(hidden(url), "dict:// takes no path: it is always in memory")
+        case "sqlite":
+            return DatabaseUrl("sqlite", _sqlite_path(url, rest))
+        case "postgresql" | "postgres":
+            return DatabaseUrl("postgresql", "postgresql://" + rest)
+        case _:
+            raise InvalidUrl(hidden(url), f"there is no store called {scheme!r}")
+
+
+def file_of(url: str) -> str | None:
+    """The database's own file; None where it has none (PostgreSQL), or a private one."""
+    named = parse_url(url)
+    return None if named.kind != "sqlite" or named.is_private else named.place
+
+
+def file_url(path: str | Path) -> str:
+    """The URL of a SQLite file, whatever characters its name has."""
+    return f"sqlite:///{quote(str(Path(path).absolute()))}"
+
+
+def hidden(url: str) -> str:
+    """The URL as far as it can hold no password, for messages: no user, no options."""
+    scheme, _, rest = url.partition("://")
+    place = rest.partition("?")[0].partition("#")[0].rpartition("@")
+    return f"{scheme}://{'…@' if place[1] else ''}{place[2]}"
+
+
+def _sqlite_path(url: str, rest: str) -> str:
+    if rest == MEMORY:
+        return rest
+    if not rest.startswith("/"):
+        raise InvalidUrl(hidden(url), "a file has three slashes, as in sqlite:///memory.db")
+    if "?" in rest or "#" in rest:
+        raise InvalidUrl(hidden(url), "a file takes no options (write ? as %3F and # as %23)")
+    path = unquote(rest[1:])
+    if not path or "\x00" in path:
+        raise InvalidUrl(hidden(url), "it names no file")
+    return path

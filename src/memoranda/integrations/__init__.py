@@ -1,0 +1,1 @@
+"""Room 7: memoranda inside other frameworks."""

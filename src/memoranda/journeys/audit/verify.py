@@ -1,0 +1,227 @@
+"""Verifying a ledger: everything that is stored is walked, hashed and derived anew.
+
+1. the journal: chain, tree and bodies, in one pass          (`ledger.walk`)
+   and the snapshots of its worlds, whose hashes are made anew      (`worlds`)
+2. its head, the nodes of the tree that are stored, and the list of its notices
+3. the rows, tags, marks and words that follow from it, in a second pass   (`ledger.rows`)
+4. the items that its cycles stored, and what these are found by     (`turns`)
+5. the vectors, as far as can be told without their model          (`vectors`)
+
+It reads one snapshot: writing goes on meanwhile, and a ledger that is being written to is no
+more suspicious for it.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+
+from memoranda.journeys.audit.turns import CycleWalk
+from memoranda.journeys.audit.vectors import check_vectors
+from memoranda.journeys.audit.worlds import WorldWalk
+from memoranda.kernel.errors import BodyUnreadable, StoreFailed
+from memoranda.kernel.randomness import Randomness
+from memoranda.ledger.damage import Damages
+from memoranda.ledger.fact_walk import mark_row
+from memoranda.ledger.rows import RowWalk, TagSums, tags_of_newest
+from memoranda.ledger.tree import STRIDE
+from memoranda.ledger.unit import Head, Ledger, Snapshot, StoredTag
+from memoranda.ledger.walk import Walk
+from memoranda.ledger.words import KEY_BYTES, WordSums, thread_tag
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being walked, how far it is, and how far it goes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a verification found. `roots` are those at the sizes that were asked for."""
+
+    head: Head
+    """The end of the journal that was verified, as its head says it."""
+    size: int
+    root: bytes
+    last_hash: str
+    erased: int
+    rows: int
+    damages: Damages
+    roots: dict[int, bytes] = field(default_factory=dict)
+    indexed: int | None = None
+    """Of how many entries the words were compared; None if another tokenizer made the index."""
+
+    @property
+    def origin(self) -> str:
+        """Which journal it is."""
+        return self.head.origin
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.damages
+
+
+async def verify(
+    ledger: Ledger, *, roots_at: Collection[int] = (), progress: Progress | None = None
+) -> Report:
+    """Verify a ledger; damage is reported, all of it, never raised."""
+    tell = progress or nobody
+    damages = Damages()
+    async with ledger.snapshot() as snapshot:
+        head = await snapshot.head()
+        key = Randomness().take(KEY_BYTES)
+        walk = Walk(head.origin, damages, roots_at, key=key)
+        worlds, cycles = WorldWalk(ledger, damages), CycleWalk(damages, key)
+        async for entries in snapshot.entries():  # 1.
+            walk.feed(entries)
+            await worlds.feed(entries)
+            cycles.feed(entries)
+            tell("entries", walk.size, head.size)
+        walk.facts.finish()
+        await _check_head(snapshot, head, walk)  # 2.
+        await _check_notices(ledger, walk)
+        words = await _words(snapshot, walk.size, damages, tell)  # 3.
+        rows = RowWalk(walk.objects, damages, words, key=key)
+        async for chunk in snapshot.rows():
+            rows.feed(chunk)
+            tell("rows", rows.count, head.size)
+        rows.finish()
+        await _check_tags(snapshot, rows.tags, TagSums(key), damages)
+        if words is not None:
+            await _check_threads(snapshot, rows.threads, TagSums(key), damages)
+        await _check_marks(snapshot, walk.facts.marks, TagSums(key), damages)
+        rows.derivations.add_all(walk.facts.derivations)
+        await _check_derivations(snapshot, rows.derivations, TagSums(key), damages)
+        await cycles.finish(snapshot)  # 4.
+        await check_vectors(snapshot, damages)  # 5.
+        return Report(
+            head,
+            walk.size,
+            walk.root(),
+            walk.last_hash,
+            walk.erased,
+            rows.count,
+            damages,
+            walk.roots,
+            None if words is None else words.indexed,
+        )
+
+
+async def _check_head(snapshot: Snapshot, head: Head, walk: Walk) -> None:
+    report = walk.damages.add
+    if head.size != walk.size:
+        report("head", None, f"it says {head.size:,} entries, and there are {walk.size:,}")
+    elif head.entry_hash.hex() != walk.last_hash:
+        report("head", None, "it does not name the hash of the last entry")
+    stored: dict[int, list[bytes]] = {}
+    async for nodes in snapshot.nodes():
+        for level, number, node in nodes:
+            at_level = stored.setdefault(level, [])
+            if number != len(at_level):
+                report("tree", None, f"of level {level}, node {len(at_level)} is not there")
+            at_level.append(node)
+    level = STRIDE
+    while (derived := walk.level(level)) or level in stored:
+        found = stored.pop(level, [])
+        if len(found) != len(derived):
+            report("tree", None, f"level {level} has {len(found)} nodes, not {len(derived)}")
+        for number, (one, other) in enumerate(zip(found, derived, strict=False)):
+            if one != other:
+                report("tree", None, f"node {number} of level {level} is not that of its entries")
+        level += STRIDE
+    for level in sorted(stored):
+        report("tree", None, f"level {level} is stored, and there is no such level")
+
+
+async def _check_notices(ledger: Ledger, walk: Walk) -> None:
+    # They are not read from the snapshot: those that came since are behind its end.
+    try:
+        listed = {one.seq for one in await ledger.notices() if one.seq < walk.end}
+    except BodyUnreadable:
+        return  # one of them was found to be unreadable in the first pass
+    for seq in sorted(walk.notices - listed):
+        walk.damages.add("index", seq, "it is about the whole memory, and not among the notices")
+    for seq in sorted(listed - walk.notices):
+        walk.damages.add("index", seq, "it is among the notices, and about no whole memory")
+
+
+async def _words(
+    snapshot: Snapshot, size: int, damages: Damages, tell: Progress
+) -> WordSums | None:
+    """What the word index has; None if it can't be compared."""
+    index = await snapshot.index()
+    if index.is_stale:
+        return None
+    if not 0 <= index.indexed <= size:
+        why = f"it says that it has the words of {index.indexed:,} entries of {size:,}"
+        damages.add("index", None, why)
+    if index.broken is not None:
+        damages.add("index", None, index.broken)
+    words = WordSums(size, index, Randomness().take(KEY_BYTES))
+    count = 0
+    try:
+        async for chunk in snapshot.words():
+            words.feed(chunk, damages)
+            count += len(chunk)
+            tell("words", count, count)
+    except StoreFailed as failed:
+        damages.add("index", None, f"it can't be read: {failed.why}")
+        return None
+    return words
+
+
+async def _check_tags(
+    snapshot: Snapshot, derived: TagSums, stored: TagSums, damages: Damages
+) -> None:
+    async for tags in snapshot.tags():
+        for tag in tags:
+            stored.add(tag)
+    buckets = derived.differing(stored)
+    if not buckets:
+        return
+    # Which ones differ: only what falls into the buckets that do is held in memory.
+    wanted: set[StoredTag] = set()
+    async for rows in snapshot.rows():
+        wanted.update(stored.in_buckets(tags_of_newest(rows), buckets))
+    async for tags in snapshot.tags():
+        for tag in stored.in_buckets(tags, buckets):
+            if tag in wanted:
+                wanted.discard(tag)
+            else:
+                why = f"the index has the tag {tag.tag!r} for {tag.id!r}, and the object has not"
+                damages.add("tag", None, why)
+    for tag in sorted(wanted):
+        why = f"the object {tag.id!r} has the tag {tag.tag!r}, and the index has not"
+        damages.add("tag", None, why)
+
+
+async def _check_derivations(
+    snapshot: Snapshot, derived: TagSums, stored: TagSums, damages: Damages
+) -> None:
+    async for chunk in snapshot.derivations():
+        for one in chunk:
+            stored.add(one)
+    if derived.differing(stored):
+        why = "what is listed as made from what is not what the objects and facts say"
+        damages.add("index", None, why)
+
+
+async def _check_threads(
+    snapshot: Snapshot, derived: TagSums, stored: TagSums, damages: Damages
+) -> None:
+    async for chunk in snapshot.threads():
+        for row in chunk:
+            stored.add(thread_tag(row))
+    if derived.differing(stored):
+        damages.add("index", None, "what stands around an object is not what the objects say")
+
+
+async def _check_marks(
+    snapshot: Snapshot, derived: TagSums, stored: TagSums, damages: Damages
+) -> None:
+    async for chunk in snapshot.marks():
+        for mark in chunk:
+            stored.add(mark_row(mark))
+    if derived.differing(stored):
+        damages.add("index", None, "the names of facts are not those that the facts say")
+
+
+def nobody(_what: str, _done: int, _total: int) -> None:
+    """Nobody watches."""

@@ -1,0 +1,314 @@
+"""Operations on memory that need approval: proposed, decided, and then done in one transaction.
+
+Which operations need it, a MemoryAuthorityPolicy says (D-MEM-5). Such an operation is a proposal of
+the action ``system.memory.<operation>`` on the branch ``system``, which has a schema of its own;
+when it is approved, the change, the decision and the world are one transaction. An operation that
+needs no approval makes no world (MEM-AUTH-4).
+
+What is proposed rests on the versions of the objects that it changes, not on the head of the
+branch: two operations on two objects never stand in each other's way. One whose object was changed
+meanwhile ends as failed, and may be proposed again.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from memoranda.identity import canonical_bytes, sha256_hex
+from memoranda.journeys.govern import operations
+from memoranda.journeys.govern.drafts import Drafts
+from memoranda.journeys.govern.rulebook import Guard
+from memoranda.journeys.govern.table import GovernedTable, Written
+from memoranda.journeys.govern.telling import Telling
+from memoranda.journeys.intent import documents, names
+from memoranda.journeys.intent.branching import SYSTEM, Branches
+from memoranda.journeys.intent.chronicle import Chronicle, Head, Standing
+from memoranda.journeys.intent.executing import failed
+from memoranda.journeys.intent.phases import with_traces
+from memoranda.journeys.intent.proposing import Proposer, Wish, missing_trace
+from memoranda.journeys.intent.recalling import NOTHING, Recalled
+from memoranda.journeys.intent.runtime import Genesis
+from memoranda.journeys.intent.sealing import Sealer
+from memoranda.kernel.actors import ActorRef
+from memoranda.kernel.clock import Clock
+from memoranda.kernel.errors import (
+    ApprovalPending,
+    DecisionRefused,
+    MarkMoved,
+    RecordError,
+)
+from memoranda.kernel.ids import IdSource
+from memoranda.kernel.json import JsonValue
+from memoranda.kernel.retry import RetryKey
+from memoranda.ledger.entry import entry_hash
+from memoranda.ledger.fact import Fact
+from memoranda.ledger.unit import (
+    Committed,
+    Current,
+    Draft,
+    Expected,
+    Place,
+    Unit,
+)
+from memoranda.recall.freeze import freeze_memory_context
+from memoranda.records.authority import MemoryOperation
+from memoranda.records.table import Note
+from memoranda.worlds.authority import Pending, Rejected
+from memoranda.worlds.decision import DecisionRecord
+from memoranda.worlds.host import HostExecutionResult
+from memoranda.worlds.intent import to_host_intent
+from memoranda.worlds.proposal import Proposal
+from memoranda.worlds.snapshot import Snapshot
+
+BRANCH: Final = SYSTEM
+ACTION: Final = "system.memory."
+SCHEMA_HASH: Final = sha256_hex(canonical_bytes({"form": "memoranda/memory-operations/1"}))
+_CHANGED: Final = "memory.changed"
+
+
+GENESIS: Final = Genesis(SCHEMA_HASH, {"last": None}, {})
+"""What the branch begins with; nothing is executed on it but what is approved here."""
+
+
+class Landing(NamedTuple):
+    """What an approved operation writes beside its decision."""
+
+    objects: "_Objects"
+    facts: list[Draft]
+    expects: list[Expected]
+
+
+class MemoryAuthority:
+    """Puts operations on one scope's memory to an authority, and carries out what is approved."""
+
+    def __init__(
+        self,
+        chronicle: Chronicle,
+        drafts: Drafts,
+        proposer: Proposer,
+        table: GovernedTable,
+        *,
+        actor: ActorRef,
+        clock: Clock,
+        ids: IdSource,
+        telling: Telling[Any],
+    ) -> None:
+        self._chronicle = chronicle
+        self._drafts = drafts
+        self._proposer = proposer
+        self._table = table
+        self._actor = actor
+        self._clock = clock
+        self._telling = telling
+        self._branches = Branches(chronicle)
+        self._sealer = Sealer(chronicle, SCHEMA_HASH, ids)
+
+    def takes(self, proposal: Proposal, /) -> bool:
+        """Whether a proposal is about memory itself."""
+        return proposal.intent.body.type.startswith(ACTION)
+
+    async def put(
+        self,
+        drafts: Sequence[Draft],
+        asked: Sequence[MemoryOperation],
+        note: Note,
+        risk: str | None,
+        key: RetryKey | None,
+    ) -> Written:
+        """Propose changes; they are done if they are approved at once.
+
+        It has the traces of the reasoning phases that it is made in, and goes with them (M-2).
+        ApprovalPending while somebody has to decide, DecisionRefused if it was rejected.
+        """
+        operation = asked[0].type
+        changes = [operations.to_wire(draft) for draft in drafts]
+        wish = with_traces(
+            Wish(ACTION + operation, {"changes": changes}, has_input=True, actor=self._actor)
+        )
+        head = await self._branches.opened(BRANCH, GENESIS, actor=note.actor, at=note.at)
+        proposal = self._proposer.proposal(wish, head, SCHEMA_HASH, note.at)
+        judged, verdict = self._proposer.judged(proposal, note.at)
+        about = [operations.id_of(one) for one in changes]
+        facts, record = self._proposer.facts(
+            proposal,
+            BRANCH,
+            judged,
+            verdict,
+            decided_by=self._actor,
+            risk=risk,
+            about=tuple(dict.fromkeys([*about, *(one.name for one in wish.rests_on)])),
+            is_to_run=False,
+            key=key,
+        )
+        proposal_id = proposal.proposal_id
+        if record is None or isinstance(verdict, Pending | Rejected):
+            try:
+                committed = await self._chronicle.commit(
+                    facts, actor=note.actor, at=note.at,
+                    expects=wish.rests_on, key=key, about=proposal_id,
+                )  # fmt: skip
+            except MarkMoved as moved:
+                raise await missing_trace(self._chronicle, moved.name) from None
+            return await self.told(committed, operation)
+        while True:
+            landing = await self._landing(proposal, record, changes, head, facts)
+            landing.expects.extend(wish.rests_on)
+            try:
+                committed = await self._land(landing, note.actor, note.at, key, proposal_id)
+            except MarkMoved as moved:
+                if moved.name in {one.name for one in wish.rests_on}:
+                    raise await missing_trace(self._chronicle, moved.name) from None
+                continue
+            if not committed.fresh:
+                return await self.told(committed, operation)
+            done = Committed(committed.places[: len(changes)], about[0])
+            return Written(done, list(landing.objects.made))
+
+    async def carry_out(
+        self, standing: Standing, record: DecisionRecord, decided: list[Draft],
+        expects: list[Expected], *, actor: ActorRef, now: int,
+    ) -> None:  # fmt: skip
+        """Do what was approved, in one transaction with the decision.
+
+        If an object was changed meanwhile, the decision stands, and the operation has failed. The
+        hooks of whoever decides hear of what was done.
+        """
+        proposal = standing.proposal
+        changes = proposal.intent.body.input["changes"]
+        head = await self._branches.head(BRANCH)
+        while True:
+            landing = await self._landing(proposal, record, changes, head, decided)
+            landing.expects.extend(expects)
+            try:
+                await self._land(landing, str(actor), now)
+            except MarkMoved as moved:
+                if moved.name in {expected.name for expected in expects}:
+                    raise
+            except RecordError as refused:
+                over = await self._landing(proposal, record, [], head, decided, str(refused))
+                over.expects.extend(expects)
+                await self._land(over, str(actor), now)
+                return
+            else:
+                await self._telling.tell(landing.objects.made)
+                return
+
+    # ------------------------------------------------------------------------- landing
+
+    async def _land(
+        self,
+        landing: Landing,
+        actor: str,
+        at: int,
+        key: RetryKey | None = None,
+        about: str = "",
+    ) -> Committed:
+        def decide(found: Sequence[Current | None]) -> list[Draft]:
+            return [*landing.objects(found), *landing.facts]
+
+        unit = Unit(
+            actor, at, decide, landing.objects.reads, key, about, expects=tuple(landing.expects)
+        )
+        return await self._chronicle.run(unit)
+
+    async def _landing(
+        self,
+        proposal: Proposal,
+        record: DecisionRecord,
+        changes: Sequence[JsonValue],
+        head: Head,
+        decided: Sequence[Draft],
+        failure: str | None = None,
+    ) -> Landing:
+        """The objects' next versions, the decision, the execution and its world, as one."""
+        at = self._clock.now_ms()
+        base = await self._chronicle.kept(head.fact)
+        intent = to_host_intent(proposal.intent)
+        before = Snapshot.known({**base.parts, "input": {}})
+        frozen = freeze_memory_context(before, NOTHING)
+        if failure is None:
+            ids = sorted({operations.id_of(one) for one in changes})
+            last = {"operation": intent.type, "ids": ids, "proposalId": proposal.proposal_id}
+            result = _done(frozen, {"last": last}, at, intent.intent_id)
+        else:
+            result = failed(frozen, intent, _CHANGED, failure, now=at, schema_hash=SCHEMA_HASH)
+        begun = self._begun(proposal, head, frozen, at)
+        sealing = self._sealer.sealing(
+            proposal,
+            head,
+            None,  # whole, and so independent of other operations, which may be erased
+            frozen.input,
+            result,
+            decision_id=record.decision_id,
+            approved_at=None,
+            at=at,
+        )
+        expected, is_known = await self._chronicle.expected(sealing.world.world_id)
+        facts = self._chronicle.drafts([begun, *sealing.facts(is_known=is_known)])
+        guarded = await self._table.rulebook.guard()
+        objects = _Objects(changes, self._drafts, str(proposal.actor), guarded)
+        return Landing(objects, [*decided, *facts], [expected])
+
+    def _begun(self, proposal: Proposal, head: Head, frozen: Snapshot, at: int) -> Fact:
+        return documents.begun(
+            execution_key=proposal.execution_key,
+            proposal_id=proposal.proposal_id,
+            branch=BRANCH,
+            base=head.world,
+            parent=head.fact.seq,
+            schema_hash=SCHEMA_HASH,
+            now=at,
+            random_seed=proposal.intent.intent_id,
+            input=frozen.input,
+            recall=Recalled("none", NOTHING).to_wire(),
+            sources=(),
+            made_from=names.branches(BRANCH),
+        )
+
+    async def told(self, committed: Committed, operation: str) -> Written:
+        """What became of a proposal that is not done, or of a retry of one."""
+        if not await self._chronicle.is_there(names.proposal(committed.about)):
+            return Written(committed, [])
+        standing = await self._chronicle.standing(committed.about)
+        proposal = standing.proposal
+        if standing.decision is None:
+            raise ApprovalPending(proposal.proposal_id, operation)
+        if proposal.status != "completed":
+            reason = standing.decision.document["decision"].get("reasoning", proposal.status)
+            raise DecisionRefused(proposal.proposal_id, f"it was {proposal.status}: {reason}")
+        id = operations.id_of(proposal.intent.body.input["changes"][0])
+        return Written(Committed(await self._places(id), id, fresh=False), [])
+
+    async def _places(self, id: str) -> list[Place]:
+        past = await self._chronicle.versions(id)
+        return [Place(one.seq, entry_hash(one.entry)) for one in past[-1:]]
+
+
+class _Objects:
+    """Makes the objects' next versions of what is read; it may run more than once."""
+
+    def __init__(
+        self, changes: Sequence[JsonValue], drafts: Drafts, actor: str, guarded: Guard
+    ) -> None:
+        self.reads = [operations.id_of(one) for one in changes]
+        self.made: list[Draft] = []
+        self._changes = changes
+        self._drafts = drafts
+        self._actor = actor
+        self._guarded = guarded
+
+    def __call__(self, found: Sequence[Current | None]) -> list[Draft]:
+        salts = [self._drafts.salt() for _ in self._changes]
+        made = operations.from_wire(self._changes, found, salts=salts)
+        # Whoever proposed it contributed it, whoever approved it did not.
+        self.made = [draft._replace(actor=self._actor) for draft in made]
+        self._guarded(self.made)
+        return self.made
+
+
+def _done(frozen: Snapshot, data: JsonValue, at: int, seed: str) -> HostExecutionResult:
+    wire = frozen.to_wire()
+    wire["data"] = data
+    meta = frozen.meta
+    wire["meta"] = {**meta.to_wire(), "version": meta.version + 1, "timestamp": at,
+                    "randomSeed": seed}  # fmt: skip
+    return HostExecutionResult(outcome="completed", terminal_snapshot=Snapshot.from_wire(wire))

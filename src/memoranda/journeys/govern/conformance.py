@@ -1,0 +1,463 @@
+"""Conformance: what memory rests on is compared whenever it is opened (GOV-BREAK).
+
+A difference that nothing on record excuses, damage that `verify` or a read finds, and a model that
+the scope does not declare are each logged as a break, once. Opening never fails for it and writes
+nothing: what it finds stands at once, and is logged before the handle's first write. While a break
+stands, nothing is returned or recorded as factual, and a recorded re-audit lifts it.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import cast
+
+from memoranda.journeys.audit.checkpoints import Checkpoints, checkpoint_of, root_at
+from memoranda.journeys.audit.verify import Progress, nobody
+from memoranda.journeys.audit.whole import Audit, audit, disagreeing
+from memoranda.journeys.govern.auditing import check_report, lifted
+from memoranda.journeys.govern.drafts import Drafts
+from memoranda.journeys.govern.receipts import Receipt
+from memoranda.journeys.govern.table import GovernedTable
+from memoranda.journeys.records.contents import check_text
+from memoranda.kernel.actors import parse_actor
+from memoranda.kernel.clock import Clock
+from memoranda.kernel.errors import (
+    AuditRefused,
+    EntryDamaged,
+    InvalidPolicy,
+    InvalidProof,
+    ItemDamaged,
+    PolicyRefused,
+    SessionDamaged,
+    StoreReadOnly,
+)
+from memoranda.ledger.anchor import Finding
+from memoranda.ledger.breaks import (
+    Break,
+    Fingerprint,
+    LogHead,
+    compare,
+    of_damages,
+    outside,
+    undeclared,
+)
+from memoranda.ledger.damage import Check, Damage, first_damages
+from memoranda.ledger.entry import Kind, entry_hash, genesis, read_entry
+from memoranda.ledger.governance import (
+    Governance,
+    ReAudit,
+    audit_body,
+    break_body,
+    fingerprint_body,
+    policy_body,
+    standing,
+)
+from memoranda.ledger.policy import OversightRules, Policy, declared
+from memoranda.ledger.tree import BLOCK
+from memoranda.ledger.unit import INDEX_FORM, REBUILDING, Draft, Head, Place, Unit
+
+ANCHORED_AT_OPEN = 8
+"""How many of an anchor's newest notes are compared when a handle is opened; `verify` takes all."""
+
+ACTOR = "system:memoranda"
+
+_Note = tuple[Kind, bytes]
+"""An entry about the whole memory: its kind, and its body."""
+
+Used = Mapping[str, Collection[str]]
+"""The identities of the models that were used, by role."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How a scope stands, for people and programs."""
+
+    scope: str
+    origin: str
+    size: int
+    checkpoint: str | None
+    """The newest checkpoint that is kept with the journal, as a note."""
+    policies: Mapping[str, Policy]
+    breaks: Mapping[str, str]
+    anchors: Sequence[Finding]
+    unreachable: Mapping[str, str]
+
+
+class Conformance:
+    """The policies, breaks and audits of one scope."""
+
+    def __init__(
+        self,
+        scope: str,
+        table: GovernedTable,
+        drafts: Drafts,
+        clock: Clock,
+        checkpoints: Checkpoints,
+        models: Mapping[str, str] | None = None,
+    ) -> None:
+        self._scope = scope
+        self._table = table
+        self._ledger = table.ledger
+        self._drafts = drafts
+        self._clock = clock
+        self._checkpoints = checkpoints
+        self.rulebook = table.rulebook
+        self._models: Used = {role: [identity] for role, identity in (models or {}).items()}
+        self._one_at_a_time = asyncio.Lock()
+
+    # ------------------------------------------------------------------------- opening
+
+    async def on_open(self) -> None:
+        """Compare what memory rests on now with what it rested on. Nothing is written."""
+        state = await self.logged()
+        found, _ = await self._opening(state)
+        new = [one for one in found if one.id not in state.standing]
+        self.rulebook.unrecorded = {one.id: standing(one) for one in new}
+
+    async def log_opening(self, at: int | None = None) -> None:
+        """Log what broke, and what memory rests on now; at this time, or now."""
+        async with self._one_at_a_time:
+            state = await self.logged()
+            found, notes = await self._opening(state)
+            if await self._log(state, found, notes, at):
+                self.rulebook.unrecorded = {}
+
+    async def _opening(self, state: Governance) -> tuple[list[Break], list[_Note]]:
+        """The breaks, and what else the journal does not say of the memory as it is now."""
+        now = await self._fingerprint(state)
+        found = [
+            *await self._changes(state, now),
+            *await self._of_damages(state, await self._damages_at_end(state)),
+        ]
+        models, new, declared_first = self._of_models(state, self._models)
+        now = replace(now, policies={**now.policies, "models": models.digest})
+        before = state.fingerprint
+        is_same = before is not None and before.digest == now.digest
+        is_known = before is not None and (before.log is not None or now.log is None)
+        kept = [] if is_same and is_known else [_note("maintenance", fingerprint_body(now))]
+        return [*found, *new], [*declared_first, *kept]
+
+    async def used_models(self, used: Used, at: int) -> Sequence[Draft]:
+        """What is to be logged of models that were used, with what was made with them (GOV-BREAK).
+
+        One that the scope does not declare is a break; the first one of a role that it declares
+        nothing for is declared by its use.
+        """
+        async with self._writing(at):
+            state = await self.state()
+            _, found, declared_first = self._of_models(state, used)
+            new = [break_body(one) for one in found if one.id not in state.standing]
+            notes = [*(_note("conformance_break", body) for body in new), *declared_first]
+            return [Draft(kind, body, self._drafts.salt(), actor=ACTOR) for kind, body in notes]
+
+    async def state(self) -> Governance:
+        """What the journal says of the memory as a whole, and what was found since."""
+        return await self.rulebook.state()
+
+    async def logged(self) -> Governance:
+        """What the journal says of it."""
+        return await self.rulebook.logged()
+
+    async def status(self) -> Status:
+        """How the scope stands, its anchors compared anew."""
+        state, head = await self.state(), await self._ledger.head()
+        notes = await self._ledger.notes()
+        findings = await self._checkpoints.findings(newest=ANCHORED_AT_OPEN)
+        return Status(
+            self._scope,
+            head.origin,
+            head.size,
+            notes[0] if notes else None,
+            {str(kind): policy for kind, policy in state.policies.items()},
+            state.breaks,
+            findings,
+            dict(self._checkpoints.failures),
+        )
+
+    # -------------------------------------------------------------------------- damage
+
+    async def audit(self, *, progress: Progress = nobody) -> Audit:
+        """Verify the ledger, compare it with its checkpoints and its anchors, log all damage."""
+        if self.rulebook.unrecorded:  # logged first, so that the report is of a journal that has it
+            with suppress(StoreReadOnly):
+                await self._table.begin(self._clock.now_ms())
+        return await self.recorded(await audit(self._checkpoints, progress=progress))
+
+    async def recorded(self, found: Audit) -> Audit:
+        """An audit whose damage is on record, as far as it can be; `Audit.recorded` says so."""
+        # That no known key has signed is what an auditor asked for, and no damage.
+        damages = [one for one in found.report.damages.found if one.name != "signature"]
+        return replace(found, recorded=await self.record(damages))
+
+    async def record(self, damages: Sequence[Damage]) -> bool | None:
+        """Log damage as conformance breaks, each once; False if this handle can't write.
+
+        None if there is none. What stands already, or was accepted by a re-audit, is on record.
+        """
+        if not damages:
+            return None
+        async with self._writing():
+            state = await self.state()
+            # Of what is wrong at the end of the journal, this names the entries.
+            damages = [*await self._damages_at_end(state), *damages]
+            return await self._log(state, await self._of_damages(state, damages))
+
+    async def note(self, failed: BaseException | None) -> None:
+        """Log the damage that something failed of, if that is what it failed of."""
+        await self.note_all([failed])
+
+    async def note_all(self, failed: Sequence[BaseException | None]) -> None:
+        """The same for several, as one."""
+        damages = [damage for one in failed if (damage := damage_of(one)) is not None]
+        await self.record(damages)
+
+    # ------------------------------------------------------------------------ policies
+
+    async def change_policy(self, policy: Policy, *, reason: str, actor: str) -> Receipt:
+        """Put a policy's next version into force (GOV-BREAK)."""
+        check_text("reason", reason)
+        state = await self.state()
+        if policy.kind not in state.policies:
+            raise InvalidPolicy(policy.kind, "there is no such policy")
+        if policy.kind == "oversight" and parse_actor(actor).kind == "agent":
+            raise PolicyRefused("oversight", f"{actor!r} wants to change it, and no agent may")
+        body = policy_body(state.policies[policy.kind], policy, reason)
+        place = await self._append(actor, [_note("policy_change", body)])
+        await self.log_opening()  # what memory rests on has changed, with a trail
+        return _receipt(policy.id, policy.version, place)
+
+    async def record_audit(
+        self,
+        audit_ref: str,
+        *,
+        report: Audit,
+        reason: str,
+        actor: str,
+        accept: Collection[int | str] = (),
+    ) -> Receipt:
+        """Record a re-audit that rests on a report of `verify`: it lifts what was before it.
+
+        1. agents can't, unless the policy lets them
+        2. the report is of the journal as it is: nothing but notices came since
+        3. each damage in it was accepted before, or is named now
+        4. the breaks that the report looked at are lifted; the models that they are about are
+           declared from here on, in the place of those that were
+        """
+        check_text("audit_ref", audit_ref)
+        check_text("reason", reason)
+        async with self._writing():
+            state = await self.state()
+            # 1.
+            oversight = state.policies["oversight"].read(OversightRules)
+            if parse_actor(actor).kind == "agent" and not oversight.agents_may_audit:
+                why = f"{actor!r} is an agent; let a person record it"
+                raise AuditRefused(f"{why}, or change the policy oversight")
+            # 2.
+            head = await self._ledger.head()
+            since = range(report.report.head.size, head.size)
+            entries = await self._ledger.bytes_at(since)
+            # 3.
+            damages = check_report(report.report, head, entries, state, accept)
+            # 4.
+            over = lifted(state, report.report.head.size, damages)
+            audit = ReAudit(
+                audit_ref, reason, report.report.size, report.report.root.hex(), over, damages
+            )
+            audit = replace(audit, objects=await self._objects_of(audit.damaged))
+            notes = [_note("policy_change", audit_body(state, audit))]
+            models = state.policies["models"]
+            roles = _audited_models(state, over)
+            if roles:
+                after = declared(models, roles)
+                why = f"audited: {audit_ref}"
+                notes.append(_note("policy_change", policy_body(models, after, why)))
+                models = after
+            now = await self._fingerprint(state)
+            now = replace(now, policies={**now.policies, "models": models.digest})
+            if over:  # what is compared from here on
+                notes.append(_note("maintenance", fingerprint_body(now)))
+            return _receipt("re_audit", 1, await self._append(actor, notes))
+
+    # ------------------------------------------------------------------------- inside
+
+    async def _changes(self, state: Governance, now: Fingerprint) -> list[Break]:
+        """What changed since the fingerprint that is kept."""
+        before = state.fingerprint
+        root_then = None
+        if before is not None and before.log is not None:
+            size = before.log.size
+            if size <= (await self._ledger.head()).size:
+                try:
+                    root_then = (await root_at(self._ledger, size)).hex()
+                except InvalidProof:  # entries are missing: that is damage, and is told as such
+                    root_then = before.log.root
+        return compare(before, now, state.trail, root_then=root_then, since=state.fingerprint_at)
+
+    async def _damages_at_end(self, state: Governance) -> list[Damage]:
+        """What is wrong with the notices, the end of the journal and its newest checkpoints.
+
+        The rest is for `verify`: nobody waits for that when a handle is opened.
+        """
+        head = await self._ledger.head()
+        found = [*state.unreadable, *await self._at_end(head)]
+        if not found and not await self._has_lost(state.damaged):
+            found += await self._of_tree()
+        findings = await self._checkpoints.findings(newest=ANCHORED_AT_OPEN)
+        found += [
+            Damage("anchor", None, str(one), disagreeing(one)) for one in findings if one.is_alarm
+        ]
+        return found
+
+    async def _at_end(self, head: Head) -> list[Damage]:
+        """Whether the journal ends where its head says, and its last block is whole.
+
+        Somebody may write meanwhile: an entry beyond the head is one too many if the head stays.
+        """
+        found = []
+        is_longer = bool(await self._ledger.bytes_at([head.size]))
+        if is_longer and (await self._ledger.head()).size == head.size:
+            found.append(Damage("seq", head.size, "it stands beyond the end of the journal"))
+        if not head.size:
+            if head.entry_hash.hex() != genesis(head.origin):
+                found.append(Damage("head", None, "it is of no entry, and not of this journal"))
+            return found
+        block = range((head.size - 1) // BLOCK * BLOCK, head.size)
+        stored = await self._ledger.bytes_at(block)
+        found += [Damage("seq", seq, "it is not there") for seq in block if seq not in stored]
+        last = stored.get(head.size - 1)
+        if last is not None and entry_hash(last) != head.entry_hash:
+            why = "the entry before it is not the one that it was written after"
+            found.append(Damage("previous", head.size, why))
+        return found
+
+    async def _of_tree(self) -> list[Damage]:
+        try:
+            await checkpoint_of(self._ledger)
+        except InvalidProof as damaged:
+            return [Damage("tree", None, damaged.why)]
+        return []
+
+    async def _has_lost(self, accepted: Collection[int]) -> bool:
+        """Whether entries are gone, as a re-audit accepted: then there is no root over them."""
+        return len(await self._ledger.bytes_at(accepted)) < len(accepted)
+
+    async def _of_damages(self, state: Governance, damages: Sequence[Damage]) -> list[Break]:
+        """The breaks that damage is, without what is on record."""
+        known = state.accepted.union(*(one.damages for one in state.standing.values()))
+        found = first_damages(damages, state.damaged)
+        new = [one for one in found if one.name not in known]
+        digests: dict[int, str] = {}
+        seqs = [one.entry for one in new if one.entry is not None]
+        for seq, entry in (await self._ledger.bytes_at(seqs)).items():
+            with suppress(InvalidProof):  # one that can't be read names no digest
+                digests[seq] = read_entry(entry).body_digest
+        return list(of_damages(new, digests, state.audited))
+
+    async def _objects_of(self, seqs: Collection[int]) -> set[str]:
+        """The ids of the objects that these entries are about, as their rows say."""
+        found: set[str] = set()
+        if seqs:
+            async with self._ledger.snapshot() as snapshot, aclosing(snapshot.rows()) as chunks:
+                async for rows in chunks:
+                    found |= {row.version.id for row in rows if row.seq in seqs}
+        return found
+
+    def _of_models(self, state: Governance, used: Used) -> tuple[Policy, list[Break], list[_Note]]:
+        """The policy of models after these were used, the breaks, and the change of the policy."""
+        models = state.policies["models"]
+        seen = {role: sorted(known) for role, known in used.items()}
+        first = undeclared(models, seen)
+        if not first:
+            return models, outside(models, seen), []
+        after = declared(models, first)
+        reason = f"declared by their first use: {', '.join(sorted(first))}"
+        note = _note("policy_change", policy_body(models, after, reason))
+        return after, outside(models, seen), [note]
+
+    async def _fingerprint(self, state: Governance) -> Fingerprint:
+        log = None
+        with suppress(InvalidProof):  # then the log can't be verified, and that is a break
+            checkpoint = await checkpoint_of(self._ledger)
+            log = LogHead(checkpoint.size, checkpoint.root.hex())
+        return Fingerprint(
+            index=await self._index(state),
+            policies={kind: policy.digest for kind, policy in state.policies.items()},
+            log=log,
+        )
+
+    async def _index(self, state: Governance) -> str | None:
+        """How the index was built; while it is made anew, how it had been."""
+        built = (await self._ledger.index()).tokenizer
+        if built == REBUILDING:
+            return None if state.fingerprint is None else state.fingerprint.index
+        return built or INDEX_FORM
+
+    @asynccontextmanager
+    async def _writing(self, at: int | None = None) -> AsyncIterator[None]:
+        """One at a time looks at the state and writes what follows from it.
+
+        What comes before a handle's first write is written first: it looks at the state, too.
+        """
+        with suppress(StoreReadOnly):  # then what is to be written is refused as well
+            await self._table.begin(self._clock.now_ms() if at is None else at)
+        async with self._one_at_a_time:
+            yield
+
+    async def _log(
+        self,
+        state: Governance,
+        found: Sequence[Break],
+        notes: Sequence[_Note] = (),
+        at: int | None = None,
+    ) -> bool:
+        """Log breaks that don't stand already, and what else is to be noted, as one.
+
+        False where this handle can't write: then the breaks stand for it alone.
+        """
+        new = {one.id: one for one in found if one.id not in state.standing}
+        notes = [*(_note("conformance_break", break_body(one)) for one in new.values()), *notes]
+        if not notes:
+            return not self.rulebook.unrecorded
+        try:
+            await self._append(ACTOR, notes, at)
+        except StoreReadOnly:
+            self.rulebook.unrecorded.update({id: standing(one) for id, one in new.items()})
+            return False
+        return True
+
+    async def _append(self, actor: str, notes: Sequence[_Note], at: int | None = None) -> Place:
+        """Append these in one unit, at a time or now; where the first of them stands."""
+        drafts = [Draft(kind, body, self._drafts.salt()) for kind, body in notes]
+        unit = Unit(actor, self._clock.now_ms() if at is None else at, lambda _: drafts)
+        return (await self._table.commit(unit)).places[0]
+
+
+def _note(kind: Kind, body: bytes) -> _Note:
+    return kind, body
+
+
+def _receipt(id: str, version: int, place: Place) -> Receipt:
+    return Receipt(id, version, place.entry_hash.hex(), place.seq + 1)
+
+
+def damage_of(failed: BaseException | None) -> Damage | None:
+    """The damage that a read met; None for an error that is no damage."""
+    match failed:
+        case ItemDamaged():
+            return Damage("item", None, f"the item {failed.item}: {failed.why}")
+        case SessionDamaged():
+            return Damage("session", None, f"the session {failed.session!r}: {failed.why}")
+        case EntryDamaged():
+            return Damage(cast("Check", failed.part), failed.entry, failed.why)
+    return None
+
+
+def _audited_models(state: Governance, over: Collection[str]) -> dict[str, list[str]]:
+    """For each role, the models that the lifted breaks are about."""
+    roles: dict[str, list[str]] = {}
+    for id in over:
+        role, identity = state.standing[id].role, state.standing[id].identity
+        if role is not None and identity is not None:
+            roles.setdefault(role, []).append(identity)
+    return {role: sorted(set(known)) for role, known in roles.items()}

@@ -1,0 +1,112 @@
+"""The gate before memory: every change asks a MemoryAuthorityPolicy first (D-MEM-5)."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from memoranda.journeys.govern import operations
+from memoranda.journeys.govern.drafts import Drafts
+from memoranda.journeys.govern.table import Decide, FilteredLedger, GovernedTable, Written
+from memoranda.kernel.actors import ActorRef
+from memoranda.kernel.errors import RecordError
+from memoranda.kernel.retry import RetryKey
+from memoranda.ledger.unit import Committed, Current, Draft, Everything, Unit
+from memoranda.records.authority import (
+    RISKS,
+    MemoryAuthorityPolicy,
+    MemoryOperation,
+    Risk,
+    risk_of,
+)
+from memoranda.records.table import Note
+
+
+class Authority(Protocol):
+    """Takes proposals of changes (`authority.MemoryAuthority`)."""
+
+    async def put(
+        self,
+        drafts: Sequence[Draft],
+        asked: Sequence[MemoryOperation],
+        note: Note,
+        risk: str | None,
+        key: RetryKey | None,
+    ) -> Written:
+        """Propose changes; they are done if they are approved at once."""
+        ...
+
+    async def told(self, committed: Committed, operation: str) -> Written:
+        """What became of a proposal that is not done, or of a retry of one."""
+        ...
+
+
+class GatedTable(GovernedTable):
+    """Records whose changes go through a MemoryAuthorityPolicy."""
+
+    def __init__(
+        self,
+        ledger: FilteredLedger,
+        drafts: Drafts,
+        on_commit: Callable[[int], None] | None,
+        policy: MemoryAuthorityPolicy,
+        actor: ActorRef,
+    ) -> None:
+        super().__init__(ledger, drafts, on_commit)
+        self._policy = policy
+        self._actor = actor
+        self.authority: Authority | None = None
+        """Set once what it works with is there, which includes this table."""
+
+    async def add(
+        self, fresh: list[Draft], note: Note, key: RetryKey | None, about: str
+    ) -> Written:
+        """Store new objects, or propose them."""
+        return await self.change((), note, lambda _: fresh, key, about, creates=True)
+
+    async def change(
+        self,
+        ids: Sequence[str] | Everything,
+        note: Note,
+        decide: Decide,
+        key: RetryKey | None = None,
+        about: str = "",
+        *,
+        creates: bool = False,
+    ) -> Written:
+        """Run a unit of work, or propose it, where the policy says so.
+
+        1. what it would change is found out without changing it
+        2. nothing of it needs approval: it is done, and no world is made (MEM-AUTH-4)
+        3. something does: all of it is proposed (MEM-AUTH-2)
+        """
+        # 1.
+        planned: list[Draft] = []
+        portions: list[Draft] = []
+
+        def plan(found: Sequence[Current | None]) -> list[Draft]:
+            planned[:] = [*portions, *decide(found)]  # it may run a second time
+            if isinstance(ids, Everything):
+                portions[:] = planned
+            return []
+
+        try:
+            await self.commit(Unit(note.actor, note.at, plan, ids))
+        except RecordError:
+            if key is None or self.authority is None:
+                raise
+            # Unless it was done before: then the key is known, and it does not come to this again.
+            written = await super().change(ids, note, decide, key, about)
+            return await self.authority.told(written.committed, "do this")
+        actor_id = self._actor.actor_id
+        asked = [operations.operation_of(draft, actor_id, is_new=creates) for draft in planned]
+        needed = [one for one in asked if self._policy.requires_authority(one)]
+        # 2.
+        if not needed or self.authority is None:
+            return await super().change(ids, note, decide, key, about)
+        # 3.
+        risks = [risk_of(self._policy, one) for one in needed]
+        return await self.authority.put(planned, needed, note, _highest(risks), key)
+
+
+def _highest(risks: Sequence[Risk | None]) -> Risk | None:
+    known = [risk for risk in risks if risk is not None]
+    return max(known, key=RISKS.index) if known else None

@@ -1,0 +1,226 @@
+"""Deciding: the inbox, and the answers of those who are asked.
+
+A decision is bound to the proposal's own bytes and to the world that it rests on, is made once,
+and can't be changed afterwards. Whoever answers never selects memory again (M-4): there is nothing
+here to select with.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple, Protocol
+
+from memoranda.journeys.intent import documents, names
+from memoranda.journeys.intent.chronicle import Chronicle, Standing
+from memoranda.kernel.actors import ActorRef
+from memoranda.kernel.errors import DecisionRefused, MarkMoved, WorldErased
+from memoranda.kernel.ids import IdSource
+from memoranda.kernel.json import JsonValue
+from memoranda.kernel.reach import out_of_reach
+from memoranda.ledger.unit import Draft, Expected
+from memoranda.worlds.authority import (
+    Approved,
+    Asked,
+    AuthorityPolicy,
+    Pending,
+    Verdict,
+    decision_record,
+)
+from memoranda.worlds.decision import DecisionRecord, Vote, VoteChoice
+from memoranda.worlds.proposal import Proposal
+
+SYSTEM_ACTOR = ActorRef(actor_id="memoranda", kind="system")
+"""Who puts on record that nobody answered in time."""
+
+
+class Waiting(NamedTuple):
+    """A proposal in the inbox: what it would do, what it rests on, and for whom it waits."""
+
+    proposal: Proposal
+    branch: str
+    waiting_for: tuple[ActorRef, ...]
+    until: int | None
+    risk: str | None
+    votes: tuple[Vote, ...]
+
+    @property
+    def memory(self) -> JsonValue:
+        """The memory that led to it, as its trace says (M-2); None if none did."""
+        trace = self.proposal.trace
+        return None if trace is None or trace.context is None else trace.context.get("memory")
+
+    def to_wire(self) -> dict[str, JsonValue]:
+        """All of it, as JSON."""
+        return {
+            "proposal": self.proposal.to_wire(),
+            "branch": self.branch,
+            "waitingFor": [str(actor) for actor in self.waiting_for],
+            "until": self.until,
+            "risk": self.risk,
+            "votes": [vote.to_wire() for vote in self.votes],
+        }
+
+
+class Answer(NamedTuple):
+    """What an answer came to: how the proposal stands after it, and its decision, if it is one."""
+
+    proposal_id: str
+    verdict: Verdict
+    decision: DecisionRecord | None
+
+
+class CarriesOut(Protocol):
+    """Does what was approved in one transaction with the decision: operations on memory itself."""
+
+    def takes(self, proposal: Proposal, /) -> bool:
+        """Whether it is for this to carry out; others are run by whoever has their domain."""
+        ...
+
+    async def carry_out(
+        self,
+        standing: Standing,
+        record: DecisionRecord,
+        decided: list[Draft],
+        expects: list[Expected],
+        *,
+        actor: ActorRef,
+        now: int,
+    ) -> None:
+        """Write the decision, and what follows from it."""
+        ...
+
+
+ReadPolicy = Callable[[Mapping[str, JsonValue]], AuthorityPolicy]
+
+
+class Decider:
+    """Takes the answers to the proposals of one scope."""
+
+    def __init__(
+        self,
+        chronicle: Chronicle,
+        read_policy: ReadPolicy,
+        ids: IdSource,
+        carries_out: CarriesOut,
+    ) -> None:
+        self._chronicle = chronicle
+        self._read_policy = read_policy
+        self._ids = ids
+        self._carries_out = carries_out
+
+    async def inbox(self, now: int) -> list[Waiting]:
+        """What waits for a decision, the oldest first; what nobody answered in time is decided."""
+        found = []
+        for proposal_id in await self._chronicle.named(names.OPEN):
+            try:
+                standing = await self._chronicle.standing(proposal_id)
+            except WorldErased:
+                continue
+            if standing.decision is not None:  # made since the names were read
+                continue
+            asked, verdict = self._judged(standing, standing.votes, now)
+            if not isinstance(verdict, Pending):
+                with suppress(DecisionRefused):  # somebody else was faster
+                    await self._settle(standing, asked, verdict, None, SYSTEM_ACTOR, now)
+                continue
+            found.append(
+                Waiting(
+                    standing.proposal,
+                    standing.branch,
+                    verdict.waiting_for,
+                    verdict.until,
+                    standing.risk,
+                    tuple(standing.votes),
+                )
+            )
+        return sorted(found, key=lambda one: (one.proposal.submitted_at, one.proposal.proposal_id))
+
+    async def settle(self, proposal_id: str, now: int) -> None:
+        """Put it on record if nobody answered a proposal in time."""
+        standing = await self._chronicle.standing(proposal_id)
+        if standing.decision is None:
+            asked, verdict = self._judged(standing, standing.votes, now)
+            if not isinstance(verdict, Pending):
+                with suppress(DecisionRefused):  # somebody else was faster
+                    await self._settle(standing, asked, verdict, None, SYSTEM_ACTOR, now)
+
+    async def answer(
+        self,
+        proposal_id: str,
+        choice: VoteChoice,
+        *,
+        actor: ActorRef,
+        reason: str | None,
+        now: int,
+    ) -> Answer:
+        """Answer a proposal that waits; DecisionRefused to whoever may not, or comes too late.
+
+        1. it still waits, and its time is not over
+        2. whoever answers may
+        3. the answer is on record, and the decision with it, if it is one
+        """
+        standing = await self._chronicle.standing(proposal_id)
+        # 1.
+        if standing.decision is not None:
+            raise DecisionRefused(proposal_id, f"it is {standing.proposal.status} already")
+        asked, before = self._judged(standing, standing.votes, now)
+        if not isinstance(before, Pending):
+            await self._settle(standing, asked, before, None, SYSTEM_ACTOR, now)
+            raise DecisionRefused(proposal_id, "nobody answered in time, and that is on record now")
+        # 2.
+        policy = self._read_policy(standing.waits_for)
+        with out_of_reach("an authority"):
+            refused = policy.may_vote(asked, actor)
+        if refused is not None:
+            raise DecisionRefused(proposal_id, refused)
+        # 3.
+        vote = Vote(voter=actor, decision=choice, reasoning=reason, voted_at=now)
+        asked, verdict = self._judged(standing, [*standing.votes, vote], now)
+        return await self._settle(standing, asked, verdict, vote, actor, now)
+
+    def _judged(self, standing: Standing, votes: Sequence[Vote], now: int) -> tuple[Asked, Verdict]:
+        asked = Asked(standing.proposal, tuple(votes), standing.proposal.submitted_at, now)
+        policy = self._read_policy(standing.waits_for)
+        with out_of_reach("an authority"):
+            return asked, policy.judge(asked)
+
+    async def _settle(
+        self,
+        standing: Standing,
+        asked: Asked,
+        verdict: Verdict,
+        vote: Vote | None,
+        actor: ActorRef,
+        now: int,
+    ) -> Answer:
+        """Put an answer, and what follows from it, on record in one transaction."""
+        proposal = standing.proposal
+        facts = [] if vote is None else [documents.voted(proposal.proposal_id, vote)]
+        record = None
+        is_ours = isinstance(verdict, Approved) and self._carries_out.takes(proposal)
+        if not isinstance(verdict, Pending):
+            record = decision_record(
+                asked, verdict, decision_id=f"dec-{self._ids.new_id()}", decided_by=actor
+            )
+            facts.append(
+                documents.decided(
+                    record,
+                    proposal_digest=standing.asked.entry.body_digest,
+                    base_world=proposal.base_world,
+                    is_to_run=isinstance(verdict, Approved) and not is_ours,
+                    waited_at=standing.asked.seq,
+                )
+            )
+        drafts: list[Draft] = self._chronicle.drafts(facts)
+        expects = [Expected(names.proposal(proposal.proposal_id), standing.newest)]
+        try:
+            if record is not None and is_ours:
+                await self._carries_out.carry_out(
+                    standing, record, drafts, expects, actor=actor, now=now
+                )
+            else:
+                await self._chronicle.commit(drafts, actor=str(actor), at=now, expects=expects)
+        except MarkMoved:
+            raise DecisionRefused(
+                proposal.proposal_id, "somebody else answered at the same time; look at it again"
+            ) from None
+        return Answer(proposal.proposal_id, verdict, record)

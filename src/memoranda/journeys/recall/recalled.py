@@ -1,0 +1,188 @@
+"""What a recall comes to: an outcome, what was selected, and the trace of it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Generic, Literal, TypeVar
+
+from memoranda.journeys.recall.verifying import Shown
+from memoranda.kernel.errors import RecallFailed
+from memoranda.kernel.json import JsonValue
+from memoranda.ledger.object import Trust
+from memoranda.recall.frame import Framed, framed
+from memoranda.recall.selector import Outcome
+from memoranda.recall.trace import (
+    MemoryRef,
+    MemoryTrace,
+    SelectedMemory,
+    VerificationEvidence,
+)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Item(Generic[T]):
+    """One memory that was selected: what it says is an interpretation until `original` is read."""
+
+    selected: SelectedMemory
+    """As it stands in the journal: who verified it and when, without the proof."""
+    data: T
+    """What the record says; of a world, the state that was reached."""
+    said: JsonValue
+    """The same, as JSON."""
+    text: str
+    kind: Literal["record", "world"]
+    id: str
+    """The record's id; of a world, that of the execution that reached it."""
+    version: int | None
+    seq: int
+    """The entry of the journal that holds it."""
+    created_at: int
+    score: float | None
+    trust: Trust
+    origin: str
+    source: str
+    """What is noted where it is read: the record's id, or the name of what left the world."""
+    why_not_verified: str | None = None
+    shown: Shown | None = None
+    """What a proof of it is made of."""
+
+    @cached_property
+    def evidence(self) -> VerificationEvidence | None:
+        """The proof, which anybody can check without any store; None where it can't be proved."""
+        return None if self.shown is None else self.shown.evidence()
+
+    @property
+    def ref(self) -> MemoryRef:
+        """Where the original is."""
+        return self.selected.ref
+
+    @property
+    def reason(self) -> str:
+        """Why it was selected."""
+        return self.selected.reason
+
+    @property
+    def confidence(self) -> float:
+        """How sure whoever selected it is, from 0 to 1."""
+        return self.selected.confidence
+
+    @property
+    def verified(self) -> bool:
+        """Whether its original was verified."""
+        return self.selected.verified
+
+    def to_wire(self) -> dict[str, JsonValue]:
+        """All of it but the proof, as JSON."""
+        wire: dict[str, JsonValue] = {
+            "ref": self.ref.to_wire(),
+            "kind": self.kind,
+            "id": self.id,
+            "data": self.said,
+            "reason": self.reason,
+            "confidence": self.confidence,
+            "verified": self.verified,
+            "trust": self.trust,
+            "createdAt": self.created_at,
+        }
+        if self.version is not None:
+            wire["version"] = self.version
+        if self.score is not None:
+            wire["score"] = self.score
+        if self.why_not_verified is not None:
+            wire["whyNotVerified"] = self.why_not_verified
+        return wire
+
+
+@dataclass(frozen=True)
+class Recalled(Generic[T]):
+    """A recall that is on record. Iterating over it gives its items, the best first."""
+
+    trace_id: str
+    outcome: Outcome
+    journaled: MemoryTrace
+    """The trace as it stands in the journal, without proofs."""
+    notes: Sequence[str] = ()
+    """Why it is degraded."""
+    error: str | None = None
+    """Why it failed."""
+    details: Mapping[str, JsonValue] = field(default_factory=dict)
+    selected_items: tuple[Item[T], ...] = ()
+    """What was selected; none where it failed. `items` is for whoever uses them."""
+    seq: int = -1
+    """The entry of the journal that holds the trace."""
+
+    @cached_property
+    def trace(self) -> MemoryTrace:
+        """The trace with all proofs: what a proposal carries."""
+        selected = [
+            SelectedMemory(
+                ref=one.ref,
+                reason=one.reason,
+                confidence=one.confidence,
+                verified=one.verified,
+                evidence=one.evidence,
+            )
+            for one in self.selected_items
+        ]
+        light = self.journaled
+        return MemoryTrace(
+            selector=light.selector,
+            query=light.query,
+            selected_at=light.selected_at,
+            at_world_id=light.at_world_id,
+            selected=selected,
+        )
+
+    @property
+    def items(self) -> tuple[Item[T], ...]:
+        """What was selected, the best first; RecallFailed where it failed.
+
+        An error is never an empty list.
+        """
+        if self.outcome == "failed":
+            raise RecallFailed(self.trace_id, self.error or "nobody knows why")
+        return self.selected_items
+
+    def __iter__(self) -> Iterator[Item[T]]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def framed(self) -> str:
+        """The memory as it is shown to a model: quoted data with its origin and trust."""
+        return framed(
+            [
+                Framed(
+                    one.text,
+                    one.origin,
+                    one.trust,
+                    one.verified,
+                    (one.kind,) * (one.kind == "world"),
+                )
+                for one in self.items
+            ]
+        )
+
+    def to_wire(self) -> dict[str, JsonValue]:
+        """All of it but the proofs, as JSON."""
+        wire: dict[str, JsonValue] = {
+            "traceId": self.trace_id,
+            "outcome": self.outcome,
+            "selector": self.journaled.selector.model_dump(
+                mode="json", by_alias=True, exclude_none=True
+            ),
+            "query": self.journaled.query,
+            "selectedAt": self.journaled.selected_at,
+            "atWorldId": self.journaled.at_world_id,
+        }
+        if self.notes:
+            wire["notes"] = list(self.notes)
+        if self.error is not None:
+            wire["error"] = self.error
+        else:
+            wire["items"] = [one.to_wire() for one in self.selected_items]
+        return wire

@@ -1,0 +1,407 @@
+"""Recalling: a selector picks, what it picked is verified, and the trace is written (R-2).
+
+Only then is anything handed out.
+
+1. who asks, for what, and when
+2. the selector picks; what it raises makes the outcome failed, never an empty list
+3. what it picked is looked up, and verified                                      (M-1)
+4. what may not be handed out is left out: unverified, beyond the budget or top_k
+5. the trace is journaled, with the world that it was made at: no trace, no memory
+6. the result
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, Generic, NamedTuple, TypeVar
+
+from memoranda.journeys.govern.conformance import Conformance
+from memoranda.journeys.govern.facts import check_name
+from memoranda.journeys.govern.table import FilteredLedger
+from memoranda.journeys.intent.branching import EMPTY, first_world
+from memoranda.journeys.intent.chronicle import MEMORY, Chronicle
+from memoranda.journeys.intent.phases import unnoted
+from memoranda.journeys.intent.recalling import described
+from memoranda.journeys.recall.documents import traced
+from memoranda.journeys.recall.recalled import Item, Recalled
+from memoranda.journeys.recall.resolving import Resolved, Resolving, Unresolved
+from memoranda.journeys.recall.sources import ScopeSources, accepting
+from memoranda.journeys.recall.verifying import Candidate, Tree, Verified, Verifying, damaged
+from memoranda.journeys.records.codec import DataCodec
+from memoranda.kernel.actors import ActorRef
+from memoranda.kernel.clock import Clock
+from memoranda.kernel.errors import (
+    CapabilityMissing,
+    InvalidFilter,
+    InvalidInput,
+    InvalidObject,
+    MarkMoved,
+    MemorandaError,
+    WorldErased,
+)
+from memoranda.kernel.ids import IdSource
+from memoranda.kernel.json import JsonValue
+from memoranda.kernel.reach import check_reach, observed, reached
+from memoranda.ledger.trust import trust_of
+from memoranda.ledger.unit import Current, Draft, Unit
+from memoranda.recall.budget import Count, estimate, fits
+from memoranda.recall.meaning import Meaning
+from memoranda.recall.proof import Method
+from memoranda.recall.selector import (
+    Constraints,
+    Outcome,
+    Request,
+    Selection,
+    Selector,
+    check_query,
+    check_top_k,
+)
+from memoranda.recall.trace import MemoryTrace, SelectedMemory, VerificationEvidence
+from memoranda.recall.wellformed import NoSelection, well_formed
+from memoranda.worlds.world import MAIN
+
+T = TypeVar("T")
+
+INCLUSION: Final[Method] = "inclusion"
+"""How memory is verified."""
+
+MANY: Final = 20
+"""How many are named of what is left out."""
+
+log = logging.getLogger("memoranda.recall")
+
+
+class _Picked(NamedTuple):
+    """What is left of a selection, and what is said of it."""
+
+    items: Sequence[tuple[Resolved, Verified]]
+    tree: Tree | None
+    notes: Sequence[str]
+    error: str | None
+    selection: Selection
+
+    @property
+    def sources(self) -> list[str]:
+        """What takes the trace along when it is erased: what was selected, by id or name."""
+        return [one.input for one, _ in self.items]
+
+    def without(self, source: str) -> "_Picked":
+        """The same without what is gone by now, and with a word about it."""
+        left = [(one, proved) for one, proved in self.items if one.input != source]
+        if len(left) == len(self.items):
+            raise WorldErased(MEMORY, source)  # it was none of these
+        note = f"{source} was selected, and is left out: it is gone by now"
+        return self._replace(items=left, notes=[*self.notes, note])
+
+
+class Recaller(Generic[T]):
+    """Recalls the memory of one scope."""
+
+    def __init__(
+        self,
+        ledger: FilteredLedger,
+        chronicle: Chronicle,
+        conformance: Conformance,
+        codec: DataCodec[T],
+        clock: Clock,
+        ids: IdSource,
+        meaning: Meaning | None = None,
+    ) -> None:
+        self._ledger = ledger
+        self._chronicle = chronicle
+        self._conformance = conformance
+        self._codec = codec
+        self._clock = clock
+        self._ids = ids
+        self._meaning = meaning
+        self._resolving = Resolving(ledger, chronicle)
+        self.verifying: Final = Verifying(ledger)
+
+    async def recall(
+        self,
+        query: str,
+        selector: Selector,
+        *,
+        top_k: int,
+        constraints: Constraints,
+        by: ActorRef,
+        branch: str = MAIN,
+        subject: str | None = None,
+        reasoning_id: str | None = None,
+        count: Count = estimate,
+    ) -> Recalled[T]:
+        """Select memory for a question; InvalidFilter for what can't be asked."""
+        check_query(query)
+        check_top_k(top_k)
+        _check_subject(subject)
+        check_reach()
+        # 1.
+        at = self._clock.now_ms()
+        request = Request(query, top_k, at, by, constraints, accepting(constraints, at))
+        # 2. to 4.
+        picked = await self._picked(request, selector, count)
+        # 5.
+        world = await self._at_world(branch, at)
+        while True:
+            recalled = self._recalled(request, selector, world, picked)
+            try:
+                seq = await self._write(recalled, picked, by, reasoning_id, subject)
+            except (WorldErased, MarkMoved) as gone:
+                picked = picked.without(gone.name)  # erased or forgotten meanwhile: not to be told
+                continue
+            # 6.
+            reached(picked.sources)
+            return replace(recalled, seq=seq)
+
+    async def _at_world(self, branch: str, at: int) -> str:
+        """The head of a branch; where nothing was run yet, the genesis of nothing.
+
+        Its id is the same everywhere, and follows from what anybody knows: a recall seals no world
+        (MEM-AUTH-4).
+        """
+        try:
+            head = await self._chronicle.head(branch)
+        except WorldErased:
+            head = None
+        return first_world(EMPTY, at).world_id if head is None else head.world
+
+    async def _picked(self, request: Request, selector: Selector, count: Count) -> _Picked:
+        constraints = request.constraints
+        sources = ScopeSources(self._ledger, self._chronicle, self._meaning, request)
+        # 2.
+        with observed(), unnoted():  # what it looks at on its way is not what it picks
+            try:
+                selection = well_formed(await selector.select(request, sources))
+            except CapabilityMissing:
+                raise  # wrong use: nothing was selected, and nothing is told
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is told
+                return _failed(error)
+        # 3.
+        notes = list(selection.notes)
+        unreadable = sources.damaged
+        notes += [f"entry {one.entry} is left out: {one.why}" for one in unreadable[:MANY]]
+        if len(unreadable) > MANY:
+            notes.append(f"{len(unreadable) - MANY:,} others are left out: they are damaged")
+        await self._conformance.note_all(unreadable)
+        resolved, left_out = await self._looked_up(selection, request, sources)
+        notes += [f"{one.name} was selected, and is left out: {one.why}" for one in left_out[:MANY]]
+        if len(left_out) > MANY:
+            notes.append(f"{len(left_out) - MANY:,} others were selected, and are left out")
+        state = await self._conformance.state()
+        broken = next(iter(state.breaks.values()), None)
+        if broken is not None:
+            notes.append(f"a conformance break stands: {broken}")
+        verified, tree = await self.verifying.verified(
+            [
+                Candidate(one.ref, one.seq, one.against or damaged(state, one.seq), one.snapshot)
+                for one in resolved
+            ],
+            by=selector.actor or request.by,
+            at=request.at,
+            broken=broken,
+        )
+        # 4.
+        items = [
+            (one, proved)
+            for one, proved in zip(resolved, verified, strict=True)
+            if one.chosen.confidence >= constraints.min_confidence
+            and not (constraints.verified_only and not _is_trusted(one, proved))
+        ][: request.top_k]
+        if constraints.token_budget is not None:
+            try:
+                room = fits([one.text for one, _ in items], constraints.token_budget, count)
+            except InvalidInput:
+                raise  # what counts is whoever asks to say, and it is no number
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is told
+                return _failed(error)
+            items = items[:room]
+        return _Picked(items, tree, notes, None, selection)
+
+    async def _looked_up(
+        self, selection: Selection, request: Request, sources: ScopeSources
+    ) -> tuple[list[Resolved], list[Unresolved]]:
+        """What a selector named, each once, and what of it is not handed out."""
+        resolved: dict[str, Resolved] = {}
+        left_out: list[Unresolved] = []
+        for chosen in selection.chosen:
+            is_read = sources.has_read(chosen)
+            found = await self._resolving.resolved(chosen, request, is_read=is_read)
+            if isinstance(found, Resolved) and found.kind == "record":
+                found = self._readable(found)
+            if isinstance(found, Unresolved):
+                left_out.append(found)
+            else:
+                resolved.setdefault(found.ref.world_id, found)
+        return list(resolved.values()), left_out
+
+    def _readable(self, found: Resolved) -> Resolved | Unresolved:
+        """A record with its data as the handle has it: what is no `T` is not for this handle."""
+        try:
+            return found._replace(data=self._codec.decode(found.said))
+        except InvalidInput:  # which may repeat words of it, and it is not in the trace
+            return Unresolved(found.id, "its data are not what this handle reads")
+
+    def _recalled(
+        self, request: Request, selector: Selector, world: str, picked: _Picked
+    ) -> Recalled[T]:
+        who = selector.actor or request.by
+        by = VerificationEvidence(method=INCLUSION, verified_at=request.at, verified_by=who)
+        selected = [
+            SelectedMemory(
+                ref=one.ref,
+                reason=one.chosen.reason,
+                confidence=one.chosen.confidence,
+                verified=proved.is_verified,
+                evidence=None if proved.shown is None else by,
+            )
+            for one, proved in picked.items
+        ]
+        trace = MemoryTrace(
+            selector=who,
+            query=request.query,
+            selected_at=request.at,
+            at_world_id=world,
+            selected=selected,
+        )
+        outcome: Outcome = "found" if selected else "empty"
+        if picked.notes:
+            outcome = "degraded"
+        if picked.error is not None:
+            outcome = "failed"
+        items = tuple(
+            self._item(memory, one, proved)
+            for memory, (one, proved) in zip(selected, picked.items, strict=True)
+        )
+        return Recalled(
+            f"trace-{self._ids.new_id()}",
+            outcome,
+            trace,
+            tuple(picked.notes),
+            picked.error,
+            _details(request, selector, picked),
+            items,
+        )
+
+    def _item(self, memory: SelectedMemory, one: Resolved, proved: Verified) -> Item[T]:
+        return Item(
+            memory,
+            one.data,
+            one.said,
+            one.text,
+            one.kind,
+            one.id,
+            one.version,
+            one.seq,
+            one.created_at,
+            one.chosen.score,
+            trust_of(one.trust),
+            one.origin,
+            one.input,
+            proved.why_not,
+            proved.shown,
+        )
+
+    async def _write(
+        self,
+        recalled: Recalled[T],
+        picked: _Picked,
+        by: ActorRef,
+        reasoning_id: str | None,
+        subject: str | None,
+    ) -> int:
+        fact = traced(
+            recalled.trace_id,
+            recalled.outcome,
+            recalled.journaled,
+            recalled.details,
+            picked.sources,
+            reasoning_id=reasoning_id,
+            subject=subject,
+        )
+        drafts = self._chronicle.drafts([fact])
+        records = list(dict.fromkeys(one.id for one, _ in picked.items if one.kind == "record"))
+        worlds = [one.newest for one, _ in picked.items if one.newest is not None]
+        # Those of what was selected that had not come to an end when they were verified.
+        active = {one.id for one, _ in picked.items if one.kind == "record" and not one.against}
+
+        def decide(found: Sequence[Current | None]) -> Sequence[Draft]:
+            for current in found:
+                if current is None or current.status == "active":
+                    continue
+                if current.status == "erased" or current.id in active:
+                    raise WorldErased(MEMORY, current.id)
+            return drafts
+
+        at = recalled.journaled.selected_at
+        committed = await self._chronicle.run(
+            Unit(str(by), at, decide, records, None, "", expects=list(dict.fromkeys(worlds)))
+        )
+        return committed.places[0].seq
+
+
+def _is_trusted(one: Resolved, proved: Verified) -> bool:
+    """Whether it may be handed out where only verified memory may: nor is it untrusted."""
+    return proved.is_verified and trust_of(one.trust) != "untrusted"
+
+
+def _check_subject(subject: str | None) -> None:
+    try:
+        check_name("subject", subject)
+    except InvalidObject as refused:
+        raise InvalidFilter("subject", refused.why) from None
+
+
+def _failed(error: Exception) -> _Picked:
+    """A selection that failed; what the error says is on record only where it is our own.
+
+    The text of any other may repeat whatever the selector was shown, and a trace of nothing goes
+    with nothing.
+    """
+    log.warning("a selection failed", exc_info=error)
+    is_ours = isinstance(error, NoSelection | MemorandaError) and not isinstance(
+        error, InvalidInput
+    )
+    why = described(error) if is_ours else f"{type(error).__name__} (its text is in the log alone)"
+    return _Picked((), None, (), why, Selection(()))
+
+
+def _details(request: Request, selector: Selector, picked: _Picked) -> dict[str, JsonValue]:
+    """What `why` tells of a selection beside its trace."""
+    asked = request.constraints
+    given: dict[str, JsonValue] = {
+        "minConfidence": asked.min_confidence or None,
+        "verifiedOnly": asked.verified_only or None,
+        "validAt": asked.valid_at,
+        "asOf": asked.as_of,
+        "tags": list(asked.tags) or None,
+        "createdFrom": asked.created_from,
+        "createdTo": asked.created_to,
+        "tokenBudget": asked.token_budget,
+    }
+    details: dict[str, JsonValue] = {
+        "selector": selector.name,
+        "topK": request.top_k,
+        "constraints": {name: value for name, value in given.items() if value is not None},
+        "items": [_told(one, proved) for one, proved in picked.items],
+        "below": [{"id": one.id, "score": one.score} for one in picked.selection.below],
+    }
+    if picked.tree is not None:
+        details["size"], details["root"] = picked.tree.size, picked.tree.root
+        if picked.tree.signed is not None:
+            details["signed"] = picked.tree.signed
+    if picked.notes:
+        details["notes"] = list(picked.notes)
+    if picked.error is not None:
+        details["error"] = picked.error
+    return details
+
+
+def _told(one: Resolved, proved: Verified) -> dict[str, JsonValue]:
+    told: dict[str, JsonValue] = {"kind": one.kind, "id": one.id, "seq": one.seq}
+    if one.version is not None:
+        told["version"] = one.version
+    if one.chosen.score is not None:
+        told["score"] = one.chosen.score
+    if proved.why_not is not None:
+        told["whyNot"] = proved.why_not
+    return told

@@ -1,0 +1,288 @@
+"""What selectors look at: the records and worlds of one scope, now or as they were."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import aclosing, suppress
+from typing import Any, NamedTuple, TypeVar
+
+from memoranda.identity import decode
+from memoranda.journeys.govern.table import FilteredLedger
+from memoranda.journeys.intent import documents, names
+from memoranda.journeys.intent.chronicle import Chronicle, Found
+from memoranda.kernel.errors import CapabilityMissing, EntryDamaged, WorldErased, WorldNotFound
+from memoranda.ledger.codec import Unreadable
+from memoranda.ledger.derive import row_of, tags_of
+from memoranda.ledger.entry import body_digest, read_entry
+from memoranda.ledger.object import status_of
+from memoranda.ledger.trust import trust_of
+from memoranda.ledger.unit import Current, StoredEntry
+from memoranda.ledger.walk import OBJECT_KINDS
+from memoranda.recall.asking import Asked, asked
+from memoranda.recall.candidates import Scored
+from memoranda.recall.corpus import Corpus, of_object
+from memoranda.recall.index import Ranking, Within
+from memoranda.recall.meaning import Meaning
+from memoranda.recall.ranking import Mode, seeds_for
+from memoranda.recall.selector import (
+    Below,
+    Chosen,
+    Constraints,
+    Nearest,
+    PastWorld,
+    Request,
+    Selection,
+)
+from memoranda.recall.selectors import UNASKED, newest_reason
+from memoranda.records.filter import MemoryFilter
+from memoranda.text.values import texts
+from memoranda.worlds.world import MAIN
+
+R = TypeVar("R")
+
+SPARE = 32
+"""So many more of the newest are read, for those that may not be found."""
+
+
+class ScopeSources:
+    """The memory of one scope, for one request, as of when its constraints say."""
+
+    def __init__(
+        self,
+        ledger: FilteredLedger,
+        chronicle: Chronicle,
+        meaning: Meaning | None,
+        request: Request,
+    ) -> None:
+        self._ledger = ledger
+        self._chronicle = chronicle
+        self._meaning = meaning
+        self._request = request
+        self._size = request.constraints.as_of
+        self._read: dict[int, Chosen] = {}
+        self._damaged: list[EntryDamaged] = []
+
+    @property
+    def damaged(self) -> Sequence[EntryDamaged]:
+        """What would have been looked at, and is not what was written; each entry once."""
+        return list({one.entry: one for one in self._damaged}.values())
+
+    def has_read(self, chosen: Chosen) -> bool:
+        """Whether a version was read here just now, from this entry, as the constraints ask.
+
+        A selector may bring along what it kept from another time, or made up.
+        """
+        read = self._read.get(id(chosen.found))
+        return read is not None and (read.id, read.seq) == (chosen.id, chosen.seq)
+
+    def _note_read(self, request: Request, found: Sequence[Chosen]) -> None:
+        own = self._request
+        if request.accepts is own.accepts and request.constraints == own.constraints:
+            # Each is held, so that no other value comes to have its identity.
+            self._read |= {id(one.found): one for one in found if one.found is not None}
+
+    async def ranked(self, mode: Mode, request: Request, limit: int, below: int = 0) -> Selection:
+        """The records that fit the question, in the order of a mode."""
+        wanted = asked(request.query, at=request.at)
+
+        def make(current: Current, scored: Scored) -> Chosen | None:
+            is_sure = scored.confidence >= request.constraints.min_confidence
+            if not is_sure or not request.accepts(current):
+                return None
+            reason = scored.reason.readable(created_at=scored.created_at, at=request.at)
+            return Chosen(
+                reason,
+                scored.confidence,
+                current.id,
+                None,
+                scored.score,
+                current,
+                scored.seq,
+            )
+
+        found = await self._rank(mode, wanted, make, limit, below, request.constraints.within)
+        left_out = [Below(one.id, one.score) for one in found.below]
+        self._note_read(request, found.made)
+        return Selection(found.made, left_out, wanted.notes)
+
+    async def newest(self, request: Request, limit: int) -> Selection:
+        """The records that were made last, as the constraints ask."""
+        if request.constraints.min_confidence > UNASKED:
+            return Selection((), notes=("nothing is sure enough that nobody asked for",))
+        if self._size is not None:
+            then = [one for one in await self._then() if request.accepts(one.current)]
+            then.sort(key=lambda one: one.current.created_at)  # which leaves ties as they are
+            return self._newest([one.current for one in then[::-1][:limit]], request)
+        within = request.constraints.within
+        asked_for = limit + SPARE
+        while True:
+            page = MemoryFilter(
+                tags=within.tags or None,
+                created_after=within.created_from,
+                created_before=within.created_to,
+                limit=asked_for,
+            )
+            damaged: list[EntryDamaged] = []
+            read = await self._ledger.select(page, lambda current: current, damaged)
+            found = [one for one in read if request.accepts(one)]
+            if len(found) >= limit or len(read) + len(damaged) < asked_for:
+                self._damaged += damaged
+                return self._newest(found[:limit], request)
+            asked_for *= 4
+
+    def _newest(self, found: Iterable[Current], request: Request) -> Selection:
+        chosen = []
+        for one in found:
+            reason = newest_reason(one.created_at, request.at)
+            chosen.append(Chosen(reason, UNASKED, one.id, None, None, one))
+        return Selection(chosen)
+
+    async def nearest(self, request: Request, limit: int) -> Nearest:
+        """The records nearest in meaning, where the handle has an embedder."""
+        if self._meaning is None:
+            raise CapabilityMissing("embeddings without an embedder (docs/embeddings.md)")
+        found = await self._meaning.nearest(request, limit, self._damaged)
+        self._note_read(request, found.chosen)
+        return found
+
+    async def worlds(self, limit: int) -> Sequence[PastWorld]:
+        """The worlds that the main branch reached last, the newest first."""
+        within = self._request.constraints.within
+        found = []
+        for fact in await self._moves(limit):
+            if fact.type != documents.SEALED:
+                continue
+            with suppress(WorldErased, WorldNotFound):  # just now
+                world = await self._past_world(fact)
+                if within.has(world.created_at):  # no world has tags
+                    found.append(world)
+        return found
+
+    async def _moves(self, limit: int) -> Sequence[Found]:
+        """What moved the head of the main branch last, the newest first."""
+        name = names.branch(MAIN)
+        if self._size is None:
+            return await self._chronicle.latest(name, limit)
+        then: deque[Found] = deque(maxlen=limit)
+        with suppress(WorldErased):
+            async with aclosing(self._chronicle.each(name)) as facts:
+                async for fact in facts:
+                    if fact.seq >= self._size:
+                        break
+                    then.appendleft(fact)
+        return list(then)
+
+    async def _past_world(self, fact: Found) -> PastWorld:
+        said = fact.document
+        record = await self._chronicle.world(said["world"])
+        asked_for = (await self._chronicle.asked(said["proposalId"])).proposal
+        body, trace = asked_for["intent"]["body"], asked_for.get("trace", {})
+        text = "\n".join(texts([body["type"], body.get("input"), trace.get("summary")]))
+        return PastWorld(
+            said["world"],
+            said["executionKey"],
+            text,
+            said["completedAt"],
+            record.seq,
+        )
+
+    # ------------------------------------------------------------------------ as it was
+
+    async def _rank(
+        self,
+        mode: Mode,
+        wanted: Asked,
+        make: Callable[[Current, Scored], R | None],
+        limit: int,
+        below: int,
+        within: Within,
+    ) -> Ranking[R]:
+        if self._size is None:
+            return await self._ledger.rank(
+                mode,
+                wanted,
+                make,
+                limit=limit,
+                below=below,
+                within=within,
+                damaged=self._damaged,
+            )
+        then = await self._then()
+        corpus = Corpus(of_object(one.current, one.document, one.seq) for one in then)
+        by_id = {one.current.id: one for one in then}
+        made: list[R] = []
+        rest: list[Scored] = []
+        for scored in corpus.find(mode, wanted, limit=None, among=seeds_for(limit)):
+            was = by_id[scored.id]
+            if not within.has(was.current.created_at, tags_of(was.document)):
+                continue
+            if len(made) == limit:
+                if len(rest) == below:
+                    break
+                rest.append(scored)
+            elif (value := make(by_id[scored.id].current, scored)) is not None:
+                made.append(value)
+        return Ranking(made, rest, len(then), self._size)
+
+    async def _then(self) -> list["_Then"]:
+        """What was active when the journal had this size, in its order: its entries say so."""
+        newest: dict[str, _Then] = {}
+        async with self._ledger.snapshot() as snapshot, aclosing(snapshot.entries()) as chunks:
+            async for chunk in chunks:
+                for stored in chunk:
+                    if self._size is not None and stored.seq >= self._size:
+                        return [one for one in newest.values() if _is_active(one)]
+                    self._note(newest, stored)
+        return [one for one in newest.values() if _is_active(one)]
+
+    def _note(self, newest: dict[str, "_Then"], stored: StoredEntry) -> None:
+        entry = read_entry(stored.entry)
+        if entry.kind not in OBJECT_KINDS or stored.body is None or stored.salt is None:
+            return  # of no object; or erased since, with all versions of it
+        if isinstance(stored.body, Unreadable):
+            return  # nobody can read it
+        if body_digest(stored.salt, stored.body) != entry.body_digest:
+            why = "its body is not the one that was written"
+            self._damaged.append(EntryDamaged(stored.seq, "body", why))
+            return
+        document = decode(stored.body)
+        current = Current(*row_of(document), stored.body)
+        before = newest.get(current.id)
+        if before is not None and not before.current.status == current.status == "active":
+            del newest[current.id]  # what becomes active again is as new as what is created
+        newest[current.id] = _Then(current, document, stored.seq)
+
+
+class _Then(NamedTuple):
+    current: Current
+    document: Any
+    seq: int
+
+
+def _is_active(one: _Then) -> bool:
+    return status_of(one.document) == "active"
+
+
+def accepting(constraints: Constraints, at: int) -> Callable[[Current], bool]:
+    """Whether a record may be found: it holds at the time asked for, and is not judged False.
+
+    As `get` has it: without a time, what has expired by now is not found. Where only what is
+    verified is wanted, what nobody trusts takes no place of it.
+    """
+
+    def accepts(current: Current) -> bool:
+        when = constraints.valid_at
+        if when is not None:
+            if current.valid_from is not None and when < current.valid_from:
+                return False
+            if current.valid_to is not None and when > current.valid_to:
+                return False
+        elif (current.valid_to is not None and at > current.valid_to) or (
+            current.expires_at is not None and at >= current.expires_at
+        ):
+            return False
+        document = decode(current.body)
+        if constraints.verified_only and trust_of(document["trust"]) == "untrusted":
+            return False
+        return bool(document["verdict_type"] != "False")
+
+    return accepts

@@ -1,0 +1,290 @@
+"""`Records`: the contract of a memory store, kept once over any `RecordTable`.
+
+Validation, canonical bytes, ids, times, merging, retries and hooks are here; how rows are kept is
+the table's.
+"""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from functools import partial
+from operator import attrgetter
+from typing import Any, Final, Generic, TypeVar
+
+from memoranda.identity import canonical_bytes, decode
+from memoranda.journeys.records.absent import absent
+from memoranda.journeys.records.codec import DataCodec
+from memoranda.journeys.records.contents import (
+    UNCHANGED,
+    Unchanged,
+    annotating,
+    batch,
+    check_batch,
+    check_expected,
+    check_text,
+    is_possible_id,
+    new_row,
+    patching,
+    retry_key,
+)
+from memoranda.journeys.records.notify import notify
+from memoranda.kernel.actors import ActorRef
+from memoranda.kernel.clock import Clock
+from memoranda.kernel.errors import InvalidFilter, InvalidRecord, StoreClosed
+from memoranda.kernel.ids import IdSource
+from memoranda.kernel.reach import check_reach, check_writable, reached
+from memoranda.kernel.retry import RetryKey
+from memoranda.records.filter import MemoryFilter, refuse_unknown_keys
+from memoranda.records.hooks import MemoryHooks
+from memoranda.records.model import MemoryRecordInput, StoredMemoryRecord
+from memoranda.records.store import Capabilities, Capability, MemoryUpdate
+from memoranda.records.table import Change, Content, Edit, NewRow, Note, RecordTable, Row
+
+T = TypeVar("T")
+
+DELETED_BY_CALLER: Final = "deleted by caller"
+
+_ABILITIES: Final = frozenset(Capability) - {Capability.CONSOLIDATE}
+
+
+class Records(Generic[T]):
+    """Memory records of one scope; made by `memoranda.open(...)`, as its `.records`."""
+
+    def __init__(
+        self,
+        table: RecordTable,
+        *,
+        codec: DataCodec[T],
+        actor: ActorRef,
+        clock: Clock,
+        ids: IdSource,
+        hooks: MemoryHooks[T] | None = None,
+    ) -> None:
+        self._table = table
+        self._codec = codec
+        self._actor = str(actor)
+        self._clock = clock
+        self._ids = ids
+        self._hooks = hooks or MemoryHooks()
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Everything of the contract but consolidate, which needs governed memory."""
+        return Capabilities(_ABILITIES, self._table.filter_keys)
+
+    def close(self) -> None:
+        """Refuse everything from now on with StoreClosed."""
+        self._table = absent(StoreClosed)
+
+    # ---------------------------------------------------------------------- one record
+
+    async def create(
+        self,
+        record: MemoryRecordInput[T],
+        *,
+        idempotency_key: str | None = None,
+        reason: str | None = None,
+    ) -> str:
+        """Store a new record and return its id; RecordExists if the id is in use (MEM-CRUD-4).
+
+        With the id of a deleted record it is that record's next version. A retry with the same
+        idempotency key returns the first id and writes nothing.
+        """
+        note = self._note(reason)
+        row = self._new_row(record, note.at)
+        given = [record.id, record.created_at, record.updated_at]
+        key = retry_key(idempotency_key, "create", given, row.content)
+        (id,), is_fresh = await self._table.insert([row], note, key)
+        if is_fresh:
+            await self._tell_created([row])
+        return id
+
+    async def get(self, id: str) -> StoredMemoryRecord[T] | None:
+        """The record under this id, or None (MEM-CRUD-2)."""
+        check_reach()
+        found = await self._table.get(id, self._record) if is_possible_id(id) else None
+        if found is not None:
+            reached((id,))
+        return found
+
+    async def version(self, id: str) -> int | None:
+        """The version of the record under this id, counted from 1, or None."""
+        check_reach()
+        found = await self._table.get(id, attrgetter("version")) if is_possible_id(id) else None
+        if found is not None:
+            reached((id,))
+        return found
+
+    async def update(
+        self,
+        id: str,
+        patch: Any,
+        *,
+        expected_version: int | None = None,
+        idempotency_key: str | None = None,
+        reason: str | None = None,
+    ) -> None:
+        """Merge a patch into a record's data (MEM-PATCH-1).
+
+        RecordNotFound if there is none (MEM-CRUD-3). Tags and meta stay: see `annotate`.
+        """
+        note = self._note(reason)
+        edit = patching(self._codec, id, patch, expected_version)
+        request = ("update", id, expected_version, self._codec.encode_patch(patch))
+        await self._edit([edit], note, retry_key(idempotency_key, *request))
+
+    async def annotate(
+        self,
+        id: str,
+        *,
+        tags: Sequence[str] | Unchanged | None = UNCHANGED,
+        meta: dict[str, Any] | Unchanged | None = UNCHANGED,
+        expected_version: int | None = None,
+        reason: str | None = None,
+    ) -> None:
+        """Replace a record's tags, its meta, or both; what is not named stays; None removes it."""
+        edit = annotating(id, tags, meta, expected_version)
+        await self._edit([edit], self._note(reason), None)
+
+    async def delete(
+        self,
+        id: str,
+        *,
+        expected_version: int | None = None,
+        idempotency_key: str | None = None,
+        reason: str | None = None,
+    ) -> None:
+        """Let get and query no longer return this record; an unknown id is no error."""
+        note = self._note(reason or DELETED_BY_CALLER)
+        check_expected(expected_version)
+        if not is_possible_id(id):
+            return
+        key = retry_key(idempotency_key, "delete", id, expected_version)
+        removed = await self._table.remove([id], note, expected_version=expected_version, key=key)
+        await self._tell_deleted(removed)
+
+    # -------------------------------------------------------------------- many records
+
+    async def create_many(self, records: Sequence[MemoryRecordInput[T]]) -> list[str]:
+        """Store all of the records, or none; their ids in the same order."""
+        check_batch(records)
+        if not records:
+            return []
+        note = self._note(None)
+        rows = batch(records, lambda record: self._new_row(record, note.at))
+        inserted = await self._table.insert(rows, note)
+        await self._tell_created(rows)
+        return list(inserted.ids)
+
+    async def update_many(self, updates: Sequence[MemoryUpdate]) -> None:
+        """Make all of the updates in their order, or none."""
+        for place, update in enumerate(updates):
+            if not isinstance(update, MemoryUpdate):
+                kind = type(update).__name__
+                raise InvalidRecord(f"$[{place}]", f"an update is a MemoryUpdate, not {kind}")
+        if updates:
+            edits = [patching(self._codec, update.id, update.patch) for update in updates]
+            await self._edit(edits, self._note(None), None)
+
+    async def delete_many(self, ids: Sequence[str]) -> None:
+        """Delete all of these records, or none; unknown ids are no error."""
+        if isinstance(ids, str):
+            raise InvalidRecord("$", "ids are a list of strings, not one string")
+        possible = [id for id in dict.fromkeys(ids) if is_possible_id(id)]
+        if possible:
+            note = self._note(DELETED_BY_CALLER)
+            await self._tell_deleted(await self._table.remove(possible, note))
+
+    async def clear(self) -> None:
+        """Delete every record of this scope."""
+        removed: list[Row] | None = None if self._hooks.on_deleted is None else []
+        await self._table.clear(self._note(DELETED_BY_CALLER), removed)
+        await self._tell_deleted(removed or ())
+
+    # ------------------------------------------------------------------------- finding
+
+    async def query(self, filter: MemoryFilter) -> list[StoredMemoryRecord[T]]:
+        """The records that the filter asks for, as `records.filter.select` defines it."""
+        self._check(filter)
+        check_reach()
+        if self._hooks.on_queried is None:
+            found = await self._table.select(filter, self._record)
+            reached(record.id for record in found)
+            return found
+        rows = await self._table.select(filter, Row.itself)
+        found = [self._record(row) for row in rows]
+        reached(record.id for record in found)
+        await notify(
+            self._hooks, "on_queried", None, lambda: (filter, [self._copy(row) for row in rows])
+        )
+        return found
+
+    async def stream(self, filter: MemoryFilter) -> AsyncGenerator[StoredMemoryRecord[T], None]:
+        """What `query` would return when the stream starts, a few records at a time.
+
+        Hooks are not told of it. Close it with `aclose` when you leave it early.
+        """
+        self._check(filter)
+        check_reach()
+        async with aclosing(self._table.stream(filter)) as rows:
+            async for row in rows:
+                reached((row.id,))
+                yield self._record(row)
+
+    # ------------------------------------------------------------------ rows and values
+
+    def _new_row(self, record: MemoryRecordInput[T], now: int) -> NewRow:
+        return new_row(record, self._codec, self._ids, now)
+
+    def _record(self, row: Row) -> StoredMemoryRecord[T]:
+        id, _, created_at, updated_at, (data, tags, meta) = row
+        return StoredMemoryRecord(id, self._codec.decode(data), created_at, updated_at, tags, meta)
+
+    def _copy(self, row: Row) -> StoredMemoryRecord[T]:
+        """The record made of values of its own, though the row was made into one before."""
+        data, tags, meta = row.content
+        own = Content(decode(canonical_bytes(data)), tags, decode(canonical_bytes(meta)))
+        return self._record(row._replace(content=own))
+
+    async def _edit(self, edits: Sequence[Edit], note: Note, key: RetryKey | None) -> None:
+        changes = await self._table.edit(edits, note, key)
+        if self._hooks.on_updated is not None:
+            for change in changes:
+                await notify(
+                    self._hooks, "on_updated", change.before.id, partial(self._told_update, change)
+                )
+
+    async def _tell_created(self, rows: Sequence[NewRow]) -> None:
+        if self._hooks.on_created is not None:
+            for row in rows:
+                await notify(self._hooks, "on_created", row.id, partial(self._told_created, row))
+
+    async def _tell_deleted(self, rows: Sequence[Row]) -> None:
+        if self._hooks.on_deleted is not None:
+            for row in rows:
+                await notify(self._hooks, "on_deleted", row.id, partial(self._told_deleted, row))
+
+    def _told_update(self, change: Change) -> tuple[str, T, T]:
+        before, after = change
+        return (
+            before.id,
+            self._record(before).data,
+            self._codec.decode(after.thaw().data),
+        )
+
+    def _told_created(self, row: NewRow) -> tuple[StoredMemoryRecord[T]]:
+        stored = Row(row.id, 0, row.created_at, row.updated_at, row.content.thaw())
+        return (self._record(stored),)
+
+    def _told_deleted(self, row: Row) -> tuple[str, StoredMemoryRecord[T]]:
+        return row.id, self._record(row)
+
+    def _note(self, reason: str | None) -> Note:
+        check_writable()
+        if reason is not None:
+            check_text("reason", reason)
+        return Note(self._actor, self._clock.now_ms(), reason)
+
+    def _check(self, filter: MemoryFilter) -> None:
+        if not isinstance(filter, MemoryFilter):
+            raise InvalidFilter("$", f"a filter is a MemoryFilter, not {type(filter).__name__}")
+        refuse_unknown_keys(filter, self._table.filter_keys)

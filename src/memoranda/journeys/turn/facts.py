@@ -1,0 +1,208 @@
+"""The fact of a cycle: that it was, under which plan, and what it came to; never its content.
+
+It has digests of what was said, of the step outputs and of the items (ING-RAW), the outcome, and
+where the cycle failed at which step and with which code. The digests are salted: a short answer
+could be guessed else, by whoever reads an export. The salt is the cycle's own, stands beside the
+journal, and goes when the cycle is erased. Of the salt the fact has the digest: sixteen random
+bytes are nothing to guess, and with another salt nothing could be compared.
+
+The first cycle of a session also has digests of its plan's members: who comes with another plan is
+told what differs.
+
+What a cycle was given of earlier ones are its inputs: when one of these is erased, so is the cycle.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple
+
+from memoranda.identity import Frozen, decode, sha256, sha256_hex
+from memoranda.kernel.errors import CycleFailed, MemorandaError, PlanError
+from memoranda.kernel.json import JsonValue, storable
+from memoranda.ledger.beside import CYCLE
+from memoranda.ledger.entry import entry_hash, read_entry, salted
+from memoranda.ledger.fact import Fact
+from memoranda.ledger.unit import Ledger, StoredEntry
+from memoranda.plans.hashing import differing
+from memoranda.plans.plan import ExecutionPlan
+
+Outcome = Literal["completed", "failed", "cancelled"]
+
+TYPE: Final = "Cycle"
+CYCLES: Final = "cycles/"
+"""How the names begin that all cycles of a session are found by; its id follows."""
+
+_AT_ONCE: Final = 64
+UNKNOWN: Final = "unknown"
+"""The code of an error that is not ours."""
+
+
+def salted_digest(salt: bytes, digest: str) -> str:
+    """A digest as the fact of a cycle has it: sha256(salt ‖ sha256(value)), as that of a body."""
+    return salted(salt, bytes.fromhex(digest)).hex()
+
+
+def session_digest(name: str, body: bytes) -> str:
+    """What is salted of a session: its name, which has no line in it, and its document."""
+    return sha256_hex(name.encode() + b"\n" + body)
+
+
+class Left(NamedTuple):
+    """What a cycle leaves beside its fact, by digests that are not salted yet."""
+
+    items: Sequence[str]
+    session: str
+    recording: str | None
+
+
+class Began(NamedTuple):
+    """What is known of a cycle before its first step."""
+
+    cycle_id: str
+    session_ref: str
+    plan_hash: str
+    turn: str
+    """The digest of what was said, and of the session's name; not salted yet."""
+    is_recorded: bool
+
+    @property
+    def fingerprint(self) -> bytes:
+        """What a retry with the same id must be the same in."""
+        return sha256(f"{self.plan_hash}:{self.turn}".encode())
+
+    def fact(self, outcome: Outcome, **others: JsonValue) -> Fact:
+        """What the journal gets."""
+        says: dict[str, JsonValue] = {
+            "type": TYPE,
+            "cycleId": self.cycle_id,
+            "sessionRef": self.session_ref,
+            "planHash": self.plan_hash,
+            "outcome": outcome,
+            **others,
+        }
+        return Fact("cycle", says, marks=(CYCLE + self.cycle_id, CYCLES + self.session_ref))
+
+    def completed(
+        self,
+        outputs: Mapping[str, Frozen],
+        left: Left,
+        salt: bytes,
+        sources: Sequence[str] = (),
+        plan: Mapping[str, str] | None = None,
+    ) -> Fact:
+        """It landed: digests of what its steps gave, in their order, and of what it leaves.
+
+        `sources` are the cycles whose items it was given, and `plan` has the digests of the plan's
+        members where the session begins.
+        """
+        steps = [[id, salted_digest(salt, output.digest)] for id, output in outputs.items()]
+        members = [[name, salted_digest(salt, one)] for name, one in (plan or {}).items()]
+        recording: dict[str, JsonValue] = {}
+        if left.recording is not None:
+            recording["recording"] = salted_digest(salt, left.recording)
+        fact = self.fact(
+            "completed",
+            **({"plan": members} if members else {}),
+            turn=salted_digest(salt, self.turn),
+            steps=steps,
+            items=[salted_digest(salt, one) for one in left.items],
+            session=salted_digest(salt, left.session),
+            recorded=self.is_recorded,
+            salt=sha256_hex(salt),
+            **recording,
+        )
+        if not sources:
+            return fact
+        return fact._replace(
+            inputs=[CYCLE + source for source in sources], output=CYCLE + self.cycle_id
+        )
+
+    def failed(self, error: PlanError, plan: ExecutionPlan) -> Fact:
+        """It failed: at which step of the plan, where it was one, and with which code.
+
+        A step may raise what it likes, in whatever words: these are nobody's to keep (ING-RAW).
+        """
+        others: dict[str, JsonValue] = {"error": code_of(error)}
+        named = error.step if isinstance(error, CycleFailed) else getattr(error, "what", None)
+        if any(step.id == named for step in plan.steps):
+            others["step"] = named
+        return self.fact("failed", **others)
+
+
+def code_of(error: PlanError) -> str:
+    """The code of what a step raised, or of the failure itself where that is all there is."""
+    behind = error.__cause__
+    if behind is None:
+        return error.code
+    return behind.code if isinstance(behind, MemorandaError) else UNKNOWN
+
+
+class Cycle(NamedTuple):
+    """A cycle as the journal tells it."""
+
+    cycle_id: str
+    seq: int
+    entry_hash: str
+    at: int
+    document: Mapping[str, Any]
+
+    @property
+    def outcome(self) -> Outcome:
+        """What it came to."""
+        outcome: Outcome = self.document["outcome"]
+        return outcome
+
+
+async def cycles(ledger: Ledger, cycle_id: str) -> list[Cycle]:
+    """What the journal says of a cycle: every attempt at it, the first one first."""
+    if not storable(cycle_id):
+        return []
+    return [
+        _cycle(cycle_id, stored)
+        for stored in await ledger.marked(CYCLE + cycle_id)
+        if stored.body is not None and decode(stored.body).get("type") == TYPE
+    ]
+
+
+async def completed(ledger: Ledger, cycle_id: str) -> Cycle | None:
+    """The attempt at a cycle that landed; None if none did."""
+    found = (one for one in await cycles(ledger, cycle_id) if one.outcome == "completed")
+    return next(found, None)
+
+
+async def differing_members(
+    ledger: Ledger, session_ref: str, now: Mapping[str, str]
+) -> tuple[str, ...]:
+    """The members of a plan that are not those which a session began with; none if unknown."""
+    document = await _first_landed(ledger, session_ref)
+    if document is None or "plan" not in document:
+        return ()
+    salt = await ledger.origins.salt(document["cycleId"])
+    if salt is None:
+        return ()
+    began: dict[str, str] = dict(document["plan"])
+    return differing(began, {name: salted_digest(salt, one) for name, one in now.items()})
+
+
+async def _first_landed(ledger: Ledger, session_ref: str) -> dict[str, Any] | None:
+    after = -1
+    while stored := await ledger.marked(CYCLES + session_ref, after=after, limit=_AT_ONCE):
+        for one in stored:
+            document = {} if one.body is None else decode(one.body)
+            if document.get("outcome") == "completed":
+                return document
+        after = stored[-1].seq
+    return None
+
+
+async def salt_of(ledger: Ledger, landed: Cycle) -> bytes | None:
+    """The salt of a cycle that landed; None if it is gone, or is not the one that it had."""
+    salt = await ledger.origins.salt(landed.cycle_id)
+    if salt is None or sha256_hex(salt) != landed.document.get("salt"):
+        return None
+    return salt
+
+
+def _cycle(cycle_id: str, stored: StoredEntry) -> Cycle:
+    entry = read_entry(stored.entry)
+    body = b"" if stored.body is None else stored.body
+    return Cycle(cycle_id, stored.seq, entry_hash(stored.entry).hex(), entry.at, decode(body))

@@ -1,0 +1,212 @@
+"""Anchors: places outside of the database that keep its checkpoints, and what they tell.
+
+Whoever can write the database can rewrite all of it, checkpoints included. What an anchor kept they
+can't: a journal that is shorter than it once was was rolled back, one that has another root at the
+same size was rewritten. Nothing is known about what came after the newest checkpoint of an anchor.
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol
+
+from memoranda.kernel.errors import InvalidCheckpoint
+from memoranda.ledger.checkpoint import Checkpoint, parse_checkpoint
+from memoranda.ledger.signed_note import Signature, Standing, Verifier, check_signatures
+
+# ---------------------------------------------------------------------------- port
+
+
+@dataclass(frozen=True, slots=True)
+class KeptNote:
+    """A note as an anchor kept it, not yet read; ``where`` is its place in the anchor."""
+
+    where: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeptDamage:
+    """A place where an anchor holds no whole note.
+
+    ``torn``: writing broke off there, and nobody was told that it had landed; ``damaged``: a note
+    that is not what was written.
+    """
+
+    where: str
+    what: Literal["torn", "damaged"]
+    why: str
+
+
+Kept = KeptNote | KeptDamage
+
+
+class ConsistencyProofs(Protocol):
+    """Proves to an anchor that the tree grew from what the anchor saw last (RFC 6962 2.1.2)."""
+
+    async def __call__(self, old_size: int, /) -> Sequence[bytes]:
+        """The proof from a size, at least 1, to that of the checkpoint being published."""
+        ...
+
+
+class Anchor(Protocol):
+    """Keeps checkpoints where the database's writers can't change them."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        ...
+
+    async def publish(
+        self, note: str, /, proofs: ConsistencyProofs | None = None
+    ) -> tuple[Signature, ...]:
+        """Keep a checkpoint; when it returns, it is kept. AnchorFailed otherwise.
+
+        A witness asks for the proof from what it saw last, and answers with its own signatures. A
+        plain file needs no proof and signs nothing.
+        """
+        ...
+
+    def read(self, origin: str | None = None, /) -> AsyncIterator[Kept]:
+        """The notes of an origin, or all, the oldest first; damage is shown whatever the origin."""
+        ...
+
+
+# ---------------------------------------------------------------------- comparing
+
+Verdict = Literal[
+    "agrees", "rolled_back", "forked", "missing", "other_origin", "bad_signature", "malformed",
+    "damaged", "torn",
+]  # fmt: skip
+"""What a kept checkpoint says about a journal.
+
+``agrees``: the journal has this root at this size; ``rolled_back``: it is shorter than it was;
+``forked``: it has another root at this size; ``missing``: there is no such journal;
+``other_origin``: the checkpoint is of another journal; ``bad_signature``: the signature of a known
+key does not hold; ``malformed``: it is no checkpoint; ``damaged``, ``torn``: see `KeptDamage`.
+"""
+
+_CALM: Final[frozenset[Verdict]] = frozenset({"agrees", "torn"})
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A checkpoint that was kept, its signatures judged; whether it is true is still open."""
+
+    where: str
+    checkpoint: Checkpoint
+    standing: Standing
+    signed_by: tuple[str, ...] = ()
+    """The known keys that signed it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one place of an anchor says. Every place gives one; what agrees too."""
+
+    verdict: Verdict
+    where: str
+    why: str
+    claim: Claim | None = None
+    """None where there is no checkpoint to be read."""
+
+    @property
+    def standing(self) -> Standing | None:
+        """What the signatures are worth: a report says 'unsigned' where nobody signed."""
+        return self.claim.standing if self.claim else None
+
+    @property
+    def is_alarm(self) -> bool:
+        """Whether the journal or the anchor is not what it was.
+
+        A torn note alarms nobody: whoever wrote it was never told that it was kept.
+        """
+        return self.verdict not in _CALM
+
+    def __str__(self) -> str:
+        """The finding in one line, with what its signatures are worth."""
+        text = f"{self.where}: {self.verdict}: {self.why}"
+        if self.claim is None:
+            return text
+        who = f" by {', '.join(self.claim.signed_by)}" if self.claim.signed_by else ""
+        return f"{text} ({self.claim.standing}{who})"
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A journal as it is now: its origin, its size, and its root at any size up to that."""
+
+    origin: str
+    size: int
+    root_at: Callable[[int], bytes]
+
+
+def compare(
+    kept: Iterable[Kept], history: History, known: Sequence[Verifier] = ()
+) -> Iterator[Finding]:
+    """What each place of an anchor says about a journal, one finding for each."""
+    for one in kept:
+        claim = examine(one, known)
+        if isinstance(claim, Claim):
+            size = claim.checkpoint.size
+            root = history.root_at(size) if size <= history.size else None
+            yield settle(claim, history.origin, history.size, root)
+        else:
+            yield claim
+
+
+def examine(kept: Kept, known: Sequence[Verifier] = ()) -> Claim | Finding:
+    """What an anchor claims in one place, or the finding that it claims nothing to be believed.
+
+    1. it is a whole note
+    2. the note is a checkpoint
+    3. no known key's signature fails
+    """
+    # 1.
+    if isinstance(kept, KeptDamage):
+        return Finding(kept.what, kept.where, kept.why)
+    # 2.
+    try:
+        checkpoint, note = parse_checkpoint(kept.text)
+    except InvalidCheckpoint as refused:
+        return Finding("malformed", kept.where, f"{refused.why}, at {refused.where}")
+    # 3.
+    report = check_signatures(note, known)
+    claim = Claim(kept.where, checkpoint, report.standing, tuple(map(str, report.signed)))
+    if report.failed:
+        why = f"the signature of {report.failed[0]} is not of this checkpoint"
+        return Finding("bad_signature", kept.where, why, claim)
+    return claim
+
+
+def settle(claim: Claim, origin: str, size: int | None, root: bytes | None) -> Finding:
+    """Whether a claim is true of a journal, from its size and its root *at the claim's size*.
+
+    ``size`` is None where there is no such journal; ``root`` is None where it is shorter.
+
+    1. the claim is about this journal
+    2. the journal is there
+    3. it is at least as long as it was                                  (by size)
+    4. it has the root that it had                                       (by root)
+    """
+    claimed = claim.checkpoint
+    # 1.
+    if claimed.origin != origin:
+        return _found("other_origin", claim, f"it is of {claimed.origin}, not of {origin}")
+    # 2.
+    if size is None:
+        return _found("missing", claim, f"{origin} had {claimed.size} entries, and is not there")
+    # 3.
+    if claimed.size > size or root is None:
+        return _found("rolled_back", claim, f"{origin} had {claimed.size} entries, and has {size}")
+    # 4.
+    if claimed.root != root:
+        why = (
+            f"{origin} had the root {claimed.root.hex()} at {claimed.size} entries, "
+            f"and has {root.hex()} there"
+        )
+        return _found("forked", claim, why)
+    return _found("agrees", claim, f"{origin} at {claimed.size} entries")
+
+
+def _found(verdict: Verdict, claim: Claim, why: str) -> Finding:
+    return Finding(verdict, claim.where, why, claim)

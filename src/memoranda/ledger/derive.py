@@ -1,0 +1,104 @@
+"""What follows from an object's document: its row, its tags, the words and the thread of it.
+
+The rows of a ledger hold nothing that is not in its journal: a store writes them as it goes, and
+a verifier derives them anew and compares.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from memoranda.identity import decode, sha256_hex
+from memoranda.kernel.json import JsonValue
+from memoranda.ledger.object import data_of, record_times, status_of, version_of
+from memoranda.ledger.time import parse_time
+from memoranda.ledger.unit import StoredThread, Version
+from memoranda.text import Terms, speaker_of, terms, terms_of
+
+NO_WORDS: Final = Terms({}, 0)
+THREAD_LENGTH: Final = 32
+"""Hexadecimal digits of a thread's digest: 128 bits."""
+
+
+def row_of(document: Mapping[str, JsonValue]) -> Version:
+    """The row of an object's version."""
+    created_at, updated_at = record_times(document)
+    return Version(
+        document["id"],
+        version_of(document),
+        status_of(document),
+        created_at,
+        updated_at,
+        _ms(document.get("valid_from")),
+        _ms(document.get("valid_to")),
+        _ms(document.get("expires")),
+        document.get("subject"),
+    )
+
+
+def tags_of(document: Mapping[str, JsonValue]) -> Sequence[str]:
+    """The tags that an object is found by: its own, each once, while it is active."""
+    if status_of(document) != "active":
+        return ()
+    return tuple(dict.fromkeys(document.get("tags") or ()))
+
+
+def inputs_of(body: bytes | None) -> Sequence[str]:
+    """The ids of what a first version was made from, each once; nothing for any other body."""
+    return () if body is None else inputs_in(decode(body))
+
+
+def inputs_in(document: Mapping[str, JsonValue]) -> Sequence[str]:
+    """The same, of the document of a body."""
+    if document.get("version") != "1":
+        return ()
+    return tuple(dict.fromkeys(one["id"] for one in document.get("inputs") or ()))
+
+
+def words_of(document: Mapping[str, JsonValue]) -> Terms:
+    """The tokens that an object is found by, with counts: of what it says, while it is active.
+
+    Not of its tags, sources and the like: they are not said by it, and tags have an index.
+    """
+    if status_of(document) != "active":
+        return NO_WORDS
+    return terms_of(data_of(document))
+
+
+def thread_of(document: Mapping[str, JsonValue]) -> str | None:
+    """What an object is a part of: its first source, by a digest; None if it names none.
+
+    All that a thread is asked is whether it is the same; a digest has one length, and says
+    nothing of a source that was erased. A version whose sources are others than those of the one
+    before says in `thread` where it still stands: a correction does not leave its conversation.
+    """
+    if (kept := document.get("thread")) is not None:
+        return str(kept)
+    sources = document.get("source_refs")
+    if not sources:
+        return None
+    return sha256_hex(sources[0]["uri"].encode())[:THREAD_LENGTH]
+
+
+def speaker_in(document: Mapping[str, JsonValue]) -> str:
+    """The tokens of whoever says what an object says, joined by spaces; empty if nobody is named.
+
+    Of a text, the name that it begins with; of other data, its member `speaker`.
+    """
+    data = data_of(document)
+    if isinstance(data, str):
+        return " ".join(sorted(speaker_of(data)))
+    named = data.get("speaker") if isinstance(data, dict) else None
+    return " ".join(sorted(terms(named).counts)) if isinstance(named, str) else ""
+
+
+def thread_row(document: Mapping[str, JsonValue], seq: int) -> StoredThread | None:
+    """The row of an object in its thread, while it is active; None if it has no thread."""
+    thread = thread_of(document) if status_of(document) == "active" else None
+    if thread is None:
+        return None
+    created_at, _ = record_times(document)
+    return StoredThread(thread, created_at, document["id"], seq, speaker_in(document))
+
+
+def _ms(time: str | None) -> int | None:
+    return None if time is None else parse_time(time)

@@ -1,0 +1,281 @@
+"""The state of a memory as a whole: its policies, the breaks that stand, what it rests on.
+
+It is a fold over the few entries that are about the memory as a whole (`entry.NOTICES`), each
+compared with the digest that its entry names, so that it can't be changed without a trace. The
+bodies of these entries have a type each:
+
+=================  ==================  ========================================================
+type               kind                what it says
+=================  ==================  ========================================================
+Fingerprint        maintenance         what memory rests on from here on
+Maintenance        maintenance         work that was done, such as a rebuild of the index
+PolicyChange       policy_change       a policy's new version
+ReAudit            policy_change       an audit: the report that it rests on, the breaks that it
+                                       lifts, the damage that it accepts
+ConformanceBreak   conformance_break   something changed without a trail or a re-audit
+=================  ==================  ========================================================
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from memoranda.identity import canonical_bytes, decode, sha256_hex
+from memoranda.kernel.errors import InvalidInput, InvalidProof
+from memoranda.kernel.json import JsonValue
+from memoranda.ledger.breaks import NEVER, NO_TRAIL, Break, Fingerprint, LogHead, Trail
+from memoranda.ledger.codec import Unreadable
+from memoranda.ledger.damage import Damage
+from memoranda.ledger.entry import NOTICES, body_digest, read_entry
+from memoranda.ledger.object import hash_name
+from memoranda.ledger.policy import DEFAULTS, Policy, PolicyKind, change_policy, policy_of
+from memoranda.ledger.unit import StoredEntry
+
+Document = Mapping[str, JsonValue]
+
+_GONE: Final = "a break is on record here, and what it said can't be read"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A break that stands: why, and the entry that it was logged with."""
+
+    why: str
+    seq: int
+    damages: frozenset[str] = frozenset()
+    """The names of the damage that it is, if it is some."""
+    role: str | None = None
+    identity: str | None = None
+    """The model that was used, and for what, if it is about one."""
+
+
+def standing(found: Break) -> Standing:
+    """A break that was found and is on no record, as it would stand if it were."""
+    return Standing(found.reason, NEVER, frozenset(one.name for one in found.damages))
+
+
+@dataclass(frozen=True, slots=True)
+class Governance:
+    """What the entries so far say."""
+
+    policies: Mapping[PolicyKind, Policy] = field(default_factory=lambda: dict(DEFAULTS))
+    fingerprint: Fingerprint | None = None
+    fingerprint_at: int = NEVER
+    """The entry of the fingerprint."""
+    standing: Mapping[str, Standing] = field(default_factory=dict)
+    """The breaks that stand, by their ids."""
+    trail: Trail = NO_TRAIL
+    audited: int = NEVER
+    """The entry of the newest re-audit."""
+    audit: str | None = None
+    """What that re-audit was called."""
+    accepted: frozenset[str] = frozenset()
+    """The names of damage that re-audits accepted: of entries all of it, else by the newest."""
+    damaged: frozenset[int] = frozenset()
+    """The entries whose damage was accepted: what they hold is never verified again."""
+    damaged_objects: frozenset[str] = frozenset()
+    """The ids of the objects that these entries are about: none is factual ever again."""
+    unreadable: Sequence[Damage] = ()
+    """The notices that are not what was written."""
+
+    @property
+    def breaks(self) -> dict[str, str]:
+        """The breaks that stand: their ids, and why."""
+        return {id: one.why for id, one in self.standing.items()}
+
+    @property
+    def digest(self) -> str:
+        """The state that a re-audit leads from, or to."""
+        rests_on = None if self.fingerprint is None else self.fingerprint.digest
+        state = [rests_on, sorted(self.standing), sorted(self.accepted), self.audit]
+        return sha256_hex(canonical_bytes(state))
+
+
+def folded(notices: Iterable[StoredEntry]) -> Governance:
+    """The state that these entries lead to, the first one first.
+
+    A body that is gone, or is not the one that its entry names, is damage; what it said counts
+    for nothing, but a break stands all the same: whoever damages it lifts nothing.
+    """
+    fold = _Fold()
+    for one in notices:
+        fold.feed(one)
+    return Governance(
+        fold.policies,
+        fold.fingerprint,
+        fold.fingerprint_at,
+        fold.standing,
+        Trail(frozenset(fold.changes), frozenset(fold.rebuilds)),
+        fold.audited,
+        fold.audit,
+        frozenset(fold.of_entries | fold.of_others),
+        frozenset(fold.damaged),
+        frozenset(fold.damaged_objects),
+        tuple(fold.unreadable),
+    )
+
+
+@dataclass(slots=True)
+class _Fold:
+    policies: dict[PolicyKind, Policy] = field(default_factory=lambda: dict(DEFAULTS))
+    fingerprint: Fingerprint | None = None
+    fingerprint_at: int = NEVER
+    standing: dict[str, Standing] = field(default_factory=dict)
+    changes: set[str] = field(default_factory=set)
+    rebuilds: set[str] = field(default_factory=set)
+    audited: int = NEVER
+    audit: str | None = None
+    of_entries: set[str] = field(default_factory=set)
+    of_others: set[str] = field(default_factory=set)
+    damaged: set[int] = field(default_factory=set)
+    damaged_objects: set[str] = field(default_factory=set)
+    unreadable: list[Damage] = field(default_factory=list)
+
+    def feed(self, stored: StoredEntry) -> None:
+        seq, raw, salt, body = stored
+        try:
+            entry = read_entry(raw)
+        except InvalidProof as refused:
+            self.unreadable.append(Damage("form", seq, refused.why))
+            return
+        if entry.kind not in NOTICES:
+            return
+        try:
+            if salt is None or body is None:
+                raise InvalidProof(f"it is gone, and that of a {entry.kind} is never erased")
+            if isinstance(body, Unreadable):
+                raise InvalidProof(f"it can't be read: {body.why}")
+            if body_digest(salt, body) != entry.body_digest:
+                raise InvalidProof("it is not the body that the entry was written with")
+            self.add(decode(body), seq)
+        except (InvalidInput, KeyError, TypeError, AttributeError) as refused:
+            why = refused.why if isinstance(refused, InvalidProof) else "it is none of ours"
+            self.unreadable.append(Damage("body", seq, why))
+            if entry.kind == "conformance_break":
+                self.standing[f"conformance_break/entry/{seq}"] = Standing(_GONE, seq)
+
+    def add(self, document: Document, seq: int) -> None:
+        match document.get("type"):
+            case "Fingerprint":
+                self.fingerprint, self.fingerprint_at = _fingerprint(document), seq
+                self.changes.clear()
+                self.rebuilds.clear()
+            case "PolicyChange":
+                policy = policy_of(document["policy"])
+                self.policies[policy.kind] = policy
+                self.changes.add(policy.digest)
+            case "ConformanceBreak":
+                self.standing[document["memory_object_id"]] = Standing(
+                    document["reason"],
+                    seq,
+                    frozenset(document.get("damages", ())),
+                    document.get("role"),
+                    document.get("identity"),
+                )
+            case "ReAudit":
+                accepted = [(str(one["name"]), one["entry"]) for one in document["accepted"]]
+                lifted = frozenset(document["breaks"])
+                self.audited, self.audit = seq, document["audit_ref"]
+                self.of_entries |= {name for name, place in accepted if place is not None}
+                self.of_others = {name for name, place in accepted if place is None}
+                self.damaged |= set(document["damaged"])
+                self.damaged_objects |= set(document["objects"])
+                for id in lifted:
+                    self.standing.pop(id, None)
+            case "Maintenance" if document.get("what") == "reindex":
+                self.rebuilds.add(document["tokenizer"])
+
+
+# --------------------------------------------------------------------------- the bodies
+
+
+def fingerprint_body(fingerprint: Fingerprint) -> bytes:
+    """What memory rests on from here on."""
+    return canonical_bytes({"type": "Fingerprint", **fingerprint.document})
+
+
+def break_body(found: Break) -> bytes:
+    """A conformance break (GOV-BREAK)."""
+    told: dict[str, JsonValue] = {}
+    if found.cause == "model_changed":
+        told = {"role": found.what, "identity": found.now}
+    if found.damages:
+        told = {"damages": [one.name for one in found.damages], "entry": found.damages[0].seq}
+        if found.before:
+            told["digest"] = found.before
+    return canonical_bytes(
+        {"type": "ConformanceBreak", "cause": found.cause, **told, **found.members}
+    )
+
+
+def policy_body(before: Policy, after: Policy, reason: str) -> bytes:
+    """A policy's new version; InvalidPolicy if it does not follow the one before."""
+    members = change_policy(before, after, reason=reason)
+    return canonical_bytes({"type": "PolicyChange", "policy": after.document, **members})
+
+
+@dataclass(frozen=True, slots=True)
+class ReAudit:
+    """An audit to be recorded: what it rests on, what it lifts, what it accepts."""
+
+    audit_ref: str
+    reason: str
+    size: int
+    """How many entries the journal had that was verified, and its root."""
+    root: str
+    breaks: Sequence[str]
+    accepted: Sequence[Damage]
+    objects: Collection[str] = ()
+    """The ids of the objects whose entries are damaged."""
+
+    @property
+    def damaged(self) -> set[int]:
+        """The entries that can't be believed any more.
+
+        That two entries don't follow each other does not say which of them was changed.
+        """
+        named = {one.entry for one in self.accepted if one.entry is not None}
+        return named | {
+            one.entry - 1 for one in self.accepted if one.check == "previous" and one.entry
+        }
+
+
+def audit_body(before: Governance, audit: ReAudit) -> bytes:
+    """A re-audit, with the report that it rests on (GOV-BREAK)."""
+    return canonical_bytes(
+        {
+            "type": "ReAudit",
+            "report": {"size": audit.size, "root": audit.root, "damages": len(audit.accepted)},
+            "breaks": sorted(audit.breaks),
+            "damaged": sorted(audit.damaged),
+            "objects": sorted(audit.objects),
+            "accepted": [
+                {"name": one.name, "entry": one.entry, "why": one.why} for one in audit.accepted
+            ],
+            **re_audited(before, audit),
+        }
+    )
+
+
+def re_audited(before: Governance, audit: ReAudit) -> dict[str, JsonValue]:
+    """The members of the `policy_change` event that records a re-audit."""
+    rests_on = None if before.fingerprint is None else before.fingerprint.digest
+    standing = sorted(set(before.standing) - set(audit.breaks))
+    accepted = sorted({*before.accepted, *(one.name for one in audit.accepted)})
+    after = sha256_hex(canonical_bytes([rests_on, standing, accepted, audit.audit_ref]))
+    return {
+        "memory_object_id": "re_audit",
+        "reason": audit.reason,
+        "prev_hash": hash_name(before.digest),
+        "new_hash": hash_name(after),
+        "audit_ref": audit.audit_ref,
+    }
+
+
+def _fingerprint(document: Document) -> Fingerprint:
+    log = document["log"]
+    return Fingerprint(
+        document["index"],
+        document["policies"],
+        None if log is None else LogHead(log["size"], log["root"]),
+    )

@@ -1,0 +1,283 @@
+"""The second pass of a verification: rows are derived from the journal anew, and compared.
+
+1. a row stands for an entry about an object, and no other row stands for the same
+2. it says what the object's document says; of an erased one, that it is erased
+3. the versions of an object are 1, 2, 3 …, each naming the hash of the one before
+4. the document is in canonical form, and no rule for bodies is broken     (`body`)
+5. the newest version is marked as such, and no other
+6. from every entry about an object a row follows
+7. the index of tags has the tags of what is active, and nothing else
+8. the word index has the words of what was active when it was last brought forward, with their
+   counts, lengths and threads, likewise
+9. what was derived from what is listed, and nothing else
+10. content that is gone has a tombstone after it, and before a tombstone all content is gone
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from memoranda.identity import sha256
+from memoranda.kernel.errors import InvalidInput, InvalidProof
+from memoranda.ledger.body import broken_event, broken_member, document_of
+from memoranda.ledger.codec import Unreadable
+from memoranda.ledger.damage import Damages
+from memoranda.ledger.derive import NO_WORDS, inputs_in, row_of, tags_of, thread_row, words_of
+from memoranda.ledger.entry import Entry, read_entry
+from memoranda.ledger.object import hash_name, integrity_digest, status_of
+from memoranda.ledger.unit import StoredRow, StoredTag, Version
+from memoranda.ledger.words import WordSums, thread_tag
+
+BUCKETS: Final = 256
+_MODULUS: Final = 1 << 256
+
+
+def erased_row(id: str, number: int) -> Version:
+    """The row of a version whose content was erased: nothing of it but that it was."""
+    return Version(id, number, "erased", 0, 0, None, None, None, None)
+
+
+class RowWalk:
+    """Feed it the rows by id and number, then `finish`."""
+
+    def __init__(
+        self,
+        objects: bytes | bytearray,
+        damages: Damages,
+        words: WordSums | None = None,
+        *,
+        key: bytes = b"",
+    ) -> None:
+        """`key` is random, and of one verification: see `TagSums`."""
+        self._objects = objects
+        self._words = words
+        self._seen = bytearray(len(objects))
+        self._damages = damages
+        self.tags = TagSums(key)
+        self.derivations = TagSums(key)
+        self.threads = TagSums(key)
+        self.count = 0
+        self._last: StoredRow | None = None
+        self._since = 0
+        self._document: Any = None
+        self._digest: str | None = None
+        self._indexed: tuple[StoredRow, Any] | None = None
+        self._gone: list[int] = []
+        self._there: list[int] = []
+
+    def feed(self, rows: Iterable[StoredRow]) -> None:
+        """Walk on over these rows."""
+        for row in rows:
+            self.count += 1
+            self._check(row)
+
+    def finish(self) -> None:
+        """The last row was fed."""
+        self._end_of_object()
+        # 6.
+        for seq, (wanted, seen) in enumerate(zip(self._objects, self._seen, strict=True)):
+            if wanted and not seen:
+                self._damages.add("row", seq, "it is about an object, and no row stands for it")
+        if self._words is not None:
+            self._words.finish(self._damages)
+
+    # ------------------------------------------------------------------------- checks
+
+    def _check(self, row: StoredRow) -> None:
+        last, version = self._last, row.version
+        if last is None or last.version.id != version.id:
+            self._end_of_object()
+            last, self._digest, self._indexed = None, None, None
+            self._gone, self._there = [], []
+        elif last.is_newest:
+            # 5.
+            self._report(last, "it is marked as the newest version and is not")
+        before = 0 if last is None else last.version.number
+        # 2.
+        is_going_on = last is not None and last.version.status == version.status == "active"
+        self._since = self._since if is_going_on else row.seq
+        if row.since != self._since:
+            self._report(row, "it does not name the entry since which it has been active")
+        # 3.
+        if version.number != before + 1:
+            self._report(row, f"version {version.number} follows version {before}")
+        entry = self._entry(row)
+        self._last, self._document = row, None
+        if entry is not None:
+            if row.body is None:
+                self._gone.append(row.seq)
+                self._digest = None
+                # 2.
+                if version != erased_row(version.id, version.number):
+                    self._report(row, "its content is gone, and its row does not say so")
+            else:
+                self._check_object(row, entry, row.body)
+                self._check_erasure(row.seq)
+        if self._words is not None and 0 <= row.seq < self._words.indexed:
+            self._indexed = (row, self._document)
+
+    def _entry(self, row: StoredRow) -> Entry | None:
+        # 1.
+        seq = row.seq
+        if row.entry is None or not 0 <= seq < len(self._objects):
+            self._report(row, "the entry that it stands for is not there")
+            return None
+        if not self._objects[seq]:
+            self._report(row, "the entry that it stands for is not about an object")
+        if self._seen[seq]:
+            self._report(row, "another row stands for the same entry")
+        self._seen[seq] = 1
+        try:
+            return read_entry(row.entry)
+        except InvalidProof:
+            return None  # the first pass has said so
+
+    def _check_object(self, row: StoredRow, entry: Entry, body: bytes) -> None:
+        if isinstance(body, Unreadable):
+            self._digest = None
+            return  # the first pass has said so
+        # 4.
+        self._digest, digest = integrity_digest(body), self._digest
+        try:
+            document = document_of(body)
+        except InvalidProof as refused:
+            self._damages.add("form", row.seq, refused.why)
+            return
+        if (broken := broken_member(document)) is not None:
+            self._damages.add("object", row.seq, broken)
+            return
+        if (broken := broken_event(entry.kind, document)) is not None:
+            self._damages.add("object", row.seq, broken)
+        # 2.
+        derived = row_of(document)
+        if derived != row.version:
+            self._report(row, _difference(derived, row.version))
+        # 3.
+        if digest is not None and document.get("supersedes") != hash_name(digest):
+            self._damages.add("object", row.seq, "it does not name the hash of the version before")
+        # 9.
+        for source in inputs_in(document):
+            self.derivations.add(derivation(source, row.version.id))
+        self._document = document
+
+    def _check_erasure(self, seq: int) -> None:
+        # 9.
+        document = self._document
+        if document is not None and status_of(document) == "erased":
+            for before in self._there:
+                self._damages.add("object", before, "it was erased, and its content is there")
+            self._gone, self._there = [], []
+        self._there.append(seq)
+
+    def _end_of_object(self) -> None:
+        last, document = self._last, self._document
+        if last is None:
+            return
+        # 9.
+        for seq in self._gone:
+            self._damages.add("object", seq, "its content is gone, and no tombstone says why")
+        # 5.
+        if not last.is_newest:
+            self._report(last, "it is the newest version and is not marked as such")
+        # 7.
+        if document is not None and last.is_newest:
+            for tag in tags_of(document):
+                self.tags.add(StoredTag(tag, last.version.created_at, last.version.id, self._since))
+        # 8.
+        if self._words is not None and self._indexed is not None:
+            row, indexed = self._indexed
+            if indexed is not None:
+                self._check_words(self._words, row, indexed)
+
+    def _check_words(self, sums: WordSums, row: StoredRow, document: Any) -> None:
+        try:
+            words, thread = words_of(document), thread_row(document, row.seq)
+        except InvalidInput:
+            self._damages.add("object", row.seq, "its statement has not the format that it says")
+            words, thread = NO_WORDS, None
+        if not sums.is_as(row.seq, words, is_active=status_of(document) == "active"):
+            why = f"it has not the words of {row.version.id!r}, version {row.version.number}"
+            self._damages.add("index", row.seq, why)
+        if thread is not None:
+            self.threads.add(thread_tag(thread))
+
+    def _report(self, row: StoredRow, why: str) -> None:
+        id, number = row.version.id, row.version.number
+        self._damages.add("row", row.seq, f"the row of {id!r}, version {number}: {why}")
+
+
+def _difference(derived: Version, stored: Version) -> str:
+    names = [
+        name
+        for name, one, other in zip(Version._fields, derived, stored, strict=True)
+        if one != other
+    ]
+    return f"it differs from the object in {', '.join(names)}"
+
+
+# --------------------------------------------------------------------------------- tags
+
+
+class TagSums:
+    """Rows of the index of tags, summed up in buckets: equal sums are equal rows.
+
+    So two lists are compared that come in different orders and need not fit into memory. Their
+    hashes begin with a key that is drawn for one verification: rows whose hashes add up to
+    nothing can be found by whoever knows how they are hashed (a generalized birthday).
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self.sums = [0] * BUCKETS
+        self._key = key
+
+    def add(self, row: StoredTag) -> None:
+        """Add a row."""
+        digest = self._digest(row)
+        bucket = digest[0]
+        self.sums[bucket] = (self.sums[bucket] + int.from_bytes(digest)) % _MODULUS
+
+    def take(self, row: StoredTag) -> None:
+        """Take a row away that was added, or will be."""
+        digest = self._digest(row)
+        bucket = digest[0]
+        self.sums[bucket] = (self.sums[bucket] - int.from_bytes(digest)) % _MODULUS
+
+    def add_all(self, other: "TagSums") -> None:
+        """Add the rows of another list, summed up with the same key."""
+        pairs = zip(self.sums, other.sums, strict=True)
+        self.sums = [(one + two) % _MODULUS for one, two in pairs]
+
+    def differing(self, other: "TagSums") -> frozenset[int]:
+        """The buckets in which two lists differ."""
+        pairs = enumerate(zip(self.sums, other.sums, strict=True))
+        return frozenset(bucket for bucket, (one, two) in pairs if one != two)
+
+    def in_buckets(self, rows: Iterable[StoredTag], buckets: frozenset[int]) -> Iterator[StoredTag]:
+        """Those of some rows that fall into these buckets."""
+        return (row for row in rows if self._digest(row)[0] in buckets)
+
+    def _digest(self, row: StoredTag) -> bytes:
+        tag, created_at, id, since = row
+        parts = (tag.encode(), id.encode())
+        framed = b"".join(b"%d:%b" % (len(part), part) for part in parts)
+        return sha256(self._key + framed + b"%d:%d" % (created_at, since))
+
+
+def derivation(source: str, output: str) -> StoredTag:
+    """What was made from what, as a row that is summed up like those of tags."""
+    return StoredTag(source, 0, output)
+
+
+def tags_of_newest(rows: Sequence[StoredRow]) -> Iterator[StoredTag]:
+    """The rows that the index of tags should have for these objects."""
+    for row in rows:
+        if row.is_newest and row.body is not None and row.version.status == "active":
+            for tag in _tags_in(row.body):
+                yield StoredTag(tag, row.version.created_at, row.version.id, row.since)
+
+
+def _tags_in(body: bytes) -> Sequence[str]:
+    try:
+        document = document_of(body)
+    except InvalidProof:
+        return ()  # the walk has said so
+    return () if broken_member(document) else tags_of(document)

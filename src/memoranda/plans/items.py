@@ -1,0 +1,216 @@
+"""What a plan remembers: items of five fields, kept and searched within one session.
+
+An item is a summary with the keywords that it is found by, never raw content (ING-RAW). Its
+keywords are the store's alone: what is retrieved has an id, a summary and a timestamp (ING-OUTPUT).
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, Final, Protocol
+
+from pydantic import AfterValidator, StringConstraints
+
+from memoranda.identity import canonical_bytes, decode, sha256_hex
+from memoranda.kernel.errors import (
+    InvalidFilter,
+    InvalidInput,
+    InvalidItem,
+    InvalidTime,
+    ItemDamaged,
+)
+from memoranda.kernel.json import storable
+from memoranda.kernel.unseen import is_blank
+from memoranda.kernel.wire import STORABLE, Refusal, WireModel, tuple_of
+from memoranda.ledger.time import format_time, parse_time
+
+MAX_KEYWORD: Final = 256
+MAX_SESSION_REF: Final = 256
+
+_UUID4: Final = re.compile(
+    "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.ASCII
+)
+
+
+def _uuid4(id: str) -> str:
+    if _UUID4.fullmatch(id) is None:
+        raise ValueError("it is not a version 4 UUID in lower case")
+    return id
+
+
+def _time(text: str) -> str:
+    try:
+        is_ours = format_time(parse_time(text)) == text
+    except InvalidTime:
+        is_ours = False
+    if not is_ours:
+        raise ValueError("it is not a time like 2026-11-16T08:00:00.000Z")
+    return text
+
+
+def _visible(text: str) -> str:
+    if is_blank(text):
+        raise ValueError("there is nothing in it that can be read")
+    return text
+
+
+Id = Annotated[str, AfterValidator(_uuid4)]
+Timestamp = Annotated[str, AfterValidator(_time)]
+Summary = Annotated[str, STORABLE, AfterValidator(_visible)]
+Keyword = Annotated[
+    str, StringConstraints(max_length=MAX_KEYWORD), STORABLE, AfterValidator(_visible)
+]
+SessionRef = Annotated[str, StringConstraints(min_length=1, max_length=MAX_SESSION_REF), STORABLE]
+
+
+class MemoryItem(WireModel):
+    """An item with exactly five fields; any other is refused (ING-WHITELIST)."""
+
+    refusal: ClassVar[Refusal] = InvalidItem
+
+    id: Id
+    session_ref: SessionRef
+    timestamp: Timestamp
+    summary: Summary
+    keywords: Annotated[Sequence[str], tuple_of(Keyword)]
+
+
+class RetrievedItem(WireModel):
+    """What retrieval returns of an item: exactly these three (ING-OUTPUT)."""
+
+    refusal: ClassVar[Refusal] = InvalidItem
+
+    id: Id
+    summary: Summary
+    timestamp: Timestamp
+
+
+class ItemSearch(Protocol):
+    """Where the items of one session are found: all that a retrieval needs."""
+
+    async def search(self, query: str, top_k: int) -> Sequence[RetrievedItem]:
+        """The items whose keywords occur in the query, as `matching.ranked` orders them.
+
+        At most `top_k`, which has no default (ING-TOPK). ItemDamaged where one of them can't be
+        read: never a part of the answer, never nothing instead (ING-NO-FALLBACK).
+        """
+        ...
+
+
+class ItemStore(ItemSearch, Protocol):
+    """The items of one session. It knows no other session, and no policy (ING-SESSION)."""
+
+    async def save(self, item: MemoryItem) -> None:
+        """Keep an item, durably when this returns (ING-NO-BEST-EFFORT).
+
+        The same item once more changes nothing. RecordExists for another one with its id, and
+        InvalidItem for an item of another session.
+        """
+        ...
+
+
+# ------------------------------------------------------------------------- bytes and digest
+
+
+def item_bytes(item: MemoryItem) -> bytes:
+    """The canonical bytes of an item: what is stored of it, and hashed."""
+    return canonical_bytes(item.model_dump(mode="json"))
+
+
+def item_digest(item: MemoryItem) -> str:
+    """The SHA-256 of an item's canonical bytes, in hex: a journal has it salted (ING-RAW)."""
+    return sha256_hex(item_bytes(item))
+
+
+def read_item(raw: bytes, *, id: str, session_ref: str) -> MemoryItem:
+    """The item of stored bytes; ItemDamaged if it is none, or not the one that it stands for."""
+    try:
+        item = MemoryItem.model_validate(decode(raw))
+    except InvalidInput as refused:
+        raise ItemDamaged(id, str(refused)) from refused
+    if (item.id, item.session_ref) != (id, session_ref):
+        raise ItemDamaged(id, f"the item {item.id} is stored in its place")
+    return item
+
+
+def read_retrieved(raw: bytes, *, id: str, session_ref: str) -> RetrievedItem:
+    """The item of stored bytes as it leaves its store: `retrieved(read_item(…))`, and faster.
+
+    1. what is plainly an item, and the one that it stands for, needs no model to be judged by
+    2. of everything else the model is the judge
+    """
+    # 1.
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as refused:
+        raise ItemDamaged(id, "stored bytes that are not UTF-8") from refused
+    plain = _PLAIN_ITEM.fullmatch(text)
+    if plain and plain.group(1, 2) == (id, session_ref) and text.isprintable():
+        return _retrieved(id, plain[3], plain[4])
+    # 2.
+    return retrieved(read_item(raw, id=id, session_ref=session_ref))
+
+
+def retrieved(item: MemoryItem) -> RetrievedItem:
+    """An item as it leaves its store (ING-OUTPUT)."""
+    return _retrieved(item.id, item.summary, item.timestamp)
+
+
+def _retrieved(id: str, summary: str, timestamp: str) -> RetrievedItem:
+    # What was validated as part of the item need not be validated again.
+    return RetrievedItem.model_construct(_THREE, id=id, summary=summary, timestamp=timestamp)
+
+
+_THREE: Final = {"id", "summary", "timestamp"}
+
+# The canonical JSON of an item without escapes, whose texts begin with something that can be read
+# however they are folded, of a day that every year has. If it can be printed, it can be stored.
+_READABLE: Final = r"[0-9A-Za-z가-힣]"
+_PLAIN_KEYWORD: Final = rf'"{_READABLE}[^"\\]{{0,{MAX_KEYWORD - 1}}}"'
+_PLAIN_ITEM: Final = re.compile(
+    rf'\{{"id":"({_UUID4.pattern})"'
+    rf',"keywords":\[(?:{_PLAIN_KEYWORD}(?:,{_PLAIN_KEYWORD})*)?\]'
+    rf',"sessionRef":"([^"\\]{{1,{MAX_SESSION_REF}}})"'
+    rf',"summary":"({_READABLE}[^"\\]*)"'
+    r',"timestamp":"([1-9][0-9]{3}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])'
+    r"|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
+    r'T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z)"\}'
+)
+
+
+# ------------------------------------------------------------------- what a store refuses
+
+
+def check_session_ref(session_ref: object) -> str:
+    """The session that a store is bound to; InvalidItem if it can't be one."""
+    if not isinstance(session_ref, str) or not 0 < len(session_ref) <= MAX_SESSION_REF:
+        raise InvalidItem("$.sessionRef", f"it is not a text of 1 to {MAX_SESSION_REF} characters")
+    if not storable(session_ref):
+        raise InvalidItem("$.sessionRef", "it holds U+0000 or a lone surrogate")
+    return session_ref
+
+
+def check_item(item: object, session_ref: str) -> MemoryItem:
+    """The item, if it is one and of this session; InvalidItem otherwise.
+
+    It is read anew: a model may have been made without being validated.
+    """
+    if not isinstance(item, MemoryItem):
+        raise InvalidItem("$", "it is not a MemoryItem")
+    try:
+        members: Any = item.model_dump(mode="json", warnings=False)
+    except Exception as broken:  # whatever pydantic raises for what it can't write
+        raise InvalidItem("$", "it is not a whole MemoryItem") from broken
+    checked = MemoryItem.model_validate(members)
+    if checked.session_ref != session_ref:
+        raise InvalidItem("$.sessionRef", "it is of another session than this store")
+    return checked
+
+
+def check_search(query: object, top_k: object) -> None:
+    """InvalidFilter for a query that is no text, or a topK that is no number of items."""
+    if not isinstance(query, str):
+        raise InvalidFilter("$.query", "it is not a text")
+    if isinstance(top_k, bool) or not isinstance(top_k, int):
+        raise InvalidFilter("$.topK", "it is not a whole number")
+    if top_k < 0:
+        raise InvalidFilter("$.topK", "it is below 0")

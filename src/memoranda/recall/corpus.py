@@ -1,0 +1,104 @@
+"""Documents in memory, found by the rankings of recall: what a database does, without one.
+
+For what no index knows: records as they were at another time, worlds, texts that an evaluation
+brings along. Each corpus is a scope of its own: its statistics are those of its documents alone.
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from memoranda.ledger.derive import speaker_in, thread_of, words_of
+from memoranda.ledger.unit import Current
+from memoranda.recall.asking import Asked
+from memoranda.recall.candidates import Candidate, Scored
+from memoranda.recall.neighbours import REACH
+from memoranda.recall.ranking import NEEDS, Mode, ranked, seeds, seeds_for
+from memoranda.recall.statistics import Statistics
+from memoranda.text import Terms, speaker_of, terms
+
+
+class Document(NamedTuple):
+    """What can be found: when it was made, its words, what it is a part of and who says it.
+
+    `seq` is a number of its own; of equal ones, the highest comes first.
+    """
+
+    id: str
+    seq: int
+    created_at: int
+    words: Terms
+    thread: str | None = None
+    speaker: frozenset[str] = frozenset()
+
+
+def of_text(
+    id: str, seq: int, text: str, created_at: int = 0, thread: str | None = None
+) -> Document:
+    """A text."""
+    return Document(id, seq, created_at, terms(text), thread, speaker_of(text))
+
+
+def of_object(current: Current, document: Any, seq: int) -> Document:
+    """A record, as an index has it."""
+    return Document(
+        current.id,
+        seq,
+        current.created_at,
+        words_of(document),
+        thread_of(document),
+        frozenset(speaker_in(document).split()),
+    )
+
+
+class Corpus:
+    """Documents with their postings, threads and statistics."""
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        self._candidates: list[Candidate] = []
+        self._postings: dict[str, list[int]] = {}
+        self._threads: dict[str, list[Candidate]] = {}
+        length = 0
+        in_order = sorted(documents, key=lambda one: (one.created_at, one.id))
+        for number, one in enumerate(in_order):
+            length += one.words.length
+            for token in one.words.counts:
+                self._postings.setdefault(token, []).append(number)
+            beside = [] if one.thread is None else self._threads.setdefault(one.thread, [])
+            candidate = Candidate(
+                one.id,
+                one.seq,
+                one.created_at,
+                one.words.counts,
+                one.words.length,
+                place=len(beside),
+                thread=one.thread,
+                speaker=one.speaker,
+            )
+            beside.append(candidate)
+            self._candidates.append(candidate)
+        frequencies = {token: len(numbers) for token, numbers in self._postings.items()}
+        self.statistics = Statistics(len(self._candidates), length, frequencies)
+
+    def __len__(self) -> int:
+        return len(self._candidates)
+
+    def find(
+        self, mode: Mode, wanted: Asked, *, limit: int | None, among: int | None = None
+    ) -> list[Scored]:
+        """What is found, the best first; `among` is of how many the words count in CONTEXT."""
+        number = seeds_for(limit) if among is None else among
+        having = {number for token in wanted.tokens for number in self._postings.get(token, ())}
+        candidates = [self._candidates[number] for number in sorted(having)]
+        if NEEDS[mode].neighbours:
+            candidates = self._around(seeds(wanted, candidates, self.statistics, number))
+        return ranked(mode, wanted, candidates, self.statistics, limit=limit, among=number)
+
+    def _around(self, best: Iterable[Candidate]) -> list[Candidate]:
+        """These, and what stands around them: no more than that is looked at."""
+        near = {one.id: one for one in best}
+        for one in tuple(near.values()):
+            if one.thread is not None:
+                places = self._threads[one.thread]
+                first = max(one.place - REACH, 0)
+                near |= {beside.id: beside for beside in places[first : one.place + REACH + 1]}
+        return list(near.values())

@@ -1,0 +1,115 @@
+"""The port to a scope's embeddings: derived data, of what is active and newest and of nothing else.
+
+A vector follows the version that it was made of: when that one is replaced, forgotten or erased,
+it is gone in the same transaction. So what is found is never stale, and how many have no vector
+yet is the difference of two numbers.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeVar
+
+from memoranda.identity import decode
+from memoranda.kernel.errors import EntryDamaged
+from memoranda.kernel.json import JsonValue
+from memoranda.ledger.object import data_of
+from memoranda.ledger.unit import Current
+from memoranda.recall.similarity import Near
+from memoranda.text.values import shown
+
+R = TypeVar("R")
+
+
+class Unembedded(NamedTuple):
+    """A version without a vector: its object, its entry, and the text to embed."""
+
+    id: str
+    seq: int
+    text: str
+
+
+class Embedding(NamedTuple):
+    """A vector, as `embedder.embedded` gives it, of the version of an object."""
+
+    id: str
+    seq: int
+    vector: bytes
+
+
+class Found(NamedTuple):
+    """What is nearest, and how many active objects have no vector, at one moment."""
+
+    made: list[object]
+    missing: int
+
+
+class Contents(NamedTuple):
+    """All vectors of a model: how many, and a digest that doesn't depend on their order."""
+
+    vectors: int
+    digest: str
+
+
+class VectorIndex(Protocol):
+    """The vectors of one scope. A model is named as in `embedder.stored_as`."""
+
+    async def count_missing(self, model: str) -> int:
+        """How many active objects have no vector of a model."""
+        ...
+
+    async def missing(self, model: str, limit: int) -> Sequence[Unembedded]:
+        """Some of them, those that were changed last first."""
+        ...
+
+    async def put(self, model: str, embeddings: Sequence[Embedding]) -> int:
+        """Keep vectors; how many.
+
+        Those whose version is no longer the newest, or not active, are passed over; so are those
+        that another process was faster with.
+        """
+        ...
+
+    async def nearest(
+        self,
+        model: str,
+        vector: bytes,
+        limit: int,
+        make: Callable[[Current, Near], R | None],
+        damaged: list[EntryDamaged] | None = None,
+    ) -> Found:
+        """The active objects nearest to a vector, the nearest first, then the newest entry.
+
+        Every vector is compared. Each object is made into a value, in order, until there are
+        `limit` of them; what is made into None is passed over. What is damaged is raised, or
+        left out and put into the list.
+        """
+        ...
+
+    async def forget_others(self, model: str) -> int:
+        """Remove the vectors of all other models; how many."""
+        ...
+
+    async def contents(self, model: str) -> Contents:
+        """What there is of a model."""
+        ...
+
+
+class Embedded(Protocol):
+    """A ledger that keeps vectors."""
+
+    @property
+    def vectors(self) -> VectorIndex:
+        """The vectors of its scope."""
+        ...
+
+
+def text_of(document: Mapping[str, JsonValue]) -> str:
+    """The text of an object that is embedded: what it says, as it is shown.
+
+    Where that is empty, its statement, which never is.
+    """
+    return shown(data_of(document)) or str(document["statement"])
+
+
+def unembedded(id: str, seq: int, body: bytes) -> Unembedded:
+    """A version without a vector, from its body."""
+    return Unembedded(id, seq, text_of(decode(body)))

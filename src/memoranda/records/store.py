@@ -1,0 +1,197 @@
+"""The contract of a memory store: a small CRUD core and abilities that are declared (D-MEM-1).
+
+`MemoryStore` is what every store has. The seed's optional methods are small protocols of their
+own; a store lists those that it keeps in `capabilities`, and a caller looks there, never with
+`hasattr`. `memoranda.testkit` proves a store against all of this.
+"""
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol, TypeVar
+
+from memoranda.kernel.errors import CapabilityMissing
+from memoranda.records.filter import MemoryFilter
+from memoranda.records.model import MemoryRecordInput, StoredMemoryRecord
+
+T = TypeVar("T")
+
+
+class Capability(StrEnum):
+    """What a store may declare that it can do."""
+
+    CRUD = "crud"
+    CREATE_MANY = "create_many"
+    UPDATE_MANY = "update_many"
+    DELETE_MANY = "delete_many"
+    CONSOLIDATE = "consolidate"
+    CLEAR = "clear"
+    ANNOTATED = "annotated"
+    HOOKS = "hooks"
+    STREAMED = "streamed"
+    VERSIONED = "versioned"
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a store declares: its abilities, and the filter keys of its own."""
+
+    abilities: frozenset[Capability]
+    filter_keys: frozenset[str] = frozenset()
+
+    def __contains__(self, capability: Capability) -> bool:
+        """Whether the store declares this ability."""
+        return capability in self.abilities
+
+    def require(self, capability: Capability) -> None:
+        """Refuse, in plain words, a store that does not declare this ability."""
+        if capability not in self.abilities:
+            raise CapabilityMissing(capability.value)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryUpdate:
+    """One update of a batch: the record's id and the patch."""
+
+    id: str
+    patch: Any
+
+
+class MemoryStore(Protocol[T]):
+    """A generic store of memory records; any backend may implement it (D-MEM-1, MEM-CRUD-1)."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this store can do beyond the methods here; it declares at least CRUD."""
+        ...
+
+    async def create(self, record: MemoryRecordInput[T]) -> str:
+        """Store a new record and return its id; RecordExists if the id is in use (MEM-CRUD-4)."""
+        ...
+
+    async def get(self, id: str) -> StoredMemoryRecord[T] | None:
+        """The record under this id, or None (MEM-CRUD-2)."""
+        ...
+
+    async def update(self, id: str, patch: Any) -> None:
+        """Merge a patch into a record's data; RecordNotFound without one (MEM-CRUD-3)."""
+        ...
+
+    async def delete(self, id: str) -> None:
+        """Let get and query no longer return this record; an unknown id is no error."""
+        ...
+
+    async def query(self, filter: MemoryFilter) -> list[StoredMemoryRecord[T]]:
+        """The records that the filter asks for, as `records.filter.select` defines it."""
+        ...
+
+
+class CreatesMany(Protocol[T]):
+    """Capability.CREATE_MANY."""
+
+    async def create_many(self, records: Sequence[MemoryRecordInput[T]]) -> list[str]:
+        """Store all of the records, or none; their ids in the same order."""
+        ...
+
+
+class UpdatesMany(Protocol):
+    """Capability.UPDATE_MANY."""
+
+    async def update_many(self, updates: Sequence[MemoryUpdate]) -> None:
+        """Make all of the updates in their order, or none."""
+        ...
+
+
+class DeletesMany(Protocol):
+    """Capability.DELETE_MANY."""
+
+    async def delete_many(self, ids: Sequence[str]) -> None:
+        """Delete all of these records, or none; unknown ids are no error."""
+        ...
+
+
+class Consolidates(Protocol):
+    """Capability.CONSOLIDATE."""
+
+    async def consolidate(self) -> None:
+        """Fold what belongs together, in whatever way this store documents."""
+        ...
+
+
+class Clears(Protocol):
+    """Capability.CLEAR."""
+
+    async def clear(self) -> None:
+        """Delete every record of this handle's scope."""
+        ...
+
+
+class Annotated(Protocol):
+    """Capability.ANNOTATED: tags and meta change by a call of their own, never by a patch."""
+
+    async def annotate(
+        self,
+        id: str,
+        *,
+        tags: Sequence[str] | None = ...,
+        meta: dict[str, Any] | None = ...,
+    ) -> None:
+        """Replace a record's tags, its meta, or both; what is not named stays; None removes."""
+        ...
+
+
+class Streamed(Protocol[T]):
+    """Capability.STREAMED."""
+
+    def stream(self, filter: MemoryFilter) -> AsyncGenerator[StoredMemoryRecord[T], None]:
+        """What `query` would return when the stream starts, without holding it all in memory.
+
+        Close it (`aclose`, or `contextlib.aclosing`) when you leave it early.
+        """
+        ...
+
+
+class Versioned(Protocol[T]):
+    """Capability.VERSIONED: the same methods, with optimistic concurrency and safe retries.
+
+    With an `idempotency_key`, a retry after an unknown outcome returns what the first call
+    returned and writes nothing; the same key with another request is an IdempotencyConflict.
+    With `expected_version`, a record that has moved on is a VersionConflict.
+    """
+
+    async def version(self, id: str) -> int | None:
+        """The version of the record under this id, counted from 1, or None."""
+        ...
+
+    async def create(
+        self,
+        record: MemoryRecordInput[T],
+        *,
+        idempotency_key: str | None = None,
+        reason: str | None = None,
+    ) -> str:
+        """As MemoryStore.create; with the id of a deleted record it is its next version."""
+        ...
+
+    async def update(
+        self,
+        id: str,
+        patch: Any,
+        *,
+        expected_version: int | None = None,
+        idempotency_key: str | None = None,
+        reason: str | None = None,
+    ) -> None:
+        """As MemoryStore.update."""
+        ...
+
+    async def delete(
+        self,
+        id: str,
+        *,
+        expected_version: int | None = None,
+        idempotency_key: str | None = None,
+        reason: str | None = None,
+    ) -> None:
+        """As MemoryStore.delete; without a reason it records 'deleted by caller'."""
+        ...

@@ -1,0 +1,150 @@
+"""The port under the contract: a table of records of one scope.
+
+The contract is kept once over this port (`journeys.records`); what lies under it keeps rows: a
+dict, or a governed ledger. Each call is one transaction: all of it lands, or none of it.
+"""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, TypeVar
+
+from memoranda.identity import decode
+from memoranda.kernel.errors import VersionConflict
+from memoranda.kernel.json import JsonValue
+from memoranda.kernel.retry import RetryKey
+from memoranda.records.filter import MemoryFilter
+
+R = TypeVar("R")
+
+
+class Content(NamedTuple):
+    """What a record says, as values that belong to whoever reads it."""
+
+    data: JsonValue
+    tags: tuple[str, ...] | None
+    meta: dict[str, JsonValue] | None
+
+
+class Encoded(NamedTuple):
+    """The same as it is given to be stored: data and meta as canonical JSON."""
+
+    data: bytes
+    tags: tuple[str, ...] | None
+    meta: bytes | None
+
+    def thaw(self) -> Content:
+        """The content, as values of its own."""
+        meta = None if self.meta is None else decode(self.meta)
+        return Content(decode(self.data), self.tags, meta)
+
+
+class Row(NamedTuple):
+    """A record as a table returns it."""
+
+    id: str
+    version: int
+    created_at: int
+    updated_at: int
+    content: Content
+
+    def itself(self) -> "Row":
+        """The row as it is, for whoever wants rows of `RecordTable.select`."""
+        return self
+
+
+class NewRow(NamedTuple):
+    """A record to be stored; an id that was minted for it is known to be in no use."""
+
+    id: str
+    created_at: int
+    updated_at: int
+    content: Encoded
+    is_minted: bool
+
+
+class Note(NamedTuple):
+    """What is kept beside a change: who made it, when, and why."""
+
+    actor: str
+    at: int
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A change of one record: a pure function from its content to the next.
+
+    It runs inside the transaction, between reading and writing, and may refuse by raising.
+    """
+
+    id: str
+    apply: Callable[[Content], Encoded]
+    expected_version: int | None = None
+
+
+class Inserted(NamedTuple):
+    """The ids that were stored; not fresh when a retry found its first outcome."""
+
+    ids: Sequence[str]
+    fresh: bool = True
+
+
+class Change(NamedTuple):
+    """A row before an edit, and its content after."""
+
+    before: Row
+    after: Encoded
+
+
+def check_version(id: str, version: int, expected: int | None) -> None:
+    """Refuse to go on if a record is not at the version that the caller saw."""
+    if expected is not None and version != expected:
+        raise VersionConflict(id, expected, version)
+
+
+class RecordTable(Protocol):
+    """Rows of one scope. A deleted id keeps its version: created again, it is a later one."""
+
+    @property
+    def filter_keys(self) -> frozenset[str]:
+        """The keys beyond the seed's that `select` and `stream` answer."""
+        ...
+
+    async def insert(
+        self, rows: Sequence[NewRow], note: Note, key: RetryKey | None = None
+    ) -> Inserted:
+        """Store new rows; RecordExists if an id is in use. A key goes with one row."""
+        ...
+
+    async def edit(
+        self, edits: Sequence[Edit], note: Note, key: RetryKey | None = None
+    ) -> list[Change]:
+        """Edit rows in the order given; RecordNotFound, VersionConflict. Empty on a retry."""
+        ...
+
+    async def remove(
+        self,
+        ids: Sequence[str],
+        note: Note,
+        *,
+        expected_version: int | None = None,
+        key: RetryKey | None = None,
+    ) -> list[Row]:
+        """Remove rows and return what they were; unknown ids are passed over. Empty on a retry."""
+        ...
+
+    async def clear(self, note: Note, removed: list[Row] | None = None) -> None:
+        """Remove every row of the scope; what they were goes into `removed`, if it is given."""
+        ...
+
+    async def get(self, id: str, make: Callable[[Row], R]) -> R | None:
+        """The row under this id, made into a value where it was read."""
+        ...
+
+    async def select(self, filter: MemoryFilter, make: Callable[[Row], R]) -> list[R]:
+        """What the filter asks for, each row made into a value where it was read."""
+        ...
+
+    def stream(self, filter: MemoryFilter) -> AsyncGenerator[Row, None]:
+        """The same rows, as they are when the stream starts, a few at a time."""
+        ...

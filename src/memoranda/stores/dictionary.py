@@ -1,0 +1,179 @@
+"""The dict store: the reference for records and items, in memory, gone when it is closed."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar
+
+from memoranda.kernel.errors import RecordExists, RecordNotFound
+from memoranda.kernel.json import JsonValue
+from memoranda.kernel.retry import RetryKey
+from memoranda.records.filter import PLAIN_KEYS, MemoryFilter, select_by
+from memoranda.records.model import StoredMemoryRecord
+from memoranda.records.table import (
+    Change,
+    Edit,
+    Encoded,
+    Inserted,
+    NewRow,
+    Note,
+    Row,
+    check_version,
+)
+from memoranda.stores.item_dictionary import DictItems
+
+R = TypeVar("R")
+
+
+class _Kept(NamedTuple):
+    """A record as it lies in the dict: nothing in it can be changed."""
+
+    id: str
+    version: int
+    created_at: int
+    updated_at: int
+    content: Encoded
+
+    def row(self) -> Row:
+        """The row, made of values of its own."""
+        return Row(*self[:4], self.content.thaw())
+
+    def edited(self, edit: Edit, at: int) -> "_Kept":
+        """The record after an edit; time never goes back for a record."""
+        check_version(self.id, self.version, edit.expected_version)
+        updated_at = max(at, self.updated_at)
+        content = edit.apply(self.content.thaw())
+        return _Kept(self.id, self.version + 1, self.created_at, updated_at, content)
+
+
+@dataclass(slots=True)
+class DictTable:
+    """Rows of one scope in a dict. No call awaits, so each one is a transaction by itself."""
+
+    rows: dict[str, _Kept] = field(default_factory=dict)
+    deleted: dict[str, int] = field(default_factory=dict)
+    keys: dict[str, tuple[bytes, str]] = field(default_factory=dict)
+    filter_keys = PLAIN_KEYS
+
+    async def insert(
+        self, rows: Sequence[NewRow], note: Note, key: RetryKey | None = None
+    ) -> Inserted:
+        """Store new rows; RecordExists if an id is in use."""
+        del note  # who and why is kept by databases; this one forgets everything anyway
+        first = self._first_outcome(key)
+        if first is not None:
+            return Inserted([first], fresh=False)
+        seen: set[str] = set()
+        for row in rows:
+            if row.id in self.rows or row.id in seen:
+                raise RecordExists(row.id)
+            seen.add(row.id)
+        for id, created_at, updated_at, content, _ in rows:
+            version = self.deleted.pop(id, 0) + 1
+            self.rows[id] = _Kept(id, version, created_at, updated_at, content)
+        self._remember(key, rows[0].id)
+        return Inserted([row.id for row in rows])
+
+    async def edit(
+        self, edits: Sequence[Edit], note: Note, key: RetryKey | None = None
+    ) -> list[Change]:
+        """Edit rows in the order given."""
+        if self._first_outcome(key) is not None:
+            return []
+        after: dict[str, _Kept] = {}
+        changes: list[Change] = []
+        for edit in edits:
+            before = after.get(edit.id) or self.rows.get(edit.id)
+            if before is None:
+                raise RecordNotFound(edit.id)
+            after[edit.id] = before.edited(edit, note.at)
+            changes.append(Change(before.row(), after[edit.id].content))
+        self.rows.update(after)
+        self._remember(key, edits[0].id)
+        return changes
+
+    async def remove(
+        self,
+        ids: Sequence[str],
+        note: Note,
+        *,
+        expected_version: int | None = None,
+        key: RetryKey | None = None,
+    ) -> list[Row]:
+        """Remove rows and return what they were."""
+        del note
+        if self._first_outcome(key) is not None:
+            return []
+        removed = [self.rows[id] for id in ids if id in self.rows]
+        for kept in removed:
+            check_version(kept.id, kept.version, expected_version)
+        for id in ids:
+            if id in self.deleted:  # its deletion was a version, too
+                check_version(id, self.deleted[id] + 1, expected_version)
+        for kept in removed:
+            self.deleted[kept.id] = kept.version
+            del self.rows[kept.id]
+        self._remember(key, ids[0])
+        return [kept.row() for kept in removed]
+
+    async def clear(self, note: Note, removed: list[Row] | None = None) -> None:
+        """Remove every row; what they were goes into `removed`, if it is given."""
+        if self.rows:
+            gone = await self.remove(list(self.rows), note)
+            if removed is not None:
+                removed.extend(gone)
+
+    async def get(self, id: str, make: Callable[[Row], R]) -> R | None:
+        """The row under this id, made into a value."""
+        kept = self.rows.get(id)
+        return None if kept is None else make(kept.row())
+
+    async def select(self, filter: MemoryFilter, make: Callable[[Row], R]) -> list[R]:
+        """What the filter asks for, by its definition."""
+        return [make(kept.row()) for kept in select_by(filter, self.rows.values(), _judged)]
+
+    async def stream(self, filter: MemoryFilter) -> AsyncGenerator[Row, None]:
+        """The same rows; what lies in the dict is never changed, so later changes don't show."""
+        for kept in select_by(filter, list(self.rows.values()), _judged):
+            yield kept.row()
+
+    def _first_outcome(self, key: RetryKey | None) -> str | None:
+        if key is None or key.key not in self.keys:
+            return None
+        fingerprint, id = self.keys[key.key]
+        key.check_same(fingerprint)
+        return id
+
+    def _remember(self, key: RetryKey | None, id: str) -> None:
+        if key is not None:
+            self.keys[key.key] = (key.fingerprint, id)
+
+
+class DictDatabase:
+    """All scopes of one `dict://`."""
+
+    def __init__(self) -> None:
+        self._tables: dict[str, DictTable] = {}
+        self._items: dict[tuple[str, str], DictItems] = {}
+
+    def records(self, scope: str) -> DictTable:
+        """The table of one scope, made when it is first asked for."""
+        return self._tables.setdefault(scope, DictTable())
+
+    async def items(self, scope: str, session_ref: str) -> DictItems:
+        """The items of one session, made when they are first asked for."""
+        return self._items.setdefault((scope, session_ref), DictItems(session_ref))
+
+    async def scopes(self) -> list[str]:
+        """Every scope that was opened."""
+        return sorted(self._tables)
+
+    async def close(self) -> None:
+        """Forget everything."""
+        self._tables.clear()
+        self._items.clear()
+
+
+def _judged(kept: _Kept) -> tuple[StoredMemoryRecord[JsonValue], None]:
+    """The row as a record, so that the filter's own definition can judge it; it has no subject."""
+    data, tags, meta = kept.content.thaw()
+    return StoredMemoryRecord(kept.id, data, kept.created_at, kept.updated_at, tags, meta), None

@@ -1,0 +1,193 @@
+"""A PostgreSQL database: its schema and its connections."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from typing import Final
+from weakref import WeakValueDictionary
+
+from psycopg.types.numeric import Int8
+
+from memoranda.kernel.errors import ScopeNotFound, StoreReadOnly
+from memoranda.ledger.codec import PLAIN, BodyCodec
+from memoranda.ledger.entry import genesis
+from memoranda.plans.items import check_session_ref
+from memoranda.stores.migrations import OPENED_TO_READ, Migration, done
+from memoranda.stores.postgres.address import Address, parse_address
+from memoranda.stores.postgres.adoption import PostgresAdoption, adoption
+from memoranda.stores.postgres.connection import connect
+from memoranda.stores.postgres.errors import plain_errors
+from memoranda.stores.postgres.items import PostgresItems
+from memoranda.stores.postgres.ledger import PostgresLedger
+from memoranda.stores.postgres.pool import Pool
+from memoranda.stores.postgres.schema import check_encoding, due, migrate, warn_of_powers
+from memoranda.stores.postgres.units import Units
+from memoranda.stores.postgres.words import WordIndex
+
+CONNECTIONS: Final = 8
+STREAMS: Final = 8
+
+log = logging.getLogger("memoranda.postgres")
+
+_JOURNAL: Final = "SELECT memoranda.journal_of(%s)"
+_OPEN_JOURNAL: Final = "SELECT memoranda.open_journal(%s, %s, %s, %s)"
+_BEGIN_LISTING: Final = b"BEGIN READ ONLY; SELECT set_config('memoranda.lists_scopes', 'yes', true)"
+_SCOPES: Final = "SELECT scope FROM memoranda.journals WHERE scope <> %s ORDER BY scope"
+_ORIGINS: Final = "SELECT scope, origin FROM memoranda.journals ORDER BY scope"
+# The directory's scope has an empty name, and an empty setting names none. No scope of a user
+# begins or ends with a space (`kernel.scopes`).
+_DIRECTORY: Final = " "
+
+
+class PostgresDatabase:
+    """One database, opened for this process.
+
+    A stream has a connection of its own for as long as it lasts: however many are open, calls
+    don't wait for them.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        bodies: BodyCodec,
+        *,
+        read_only: bool,
+        known: Sequence[Migration] | None,
+        upgrades_at: int | None,
+    ) -> None:
+        """It is only read, or it may be written; `upgrades_at` is set while its schema is older."""
+        self.name = address.name
+        self._address = address
+        self._bodies = bodies
+        again = partial(connect, address, read_only=read_only)
+        self._calls = Pool(again, address.name, CONNECTIONS, self._before_write)
+        self._streams = Pool(again, address.name, STREAMS, self._before_write)
+        self._is_read_only = read_only
+        self._known = known
+        self._upgrades_at = upgrades_at
+        self._upgrading = asyncio.Lock()
+        self._units = WeakValueDictionary[tuple[str, int], Units]()  # all handles of a scope share
+        self._words: dict[tuple[str, int], WordIndex] = {}
+
+    @classmethod
+    async def open(
+        cls,
+        url: str,
+        now: int,
+        *,
+        create: bool,
+        read_only: bool = False,
+        bodies: BodyCodec = PLAIN,
+        known: Sequence[Migration] | None = None,
+    ) -> "PostgresDatabase":
+        """Open a database: a schema that is not there is made, and an older one stays as it is.
+
+        The first write brings an older schema up to date. With `read_only` every transaction is
+        read-only, and a role that may only read will do.
+        """
+        address = parse_address(url)
+        connection = await connect(address, read_only=read_only)
+        try:
+            with plain_errors(address.name):
+                await check_encoding(connection, address.name)
+                makes = create and not read_only
+                left = await due(connection, address.name, create=makes, known=known)
+                if left is None:
+                    await migrate(connection, address.name, now, known=known)
+                await warn_of_powers(connection, address.name)
+        except BaseException:
+            await connection.close()
+            raise
+        at = now if left and not read_only else None
+        database = cls(address, bodies, read_only=read_only, known=known, upgrades_at=at)
+        database._calls.give(connection)
+        return database
+
+    async def upgrade(self) -> Sequence[str]:
+        """Bring the schema up to date; what was applied, which is nothing where nothing was due."""
+        async with self._upgrading:
+            if self._is_read_only:
+                raise StoreReadOnly(self.name, OPENED_TO_READ)
+            if self._upgrades_at is None:
+                return ()
+            connection = await connect(self._address)
+            try:
+                with plain_errors(self.name, writes=True):
+                    applied = await migrate(
+                        connection, self.name, self._upgrades_at, known=self._known
+                    )
+            finally:
+                await connection.close()
+            self._upgrades_at = None
+        if applied:
+            log.warning("%s: %s", self.name, done(applied))
+        return [str(one) for one in applied]
+
+    async def _before_write(self) -> None:
+        if self._is_read_only or self._upgrades_at is not None:
+            await self.upgrade()
+
+    async def ledger(self, scope: str, origin: str, now: int) -> PostgresLedger:
+        """The ledger of one scope; a scope that is new gets a journal of this origin."""
+        found = await self.existing(scope)
+        if found is not None:
+            return found
+        scope = scope or _DIRECTORY
+        opened = (scope, origin, Int8(now), bytes.fromhex(genesis(origin)))
+        async with self._calls.connection(writes=True) as connection:
+            ((journal,),) = await (await connection.execute(_OPEN_JOURNAL, opened)).fetchall()
+        return self._ledger(scope, journal)
+
+    async def existing(self, scope: str) -> PostgresLedger | None:
+        """The ledger of one scope; None if it has no journal, and none is made."""
+        scope = scope or _DIRECTORY
+        async with self._calls.connection() as connection:
+            ((journal,),) = await (await connection.execute(_JOURNAL, (scope,))).fetchall()
+        return None if journal is None else self._ledger(scope, journal)
+
+    def _ledger(self, scope: str, journal: int) -> PostgresLedger:
+        key, named = (scope, journal), (self._calls, scope, journal, self._bodies)
+        units = self._units[key] = self._units.get(key) or Units(*named)
+        words = self._words[key] = self._words.get(key) or WordIndex(*named)
+        return PostgresLedger(
+            self.name, self._calls, self._streams, scope, journal, units, words, self._bodies
+        )
+
+    async def items(self, scope: str, session_ref: str) -> PostgresItems:
+        """The items of one session; ScopeNotFound if nothing was written to its scope."""
+        checked = check_session_ref(session_ref)
+        async with self._calls.connection() as connection:
+            ((journal,),) = await (await connection.execute(_JOURNAL, (scope,))).fetchall()
+        if journal is None:
+            raise ScopeNotFound(self.name, scope)
+        return PostgresItems(self._calls, scope, journal, checked, self._bodies)
+
+    def adoption(
+        self, scope: str, origin: str, now: int
+    ) -> AbstractAsyncContextManager[PostgresAdoption]:
+        """Takes over the journal of this scope from another database, which has it alone."""
+        return adoption(self._streams, self.name, scope, origin, now, self._bodies)
+
+    async def journals(self) -> dict[str, str]:
+        """The origin of every journal, by scope; that of the directory is under no name."""
+        async with self._calls.transaction(_BEGIN_LISTING) as connection:
+            found = await connection.execute(_ORIGINS)
+            rows = await found.fetchall()
+        return {"" if scope == _DIRECTORY else str(scope): str(origin) for scope, origin in rows}
+
+    async def scopes(self) -> list[str]:
+        """Every scope that was ever written to here, sorted."""
+        async with self._calls.transaction(_BEGIN_LISTING) as connection:
+            found = await connection.execute(_SCOPES, (_DIRECTORY,))
+            return [str(scope) for (scope,) in await found.fetchall()]
+
+    async def close(self) -> None:
+        """Finish what is under way, then let go; a stream that nobody reads is cut off."""
+        await self._streams.cut()
+        for units in list(self._units.values()):
+            await units.close()
+        for words in self._words.values():
+            await words.close()
+        await self._calls.close()

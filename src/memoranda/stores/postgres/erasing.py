@@ -1,0 +1,110 @@
+"""Counting what goes with an erasure, and taking what was erased out of the files of PostgreSQL.
+
+A deleted row stays in its file until the room is needed: no query, index or dump shows it, but
+who can read the files can. Writing the tables anew leaves it behind. Old write-ahead log and
+backups age out in their own time.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from psycopg.errors import Diagnostic
+from psycopg.types.numeric import Int8
+
+from memoranda.kernel.errors import StoreUnavailable
+from memoranda.ledger.holdings import Holdings
+from memoranda.ledger.unit import Current, Unit, about, recorded_in
+from memoranda.stores.postgres.arrays import Texts
+from memoranda.stores.postgres.connection import Connection
+
+_TABLES: Final = (
+    "bodies", "versions", "tags", "postings", "threads", "derivations", "retries", "marks",
+    "vectors", "memories", "item_keywords", "item_postings", "item_origins", "cycle_salts",
+    "sessions", "sessions_aside", "recordings",
+)  # fmt: skip
+_REWRITE: Final = "VACUUM (FULL, VERBOSE) " + ", ".join(f"memoranda.{table}" for table in _TABLES)
+_MAY_NOT: Final = """
+SELECT c.relname FROM pg_class c
+WHERE c.relnamespace = to_regnamespace('memoranda') AND c.relname = ANY (%s)
+  AND NOT pg_has_role(c.relowner, 'MEMBER')
+"""
+
+
+# The postings of each session are read once, however many of its cycles are asked for; from there
+# each leads to its item's cycle by a key.
+_BESIDE: Final = """
+WITH named AS MATERIALIZED (
+  SELECT j.number AS journal, n.id, n.about, n.cycle
+  FROM memoranda.journals j, unnest(%s, %s, %s) AS n (id, about, cycle)
+  WHERE j.number = %s
+), keywords AS MATERIALIZED (
+  SELECT c.cycle, count(*) AS count FROM (
+    SELECT DISTINCT o.journal, o.session FROM memoranda.item_origins o
+    WHERE (o.journal, o.cycle) IN (SELECT n.journal, n.cycle FROM named n)
+  ) AS s
+  JOIN memoranda.item_keywords k ON k.journal = s.journal AND k.session = s.session
+  JOIN memoranda.item_postings p ON p.journal = k.journal AND p.keyword = k.number
+  CROSS JOIN LATERAL (
+    SELECT o.cycle FROM memoranda.item_origins o
+    WHERE o.journal = k.journal AND o.session = k.session AND o.id = p.id OFFSET 0
+  ) AS c
+  GROUP BY c.cycle
+)
+SELECT n.id,
+  (SELECT count(*) FROM memoranda.retries k WHERE k.journal = n.journal AND k.about = n.about),
+  (SELECT count(*) FROM memoranda.derivations d WHERE d.journal = n.journal AND d.output = n.id),
+  (SELECT count(*) FROM memoranda.recordings r WHERE r.journal = n.journal AND r.cycle = n.cycle),
+  (SELECT count(*) FROM memoranda.item_origins o
+   JOIN memoranda.memories i ON i.journal = o.journal AND i.session = o.session AND i.id = o.id
+   WHERE o.journal = n.journal AND o.cycle = n.cycle),
+  coalesce(w.count, 0),
+  (SELECT count(*) FROM memoranda.versions v
+   JOIN memoranda.vectors x ON x.journal = v.journal AND x.seq = v.seq
+   WHERE v.journal = n.journal AND v.id = n.id)
+FROM named n LEFT JOIN keywords w ON w.cycle = n.cycle
+"""
+
+
+async def held_beside(
+    connection: Connection,
+    journal: int,
+    unit: Unit,
+    there: Sequence[Current],
+    postings: Mapping[str, int],
+) -> dict[str, Holdings]:
+    """What there is beside these objects and facts, and goes with them, and their postings."""
+    names = (Texts(each.id for each in there), Texts(map(about, there)))
+    asked = (*names, Texts(recorded_in(unit, there)), Int8(journal))
+    rows = await connection.execute(_BESIDE, asked, prepare=True, binary=True)
+    return {id: Holdings(postings.get(id, 0), *rest) for id, *rest in await rows.fetchall()}
+
+
+async def rewrite_tables(connection: Connection, database: str) -> None:
+    """Write the tables anew that can hold content; everyone else waits meanwhile.
+
+    1. only who owns them may: others would be passed over without an error
+    2. what somebody still reads is kept, and how much that is stands in what the server reports
+    """
+    # 1
+    refused = await connection.execute(_MAY_NOT, (list(_TABLES),))
+    if await refused.fetchall():
+        raise StoreUnavailable(database, "only the owner of the schema may rewrite its tables")
+    # 2
+    kept: list[int] = []
+
+    def count(report: Diagnostic) -> None:
+        found = re.search(r"\d+", report.message_detail or "")
+        kept.append(int(found[0]) if found else 0)
+
+    connection.add_notice_handler(count)
+    try:
+        await connection.execute(_REWRITE)
+    finally:
+        connection.remove_notice_handler(count)
+    if any(kept):
+        why = (
+            "what was erased is still in its files, because somebody reads what was before;"
+            " end that, then run `memoranda erase --scrub`"
+        )
+        raise StoreUnavailable(database, why)

@@ -1,0 +1,1754 @@
+-- The schema, whole. It is told in this order: journals and their entries, the tree over them and its
+-- checkpoints; what follows from the entries; the index of words; plans. Then what guards all of it,
+-- and the functions, in the same order.
+--
+-- Every name is written in full, so that no search_path decides what is meant.
+-- COLLATE "C" compares bytes, which in UTF-8 is code point order: the database's locale decides
+-- neither order nor equality.
+--
+-- Columns that say something of memory have SET STATISTICS 0: the planner keeps nothing of them.
+-- ANALYZE, which autovacuum runs by itself, copies common and sampled values of each column into
+-- pg_statistic, where everyone who may read the table sees them (pg_stats), and where they stay
+-- when the rows are erased, until the next run. To run ANALYZE at each erasure would be no way out:
+-- only the owner of a table may, and programs are not. Every search for one of these values goes by
+-- a key or an index, whatever is known of its values.
+
+-- A text as it stands in an index: itself, or its digest when it is so long that it would not fit
+-- into an index entry (2,704 bytes) together with the longest id.
+CREATE FUNCTION memoranda.tag_key(p_tag text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE
+    WHEN octet_length(p_tag) <= 96 AND NOT starts_with(p_tag, 'sha256:') THEN p_tag
+    ELSE 'sha256:' || encode(sha256(convert_to(p_tag, 'UTF8')), 'hex')
+  END
+$$;
+
+-- -------------------------------------------------------------------------------------- journals
+
+-- One journal for each scope, with its head: how many entries it has, and the hash of the last.
+-- Its row is the lock under which a journal grows.
+--
+-- Of its entries the first `indexed` are in the index of words, as the tokens of this tokenizer; the
+-- index has so many documents, and they have `length` tokens together. Whatever changes the index
+-- also counts `revision` up: who has prepared a change without the lock learns whether it still fits
+-- by comparing one number.
+CREATE TABLE memoranda.journals (
+  number    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  scope     text COLLATE "C" NOT NULL UNIQUE,
+  origin    text COLLATE "C" NOT NULL UNIQUE,
+  opened_at bigint NOT NULL,
+  size      bigint NOT NULL,
+  head      bytea NOT NULL,
+  head_at   bigint NOT NULL,
+  indexed   bigint NOT NULL DEFAULT 0,
+  tokenizer text COLLATE "C" NOT NULL DEFAULT '',
+  documents bigint NOT NULL DEFAULT 0,
+  length    bigint NOT NULL DEFAULT 0,
+  revision  bigint NOT NULL DEFAULT 0
+);
+
+-- The key makes a fork impossible: two entries after the same one would have the same number. An
+-- index of previous hashes would say so once more, at 70 bytes an entry and another page to write,
+-- and would catch nothing else: an entry that names a wrong hash breaks the chain, which is what
+-- `verify` looks at.
+CREATE TABLE memoranda.entries (
+  journal bigint NOT NULL,
+  seq     bigint NOT NULL,
+  entry   bytea NOT NULL,
+  PRIMARY KEY (journal, seq)
+);
+
+-- Which entries are about the memory as a whole (policies, breaks, audits, maintenance) is read from
+-- the entries themselves, by the words in which each says its kind: there is no list of them that
+-- could be shortened.
+CREATE INDEX entries_about_the_whole ON memoranda.entries (journal, seq)
+  WHERE (position('\x226b696e64223a22706f6c6963795f6368616e676522'::bytea IN entry) > 0
+    OR position('\x226b696e64223a22636f6e666f726d616e63655f627265616b22'::bytea IN entry) > 0
+    OR position('\x226b696e64223a226d61696e74656e616e636522'::bytea IN entry) > 0);
+
+-- Bodies and their salts can be erased.
+CREATE TABLE memoranda.bodies (
+  journal bigint NOT NULL,
+  seq     bigint NOT NULL,
+  salt    bytea NOT NULL,
+  body    bytea NOT NULL,
+  PRIMARY KEY (journal, seq)
+);
+ALTER TABLE memoranda.bodies
+  ALTER COLUMN salt SET STATISTICS 0, ALTER COLUMN body SET STATISTICS 0;
+
+-- --------------------------------------------------------------------- the tree, and checkpoints
+
+-- Every eighth level of the Merkle tree over the entries; the rest is hashed when it is needed.
+CREATE TABLE memoranda.nodes (
+  journal bigint NOT NULL,
+  level   bigint NOT NULL,
+  number  bigint NOT NULL,
+  hash    bytea NOT NULL,
+  PRIMARY KEY (journal, level, number)
+);
+
+-- Checkpoints that were made of a journal, as notes; whoever keeps them elsewhere can compare.
+CREATE TABLE memoranda.checkpoints (
+  journal bigint NOT NULL,
+  size    bigint NOT NULL,
+  note    text COLLATE "C" NOT NULL,
+  at      bigint NOT NULL,
+  PRIMARY KEY (journal, size)
+);
+
+-- ----------------------------------------------------------------- what follows from the entries
+
+-- The versions of objects. They are made anew from the journal when in doubt. `seq` is the entry of
+-- the version; `since` is the entry since which the object has been active without a break, and of a
+-- version that is not active its own.
+CREATE TABLE memoranda.versions (
+  journal    bigint NOT NULL,
+  id         text COLLATE "C" NOT NULL,
+  number     bigint NOT NULL,
+  seq        bigint NOT NULL,
+  since      bigint NOT NULL,
+  is_newest  boolean NOT NULL,
+  status     text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  valid_from bigint,
+  valid_to   bigint,
+  expires_at bigint,
+  subject    text COLLATE "C",
+  PRIMARY KEY (journal, id, number)
+);
+ALTER TABLE memoranda.versions
+  ALTER COLUMN subject SET STATISTICS 0, ALTER COLUMN valid_from SET STATISTICS 0,
+  ALTER COLUMN valid_to SET STATISTICS 0, ALTER COLUMN expires_at SET STATISTICS 0;
+-- Ties of a millisecond are in the journal's order: what was written last is the newest. New entries
+-- land at the end, where inserting is cheap.
+CREATE INDEX active_by_creation ON memoranda.versions (journal, created_at, since)
+  WHERE is_newest AND status = 'active';
+CREATE INDEX active_by_update ON memoranda.versions (journal, updated_at, since)
+  WHERE is_newest AND status = 'active';
+-- Behind row-level security an index is searched by a column, never by what tag_key makes of it. A
+-- subject, an id or a name alone is short enough to be indexed as it is.
+CREATE INDEX versions_by_subject ON memoranda.versions (journal, subject)
+  WHERE subject IS NOT NULL;
+-- Postings lead to entries, and entries to what is current. The key begins with the entry, so that
+-- nobody takes it for a way to find all of a journal.
+CREATE INDEX versions_by_entry ON memoranda.versions (seq, journal);
+
+-- Likewise in the journal's order: the newest ten of a tag are ten neighbours.
+-- The tag is what memoranda.tag_key makes of it; where that is a digest, it is whole as well.
+CREATE TABLE memoranda.tags (
+  journal    bigint NOT NULL,
+  tag        text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  since      bigint NOT NULL,
+  id         text COLLATE "C" NOT NULL,
+  whole      text COLLATE "C"
+);
+ALTER TABLE memoranda.tags
+  ALTER COLUMN tag SET STATISTICS 0, ALTER COLUMN whole SET STATISTICS 0;
+CREATE UNIQUE INDEX tags_by_creation ON memoranda.tags (journal, tag, created_at, since);
+ALTER TABLE memoranda.tags REPLICA IDENTITY USING INDEX tags_by_creation;
+
+-- The names by which facts are found: proposals, executions, worlds and branches. They stand in the
+-- bodies as well, and are made anew from them when in doubt. A name is made of an id, at most 512
+-- characters, and a word before it: it fits into an index entry as it is.
+CREATE TABLE memoranda.marks (
+  journal bigint NOT NULL,
+  name    text COLLATE "C" NOT NULL,
+  seq     bigint NOT NULL,
+  PRIMARY KEY (journal, name, seq)
+);
+CREATE INDEX marks_by_entry ON memoranda.marks (journal, seq);
+
+-- Which object was made from which: what is derived goes when its inputs are erased. Two ids together
+-- may be longer than an index entry: the second one stands there by its key, which keeps a pair from
+-- being there twice.
+CREATE TABLE memoranda.derivations (
+  journal bigint NOT NULL,
+  input   text COLLATE "C" NOT NULL,
+  output  text COLLATE "C" NOT NULL
+);
+ALTER TABLE memoranda.derivations ALTER COLUMN input SET STATISTICS 0;
+ALTER TABLE memoranda.derivations REPLICA IDENTITY FULL;
+CREATE UNIQUE INDEX derivations_by_input ON memoranda.derivations
+  (journal, input, memoranda.tag_key(output));
+CREATE INDEX derivations_by_output ON memoranda.derivations (journal, output);
+
+-- What an earlier call with the same idempotency key came to. By the sha256 of the key, which may be
+-- longer than an index entry. The salt of its first entry was made of that, the fingerprint and the
+-- nonce (ledger/retry.py).
+CREATE TABLE memoranda.retries (
+  journal     bigint NOT NULL,
+  key_digest  bytea NOT NULL,
+  fingerprint bytea NOT NULL,
+  nonce       bytea NOT NULL,
+  about       text COLLATE "C" NOT NULL,
+  seq         bigint NOT NULL,
+  entries     bigint NOT NULL,
+  at          bigint NOT NULL,
+  PRIMARY KEY (journal, key_digest)
+);
+ALTER TABLE memoranda.retries
+  ALTER COLUMN key_digest SET STATISTICS 0, ALTER COLUMN fingerprint SET STATISTICS 0,
+  ALTER COLUMN nonce SET STATISTICS 0;
+CREATE INDEX retries_by_object ON memoranda.retries (journal, about);
+
+-- ------------------------------------------------------------------------------------- the index
+
+-- The index of words is made of postings in segments (stores/postings.py), in the same layout as in
+-- SQLite. It follows from the journal, and is made anew from it.
+
+-- Postings that were written together, of the entries from `first` up to `until`
+-- (stores/segments.py). While some are being merged, the one that they become is there as well.
+CREATE TABLE memoranda.segments (
+  journal bigint NOT NULL,
+  number  bigint NOT NULL,
+  first   bigint NOT NULL,
+  until   bigint NOT NULL,
+  level   bigint NOT NULL,
+  PRIMARY KEY (journal, number)
+);
+
+-- The postings of a token in a segment, by entry, in chunks; `first` is the entry of a chunk's first
+-- posting. The rows of a new segment are new at the end of the key: no page is written for each word
+-- of each record.
+CREATE TABLE memoranda.postings (
+  journal bigint NOT NULL,
+  segment bigint NOT NULL,
+  token   text COLLATE "C" NOT NULL,
+  first   bigint NOT NULL,
+  body    bytea NOT NULL,
+  PRIMARY KEY (journal, segment, token, first)
+);
+ALTER TABLE memoranda.postings
+  ALTER COLUMN token SET STATISTICS 0, ALTER COLUMN body SET STATISTICS 0;
+
+-- The records of a thread in their order, of what is in the index (ledger/derive.py).
+CREATE TABLE memoranda.threads (
+  journal    bigint NOT NULL,
+  thread     text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  id         text COLLATE "C" NOT NULL,
+  seq        bigint NOT NULL,
+  speaker    text COLLATE "C" NOT NULL,
+  PRIMARY KEY (journal, thread, created_at, id)
+);
+ALTER TABLE memoranda.threads
+  ALTER COLUMN thread SET STATISTICS 0, ALTER COLUMN speaker SET STATISTICS 0;
+CREATE INDEX threads_by_entry ON memoranda.threads (seq, journal);
+
+-- Embeddings of what is active and newest: float32, little-endian (recall/embedder.py). They are
+-- derived by a model that the database doesn't know, so they can be made anew, and are never
+-- verified. An identity has at most 200 characters: it fits into an index entry as it is.
+CREATE TABLE memoranda.vectors (
+  journal bigint NOT NULL,
+  seq     bigint NOT NULL,
+  model   text COLLATE "C" NOT NULL,
+  id      text COLLATE "C" NOT NULL,
+  vector  bytea NOT NULL,
+  PRIMARY KEY (journal, seq, model)
+);
+ALTER TABLE memoranda.vectors ALTER COLUMN vector SET STATISTICS 0;
+-- Floats don't pack: long ones are not tried.
+ALTER TABLE memoranda.vectors ALTER COLUMN vector SET STORAGE EXTERNAL;
+
+-- ----------------------------------------------------------------------------------------- plans
+
+-- Items of plans: their canonical bytes, as a codec stores them.
+CREATE TABLE memoranda.memories (
+  journal bigint NOT NULL,
+  session text COLLATE "C" NOT NULL,
+  id      uuid NOT NULL,
+  body    bytea NOT NULL,
+  PRIMARY KEY (journal, session, id)
+);
+ALTER TABLE memoranda.memories ALTER COLUMN body SET STATISTICS 0;
+
+-- What they are found by: each keyword of a session once, in three forms (stores/keywords.py), and
+-- which items have it, with the time that they are ordered by. All of it follows from the items.
+-- The key is what tag_key makes of a keyword, which may be longer than an index entry.
+CREATE TABLE memoranda.item_keywords (
+  journal bigint NOT NULL,
+  number  bigint GENERATED ALWAYS AS IDENTITY,
+  session text COLLATE "C" NOT NULL,
+  gram    text COLLATE "C" NOT NULL,
+  key     text COLLATE "C" NOT NULL,
+  folded  text COLLATE "C" NOT NULL,
+  marked  text COLLATE "C" NOT NULL,
+  PRIMARY KEY (journal, session, gram, key)
+);
+ALTER TABLE memoranda.item_keywords
+  ALTER COLUMN gram SET STATISTICS 0, ALTER COLUMN key SET STATISTICS 0,
+  ALTER COLUMN folded SET STATISTICS 0, ALTER COLUMN marked SET STATISTICS 0;
+CREATE TABLE memoranda.item_postings (
+  journal bigint NOT NULL,
+  keyword bigint NOT NULL,
+  at      bigint NOT NULL,
+  id      uuid NOT NULL,
+  PRIMARY KEY (journal, keyword, at, id)
+);
+
+-- The session of each name, and those that were put aside for another one, the newest with the
+-- highest number. What they say stands in the body, whose digest the cycle that saved it has in its fact.
+CREATE TABLE memoranda.sessions (
+  journal    bigint NOT NULL,
+  name       text COLLATE "C" NOT NULL,
+  session_id text COLLATE "C" NOT NULL,
+  body       bytea NOT NULL,
+  cycle      text COLLATE "C" NOT NULL,
+  PRIMARY KEY (journal, name)
+);
+ALTER TABLE memoranda.sessions ALTER COLUMN body SET STATISTICS 0;
+CREATE TABLE memoranda.sessions_aside (
+  journal bigint NOT NULL,
+  name    text COLLATE "C" NOT NULL,
+  number  bigint NOT NULL,
+  at      bigint NOT NULL,
+  body    bytea NOT NULL,
+  PRIMARY KEY (journal, name, number)
+);
+ALTER TABLE memoranda.sessions_aside ALTER COLUMN body SET STATISTICS 0;
+
+-- What cycles were given and gave, where somebody asked for it. No search reads it.
+CREATE TABLE memoranda.recordings (
+  journal bigint NOT NULL,
+  cycle   text COLLATE "C" NOT NULL,
+  body    bytea NOT NULL,
+  PRIMARY KEY (journal, cycle)
+);
+ALTER TABLE memoranda.recordings ALTER COLUMN body SET STATISTICS 0;
+
+-- What leads from a cycle to what it left: the salt of the digests in its fact, and the items that it
+-- stored. The salt is in no export, and goes when the cycle is erased; so do the items.
+CREATE TABLE memoranda.cycle_salts (
+  journal bigint NOT NULL,
+  cycle   text COLLATE "C" NOT NULL,
+  salt    bytea NOT NULL,
+  PRIMARY KEY (journal, cycle)
+);
+ALTER TABLE memoranda.cycle_salts ALTER COLUMN salt SET STATISTICS 0;
+CREATE TABLE memoranda.item_origins (
+  journal bigint NOT NULL,
+  session text COLLATE "C" NOT NULL,
+  id      uuid NOT NULL,
+  cycle   text COLLATE "C" NOT NULL,
+  terms   bigint NOT NULL,  -- how many keywords the index has for the item
+  PRIMARY KEY (journal, session, id)
+);
+CREATE INDEX item_origins_by_cycle ON memoranda.item_origins (journal, cycle);
+
+-- ---------------------------------------------------------------------------- what never changes
+
+-- Against accidents; whoever owns the tables can drop them.
+CREATE FUNCTION memoranda.refuse_change() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'what stands in a journal stays: % of % is refused', TG_OP, TG_TABLE_NAME
+    USING ERRCODE = 'restrict_violation';
+END $$;
+
+CREATE TRIGGER entries_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON memoranda.entries
+  FOR EACH STATEMENT EXECUTE FUNCTION memoranda.refuse_change();
+-- A body may be deleted: that is what an erasure does.
+CREATE TRIGGER bodies_stay BEFORE UPDATE OR TRUNCATE ON memoranda.bodies
+  FOR EACH STATEMENT EXECUTE FUNCTION memoranda.refuse_change();
+
+-- Vectors go with the version that they were made of, in the same transaction: when it is replaced,
+-- forgotten or erased. Nothing stale can be found, and of what was erased no vector is left.
+CREATE FUNCTION memoranda.drop_vectors() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM memoranda.vectors x WHERE x.journal = new.journal AND x.seq = new.seq;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER vectors_follow AFTER UPDATE OF is_newest ON memoranda.versions
+  FOR EACH ROW WHEN (old.is_newest AND NOT new.is_newest)
+  EXECUTE FUNCTION memoranda.drop_vectors();
+
+-- ------------------------------------------------------------------------------- the second wall
+
+-- Below the condition in every statement: rows of another scope can be neither seen nor written.
+-- A transaction names its scope; journals are found by it, and everything else by the number of
+-- the journal that was found so (memoranda.enter). Outside of that there are no rows at all; a
+-- setting is empty, not null, once a session has used it.
+
+ALTER TABLE memoranda.journals ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memoranda.journals FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_scope ON memoranda.journals
+  USING (scope = nullif(current_setting('memoranda.scope', true), ''))
+  WITH CHECK (scope = nullif(current_setting('memoranda.scope', true), ''));
+-- The scopes and their heads are there to be listed, by who says so, and only to be read.
+CREATE POLICY listed ON memoranda.journals FOR SELECT
+  USING (current_setting('memoranda.lists_scopes', true) = 'yes');
+
+DO $$
+DECLARE
+  v_table text;
+BEGIN
+  FOREACH v_table IN ARRAY ARRAY[
+    'entries', 'bodies', 'nodes', 'checkpoints',
+    'versions', 'tags', 'marks', 'derivations', 'retries',
+    'segments', 'postings', 'threads', 'vectors',
+    'memories', 'item_keywords', 'item_postings',
+    'sessions', 'sessions_aside', 'recordings', 'cycle_salts', 'item_origins'
+  ] LOOP
+    EXECUTE format('ALTER TABLE memoranda.%I ENABLE ROW LEVEL SECURITY', v_table);
+    EXECUTE format('ALTER TABLE memoranda.%I FORCE ROW LEVEL SECURITY', v_table);
+    EXECUTE format($policy$
+      CREATE POLICY one_journal ON memoranda.%I
+        USING (journal = nullif(current_setting('memoranda.journal', true), '')::bigint)
+        WITH CHECK (journal = nullif(current_setting('memoranda.journal', true), '')::bigint)
+    $policy$, v_table);
+  END LOOP;
+END $$;
+
+-- ------------------------------------------------------------- one call, one statement, one trip
+
+-- They run with the caller's rights. Refusals are values: nothing of them reaches the server's
+-- log. Each that is given a scope begins by naming it to the second wall, for its own transaction;
+-- whoever calls the others has done so.
+--
+-- What is found by its key is looked up one by one (LATERAL … LIMIT 1, or a loop): no plan walks
+-- the journal instead, whatever the sizes were when it was made.
+
+-- The number of a scope's journal, or null.
+CREATE FUNCTION memoranda.journal_of(p_scope text) RETURNS bigint
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM set_config('memoranda.scope', p_scope, true);
+  RETURN (SELECT j.number FROM memoranda.journals j WHERE j.scope = p_scope);
+END $$;
+
+CREATE FUNCTION memoranda.open_journal(p_scope text, p_origin text, p_at bigint, p_head bytea)
+RETURNS bigint
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM set_config('memoranda.scope', p_scope, true);
+  INSERT INTO memoranda.journals (scope, origin, opened_at, size, head, head_at)
+  VALUES (p_scope, p_origin, p_at, 0, p_head, p_at)
+  ON CONFLICT (scope) DO NOTHING;
+  RETURN memoranda.journal_of(p_scope);
+END $$;
+
+-- Behind the second wall is the journal that was found for the scope, if it is the one that the
+-- caller took it for. They can differ when a database was replaced by another, or by an older copy
+-- of itself, while a program went on.
+CREATE FUNCTION memoranda.bind(p_journal bigint, p_found bigint) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF p_found IS DISTINCT FROM p_journal THEN
+    RAISE EXCEPTION 'the journal of this scope is not the one that was opened; open it again';
+  END IF;
+  PERFORM set_config('memoranda.journal', p_found::text, true);
+END $$;
+
+CREATE FUNCTION memoranda.enter(p_scope text, p_journal bigint) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.bind(p_journal, memoranda.journal_of(p_scope));
+END $$;
+
+-- The same, and nobody else appends to this journal until the transaction ends.
+CREATE FUNCTION memoranda.lock_journal(p_scope text, p_journal bigint) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM 1 FROM memoranda.journals j WHERE j.scope = p_scope FOR UPDATE;
+END $$;
+
+CREATE FUNCTION memoranda.head_of(
+  p_scope text, p_journal bigint, OUT origin text, OUT size bigint, OUT head bytea
+)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  SELECT j.origin, j.size, j.head INTO origin, size, head
+  FROM memoranda.journals j WHERE j.scope = p_scope;
+END $$;
+
+-- --------------------------------------------------------------------------- reading the journal
+
+-- These entries, in the order given; those that are not there are left out. The caller has entered
+-- the journal.
+CREATE FUNCTION memoranda.entries_in(p_journal bigint, p_seqs bigint[])
+RETURNS TABLE (seq bigint, entry bytea, salt bytea, body bytea)
+LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN QUERY
+  SELECT n.seq, f.entry, g.salt, g.body
+  FROM unnest(p_seqs) WITH ORDINALITY AS n (seq, place)
+  CROSS JOIN LATERAL (
+    SELECT e.entry FROM memoranda.entries e
+    WHERE e.journal = p_journal AND e.seq = n.seq LIMIT 1
+  ) AS f
+  LEFT JOIN LATERAL (
+    SELECT b.salt, b.body FROM memoranda.bodies b
+    WHERE b.journal = p_journal AND b.seq = n.seq LIMIT 1
+  ) AS g ON true
+  ORDER BY n.place;
+END $$;
+
+-- The bytes of these entries, in the order given; those that are not there are left out.
+CREATE FUNCTION memoranda.bytes_at(p_scope text, p_journal bigint, p_seqs bigint[])
+RETURNS TABLE (seq bigint, entry bytea)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  RETURN QUERY
+  SELECT n.seq, f.entry
+  FROM unnest(p_seqs) WITH ORDINALITY AS n (seq, place)
+  CROSS JOIN LATERAL (
+    SELECT e.entry FROM memoranda.entries e
+    WHERE e.journal = p_journal AND e.seq = n.seq LIMIT 1
+  ) AS f
+  ORDER BY n.place;
+END $$;
+
+CREATE FUNCTION memoranda.entries_at(p_scope text, p_journal bigint, p_seqs bigint[])
+RETURNS TABLE (seq bigint, entry bytea, salt bytea, body bytea)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  RETURN QUERY SELECT * FROM memoranda.entries_in(p_journal, p_seqs);
+END $$;
+
+-- The entries about the memory as a whole.
+CREATE FUNCTION memoranda.notices_of(p_scope text, p_journal bigint)
+RETURNS TABLE (seq bigint, entry bytea, salt bytea, body bytea)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  RETURN QUERY
+  SELECT e.seq, e.entry, b.salt, b.body
+  FROM memoranda.entries e
+  LEFT JOIN memoranda.bodies b ON b.journal = e.journal AND b.seq = e.seq
+  WHERE e.journal = p_journal
+    AND (position('\x226b696e64223a22706f6c6963795f6368616e676522'::bytea IN e.entry) > 0
+    OR position('\x226b696e64223a22636f6e666f726d616e63655f627265616b22'::bytea IN e.entry) > 0
+    OR position('\x226b696e64223a226d61696e74656e616e636522'::bytea IN e.entry) > 0)
+  ORDER BY e.seq;
+END $$;
+
+-- Blocks of the tree: of each the hashes that are there, one after the other; level 0 are the
+-- leaves, which follow from the entries.
+CREATE FUNCTION memoranda.blocks(
+  p_scope text, p_journal bigint, p_levels bigint[], p_numbers bigint[]
+)
+RETURNS TABLE (level bigint, number bigint, hashes bytea)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  RETURN QUERY
+  SELECT n.level, n.number, CASE n.level
+    WHEN 0 THEN (
+      SELECT string_agg(sha256('\x00'::bytea || e.entry), ''::bytea ORDER BY e.seq)
+      FROM memoranda.entries e
+      WHERE e.journal = p_journal AND e.seq >= n.number * 256 AND e.seq < (n.number + 1) * 256)
+    ELSE (
+      SELECT string_agg(o.hash, ''::bytea ORDER BY o.number)
+      FROM memoranda.nodes o
+      WHERE o.journal = p_journal AND o.level = n.level
+        AND o.number >= n.number * 256 AND o.number < (n.number + 1) * 256)
+    END
+  FROM unnest(p_levels, p_numbers) AS n (level, number);
+END $$;
+
+-- A checkpoint's note; one of the same size is replaced.
+CREATE FUNCTION memoranda.keep_note(
+  p_scope text, p_journal bigint, p_size bigint, p_note text, p_at bigint
+) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  INSERT INTO memoranda.checkpoints (journal, size, note, at)
+  VALUES (p_journal, p_size, p_note, p_at)
+  ON CONFLICT (journal, size) DO UPDATE SET note = excluded.note, at = excluded.at;
+END $$;
+
+CREATE FUNCTION memoranda.notes_of(p_scope text, p_journal bigint) RETURNS SETOF text
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  RETURN QUERY
+  SELECT c.note FROM memoranda.checkpoints c WHERE c.journal = p_journal ORDER BY c.size DESC;
+END $$;
+
+-- ------------------------------------------------------------------ reading what follows from it
+
+-- The newest version of an object.
+CREATE FUNCTION memoranda.current_version(
+  p_scope text, p_journal bigint, p_id text,
+  OUT id text, OUT number bigint, OUT status text, OUT created_at bigint, OUT updated_at bigint,
+  OUT valid_from bigint, OUT valid_to bigint, OUT expires_at bigint, OUT subject text,
+  OUT seq bigint, OUT entry bytea, OUT salt bytea, OUT body bytea
+)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  SELECT v.id, v.number, v.status, v.created_at, v.updated_at,
+         v.valid_from, v.valid_to, v.expires_at, v.subject, v.seq, e.entry, b.salt, b.body
+  INTO id, number, status, created_at, updated_at,
+       valid_from, valid_to, expires_at, subject, seq, entry, salt, body
+  FROM memoranda.versions v
+  LEFT JOIN memoranda.bodies b ON b.journal = v.journal AND b.seq = v.seq
+  LEFT JOIN memoranda.entries e ON e.journal = v.journal AND e.seq = v.seq
+  WHERE v.journal = p_journal AND v.id = p_id
+  ORDER BY v.number DESC
+  LIMIT 1;
+END $$;
+
+-- Every version of an object, with the entry that led to it, and its body where it still is.
+CREATE FUNCTION memoranda.versions_of(p_scope text, p_journal bigint, p_id text)
+RETURNS TABLE (
+  id text, number bigint, status text, created_at bigint, updated_at bigint,
+  valid_from bigint, valid_to bigint, expires_at bigint, subject text,
+  seq bigint, entry bytea, salt bytea, body bytea
+)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  RETURN QUERY
+  SELECT v.id, v.number, v.status, v.created_at, v.updated_at,
+         v.valid_from, v.valid_to, v.expires_at, v.subject, v.seq, e.entry, b.salt, b.body
+  FROM memoranda.versions v
+  LEFT JOIN memoranda.bodies b ON b.journal = v.journal AND b.seq = v.seq
+  LEFT JOIN memoranda.entries e ON e.journal = v.journal AND e.seq = v.seq
+  WHERE v.journal = p_journal AND v.id = p_id
+  ORDER BY v.number;
+END $$;
+
+-- The query that is asked most, in one trip: the newest few, of one tag or of all.
+CREATE FUNCTION memoranda.newest_active(
+  p_scope text, p_journal bigint,
+  p_tag text, p_after bigint, p_before bigint, p_limit bigint, p_offset bigint
+)
+RETURNS TABLE (
+  id text, number bigint, status text, created_at bigint, updated_at bigint,
+  valid_from bigint, valid_to bigint, expires_at bigint, subject text,
+  seq bigint, entry bytea, salt bytea, body bytea
+)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  IF p_tag IS NULL THEN
+    RETURN QUERY
+    SELECT v.id, v.number, v.status, v.created_at, v.updated_at,
+           v.valid_from, v.valid_to, v.expires_at, v.subject, v.seq, e.entry, b.salt, b.body
+    FROM memoranda.versions v
+    LEFT JOIN memoranda.bodies b ON b.journal = v.journal AND b.seq = v.seq
+    LEFT JOIN memoranda.entries e ON e.journal = v.journal AND e.seq = v.seq
+    WHERE v.journal = p_journal AND v.is_newest AND v.status = 'active'
+      AND v.created_at >= p_after AND v.created_at <= p_before
+    ORDER BY v.created_at DESC, v.since DESC
+    LIMIT p_limit OFFSET p_offset;
+  ELSE
+    RETURN QUERY
+    SELECT v.id, v.number, v.status, v.created_at, v.updated_at,
+           v.valid_from, v.valid_to, v.expires_at, v.subject, v.seq, e.entry, b.salt, b.body
+    FROM memoranda.tags t
+    JOIN memoranda.versions v ON v.journal = t.journal AND v.id = t.id AND v.is_newest
+    LEFT JOIN memoranda.bodies b ON b.journal = v.journal AND b.seq = v.seq
+    LEFT JOIN memoranda.entries e ON e.journal = v.journal AND e.seq = v.seq
+    WHERE t.journal = p_journal AND t.tag = memoranda.tag_key(p_tag)
+      AND t.created_at >= p_after AND t.created_at <= p_before
+    ORDER BY t.created_at DESC, t.since DESC
+    LIMIT p_limit OFFSET p_offset;
+  END IF;
+END $$;
+
+CREATE FUNCTION memoranda.count_active(p_scope text, p_journal bigint, p_at_most bigint)
+RETURNS bigint
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  RETURN (SELECT count(*) FROM (
+    SELECT 1 FROM memoranda.versions v
+    WHERE v.journal = p_journal AND v.is_newest AND v.status = 'active' LIMIT p_at_most) AS n);
+END $$;
+
+-- The entries under a name after one of a number, by number, or the newest first; a limit of null
+-- is none.
+CREATE FUNCTION memoranda.marked(
+  p_scope text, p_journal bigint, p_name text, p_after bigint, p_limit bigint,
+  p_newest_first boolean
+)
+RETURNS TABLE (seq bigint, entry bytea, salt bytea, body bytea)
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_seqs bigint[];
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  IF p_newest_first THEN
+    v_seqs := ARRAY(
+      SELECT m.seq FROM memoranda.marks m
+      WHERE m.journal = p_journal AND m.name = p_name AND m.seq > p_after
+      ORDER BY m.seq DESC LIMIT p_limit);
+  ELSE
+    v_seqs := ARRAY(
+      SELECT m.seq FROM memoranda.marks m
+      WHERE m.journal = p_journal AND m.name = p_name AND m.seq > p_after
+      ORDER BY m.seq LIMIT p_limit);
+  END IF;
+  RETURN QUERY SELECT * FROM memoranda.entries_in(p_journal, v_seqs);
+END $$;
+
+-- The names that begin so, by name, from the one after p_after on, each with its newest entry. They
+-- stand before whatever goes on with more of the last character than a name can have.
+-- One plan whatever the limit: the walk along the key. Left to its estimates, the planner would for
+-- some read and sort all names that begin so.
+CREATE FUNCTION memoranda.marks_with(
+  p_scope text, p_journal bigint, p_prefix text, p_after text, p_limit bigint
+)
+RETURNS TABLE (name text, seq bigint)
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_sort = off SET enable_hashagg = off
+AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  RETURN QUERY
+  SELECT m.name, max(m.seq) FROM memoranda.marks m
+  WHERE m.journal = p_journal AND m.name > p_after
+    AND m.name >= p_prefix AND m.name < p_prefix || repeat(chr(1114111), 600)
+  GROUP BY m.name
+  ORDER BY m.name
+  LIMIT p_limit;
+END $$;
+
+-- What was made from an object or a fact.
+CREATE FUNCTION memoranda.outputs_of(p_scope text, p_journal bigint, p_input text)
+RETURNS SETOF text
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  RETURN QUERY
+  SELECT d.output FROM memoranda.derivations d
+  WHERE d.journal = p_journal AND d.input = p_input
+  ORDER BY d.output;
+END $$;
+
+-- ------------------------------------------------------------ plans: items, sessions, recordings
+
+-- The items of a session whose keywords occur in a query, best first (plans/matching.py): what they
+-- are compared with is made in plans/item_terms.py. One that is not there has no body: its keywords
+-- are, and somebody must be told.
+CREATE FUNCTION memoranda.search_items(
+  p_scope text, p_journal bigint, p_session text,
+  p_grams text[], p_folded text, p_marked text, p_before_endings text[], p_limit bigint
+)
+RETURNS TABLE (id uuid, body bytea)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  RETURN QUERY
+  WITH occurring AS MATERIALIZED (
+    SELECT c.number, strpos(p_marked, c.marked) > 0 OR EXISTS (
+      SELECT FROM unnest(p_before_endings) AS b (before)
+      WHERE right(b.before, length(c.marked)) = c.marked
+    ) AS is_at_boundaries
+    FROM unnest(p_grams) AS n (gram) CROSS JOIN LATERAL (
+      SELECT k.number, k.folded, k.marked FROM memoranda.item_keywords k
+      WHERE k.journal = p_journal AND k.session = p_session AND k.gram = n.gram
+      OFFSET 0
+    ) AS c
+    WHERE strpos(p_folded, c.folded) > 0
+  ), best AS (
+    SELECT h.id, h.at, count(*) FILTER (WHERE o.is_at_boundaries) AS at_boundaries,
+           count(*) AS in_all
+    FROM occurring o CROSS JOIN LATERAL (
+      SELECT p.id, p.at FROM memoranda.item_postings p
+      WHERE p.journal = p_journal AND p.keyword = o.number
+      OFFSET 0
+    ) AS h
+    GROUP BY h.id, h.at
+    ORDER BY at_boundaries DESC, in_all DESC, h.at DESC, h.id
+    LIMIT p_limit
+  )
+  SELECT b.id, (
+    SELECT i.body FROM memoranda.memories i
+    WHERE i.journal = p_journal AND i.session = p_session AND i.id = b.id
+  )
+  FROM best b
+  ORDER BY b.at_boundaries DESC, b.in_all DESC, b.at DESC, b.id;
+END $$;
+
+-- Null if the item is kept now; else the body of the one that was kept before under its id. The
+-- caller has locked the journal.
+CREATE FUNCTION memoranda.insert_item(
+  p_journal bigint, p_session text, p_id uuid, p_at bigint, p_body bytea,
+  p_grams text[], p_folded text[], p_marked text[]
+)
+RETURNS bytea
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_key text;
+BEGIN
+  INSERT INTO memoranda.memories (journal, session, id, body)
+  VALUES (p_journal, p_session, p_id, p_body)
+  ON CONFLICT DO NOTHING;
+  IF NOT FOUND THEN
+    RETURN (
+      SELECT i.body FROM memoranda.memories i
+      WHERE i.journal = p_journal AND i.session = p_session AND i.id = p_id);
+  END IF;
+  FOR i IN 1 .. cardinality(p_grams) LOOP
+    v_key := memoranda.tag_key(p_folded[i]);
+    INSERT INTO memoranda.item_keywords (journal, session, gram, key, folded, marked)
+    VALUES (p_journal, p_session, p_grams[i], v_key, p_folded[i], p_marked[i])
+    ON CONFLICT DO NOTHING;
+    INSERT INTO memoranda.item_postings (journal, keyword, at, id)
+    SELECT p_journal, k.number, p_at, p_id FROM memoranda.item_keywords k
+    WHERE k.journal = p_journal AND k.session = p_session AND k.gram = p_grams[i]
+      AND k.key = v_key;
+  END LOOP;
+  RETURN NULL;
+END $$;
+
+-- The same in a transaction of its own.
+CREATE FUNCTION memoranda.save_item(
+  p_scope text, p_journal bigint, p_session text, p_id uuid, p_at bigint, p_body bytea,
+  p_grams text[], p_folded text[], p_marked text[]
+)
+RETURNS bytea
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.lock_journal(p_scope, p_journal);
+  RETURN memoranda.insert_item(
+    p_journal, p_session, p_id, p_at, p_body, p_grams, p_folded, p_marked);
+END $$;
+
+-- How many items there are; they go, with where they came from, unless they are only to be counted.
+-- The caller has locked the journal.
+CREATE FUNCTION memoranda.erase_items(p_journal bigint, p_is_dry_run boolean)
+RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_count bigint;
+BEGIN
+  SELECT count(*) INTO v_count FROM memoranda.memories i WHERE i.journal = p_journal;
+  IF NOT p_is_dry_run THEN
+    DELETE FROM memoranda.memories i WHERE i.journal = p_journal;
+    DELETE FROM memoranda.item_keywords k WHERE k.journal = p_journal;
+    DELETE FROM memoranda.item_postings p WHERE p.journal = p_journal;
+    DELETE FROM memoranda.item_origins o WHERE o.journal = p_journal;
+    DELETE FROM memoranda.cycle_salts s WHERE s.journal = p_journal;
+  END IF;
+  RETURN v_count;
+END $$;
+
+CREATE FUNCTION memoranda.session_of(p_scope text, p_journal bigint, p_name text)
+RETURNS SETOF bytea
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  RETURN QUERY
+  SELECT s.body FROM memoranda.sessions s WHERE s.journal = p_journal AND s.name = p_name;
+END $$;
+
+CREATE FUNCTION memoranda.sessions_put_aside(p_scope text, p_journal bigint, p_name text)
+RETURNS TABLE (at bigint, body bytea)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  RETURN QUERY
+  SELECT a.at, a.body FROM memoranda.sessions_aside a
+  WHERE a.journal = p_journal AND a.name = p_name
+  ORDER BY a.number DESC;
+END $$;
+
+-- Nobody else saves a session meanwhile: a unit locks the same head.
+CREATE FUNCTION memoranda.put_session_aside(
+  p_scope text, p_journal bigint, p_name text, p_at bigint, p_keep bigint
+)
+RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_number bigint;
+BEGIN
+  PERFORM memoranda.lock_journal(p_scope, p_journal);
+  SELECT coalesce(max(a.number), 0) + 1 INTO v_number FROM memoranda.sessions_aside a
+  WHERE a.journal = p_journal AND a.name = p_name;
+  INSERT INTO memoranda.sessions_aside (journal, name, number, at, body)
+  SELECT s.journal, s.name, v_number, p_at, s.body FROM memoranda.sessions s
+  WHERE s.journal = p_journal AND s.name = p_name;
+  IF FOUND THEN
+    DELETE FROM memoranda.sessions s WHERE s.journal = p_journal AND s.name = p_name;
+    DELETE FROM memoranda.sessions_aside a
+    WHERE a.journal = p_journal AND a.name = p_name AND a.number <= v_number - p_keep;
+  END IF;
+END $$;
+
+CREATE FUNCTION memoranda.session_saved_by(p_scope text, p_journal bigint, p_name text)
+RETURNS SETOF text
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  RETURN QUERY
+  SELECT s.cycle FROM memoranda.sessions s WHERE s.journal = p_journal AND s.name = p_name;
+END $$;
+
+CREATE FUNCTION memoranda.recording_of(p_scope text, p_journal bigint, p_cycle text)
+RETURNS SETOF bytea
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  RETURN QUERY
+  SELECT r.body FROM memoranda.recordings r WHERE r.journal = p_journal AND r.cycle = p_cycle;
+END $$;
+
+CREATE FUNCTION memoranda.salt_of(p_scope text, p_journal bigint, p_cycle text)
+RETURNS SETOF bytea
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  RETURN QUERY
+  SELECT s.salt FROM memoranda.cycle_salts s WHERE s.journal = p_journal AND s.cycle = p_cycle;
+END $$;
+
+-- The items that a cycle stored.
+CREATE FUNCTION memoranda.items_of(p_scope text, p_journal bigint, p_cycle text)
+RETURNS TABLE (id uuid)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  RETURN QUERY
+  SELECT o.id FROM memoranda.item_origins o
+  WHERE o.journal = p_journal AND o.cycle = p_cycle
+  ORDER BY o.id;
+END $$;
+
+-- These items of a session, each with the cycle that stored it and that cycle's salt, if any.
+CREATE FUNCTION memoranda.stored_items(
+  p_scope text, p_journal bigint, p_session text, p_ids text[]
+)
+RETURNS TABLE (id uuid, body bytea, cycle text, salt bytea)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  RETURN QUERY
+  SELECT i.id, i.body, o.cycle, s.salt
+  FROM unnest(p_ids) AS n (id)
+  JOIN memoranda.memories i
+    ON i.journal = p_journal AND i.session = p_session AND i.id = n.id::uuid
+  LEFT JOIN memoranda.item_origins o
+    ON o.journal = p_journal AND o.session = p_session AND o.id = i.id
+  LEFT JOIN memoranda.cycle_salts s ON s.journal = p_journal AND s.cycle = o.cycle;
+END $$;
+
+-- Whether the index of a session has as many keywords as its items.
+CREATE FUNCTION memoranda.is_index_whole(p_scope text, p_journal bigint, p_session text)
+RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  RETURN (
+    SELECT coalesce(sum(o.terms), 0) FROM memoranda.item_origins o
+    WHERE o.journal = p_journal AND o.session = p_session
+  ) = (
+    SELECT count(*) FROM memoranda.item_keywords k
+    JOIN memoranda.item_postings p ON p.journal = k.journal AND p.keyword = k.number
+    WHERE k.journal = p_journal AND k.session = p_session
+  );
+END $$;
+
+-- The cycles that stored some items of a session, each with the newest entry of its name and how
+-- many of these items it stored.
+CREATE FUNCTION memoranda.origins_of(p_scope text, p_journal bigint, p_session text, p_ids text[])
+RETURNS TABLE (cycle text, seq bigint, items bigint)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  RETURN QUERY
+  SELECT f.cycle, (
+    SELECT max(m.seq) FROM memoranda.marks m
+    WHERE m.journal = p_journal AND m.name = 'cycle/' || f.cycle
+  ), f.items
+  FROM (
+    SELECT o.cycle, count(*) AS items FROM unnest(p_ids) AS n (id) CROSS JOIN LATERAL (
+      SELECT g.cycle FROM memoranda.item_origins g
+      WHERE g.journal = p_journal AND g.session = p_session AND g.id = n.id::uuid
+    ) AS o
+    GROUP BY o.cycle
+  ) AS f
+  ORDER BY f.cycle COLLATE "C";
+END $$;
+
+-- The caller of each of these has locked the journal.
+
+-- False, and nothing was written, if neither it nor what it replaces stands there.
+CREATE FUNCTION memoranda.save_session(
+  p_journal bigint, p_name text, p_session_id text, p_body bytea, p_replaces text, p_cycle text
+)
+RETURNS boolean
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_found text := (
+    SELECT s.session_id FROM memoranda.sessions s
+    WHERE s.journal = p_journal AND s.name = p_name);
+BEGIN
+  IF v_found IS DISTINCT FROM p_replaces AND v_found IS DISTINCT FROM p_session_id THEN
+    RETURN false;
+  END IF;
+  INSERT INTO memoranda.sessions (journal, name, session_id, body, cycle)
+  VALUES (p_journal, p_name, p_session_id, p_body, p_cycle)
+  ON CONFLICT (journal, name)
+  DO UPDATE SET session_id = excluded.session_id, body = excluded.body, cycle = excluded.cycle;
+  RETURN true;
+END $$;
+
+-- False, and nothing was written, if the cycle is recorded already.
+CREATE FUNCTION memoranda.record_cycle(p_journal bigint, p_cycle text, p_body bytea)
+RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO memoranda.recordings (journal, cycle, body) VALUES (p_journal, p_cycle, p_body)
+  ON CONFLICT DO NOTHING;
+  RETURN FOUND;
+END $$;
+
+-- False, and nothing was written, if the cycle has a salt.
+CREATE FUNCTION memoranda.keep_salt(p_journal bigint, p_cycle text, p_salt bytea) RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO memoranda.cycle_salts (journal, cycle, salt) VALUES (p_journal, p_cycle, p_salt)
+  ON CONFLICT DO NOTHING;
+  RETURN FOUND;
+END $$;
+
+-- False, and nothing was written, if the item is another cycle's.
+CREATE FUNCTION memoranda.keep_origin(
+  p_journal bigint, p_session text, p_id uuid, p_cycle text, p_terms bigint
+)
+RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO memoranda.item_origins (journal, session, id, cycle, terms)
+  VALUES (p_journal, p_session, p_id, p_cycle, p_terms)
+  ON CONFLICT DO NOTHING;
+  RETURN FOUND;
+END $$;
+
+-- What cycles left beside their facts goes: their items, with the keywords that no other item of
+-- their session has, their recordings, and their salts. The postings of a session are read once,
+-- however many of its cycles go: ids are compared as texts because no index is to be asked for them.
+CREATE FUNCTION memoranda.erase_cycles(p_journal bigint, p_cycles text[]) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_of record;
+BEGIN
+  FOR v_of IN
+    SELECT o.session, array_agg(o.id) AS ids, array_agg(o.id::text) AS texts
+    FROM memoranda.item_origins o
+    WHERE o.journal = p_journal AND o.cycle = ANY (p_cycles)
+    GROUP BY o.session
+  LOOP
+    DELETE FROM memoranda.item_postings p
+    WHERE p.journal = p_journal AND p.id::text = ANY (v_of.texts) AND p.keyword IN (
+      SELECT k.number FROM memoranda.item_keywords k
+      WHERE k.journal = p_journal AND k.session = v_of.session);
+    DELETE FROM memoranda.item_keywords k
+    WHERE k.journal = p_journal AND k.session = v_of.session AND NOT EXISTS (
+      SELECT FROM memoranda.item_postings p
+      WHERE p.journal = p_journal AND p.keyword = k.number);
+    DELETE FROM memoranda.memories i
+    WHERE i.journal = p_journal AND i.session = v_of.session AND i.id = ANY (v_of.ids);
+  END LOOP;
+  DELETE FROM memoranda.item_origins o WHERE o.journal = p_journal AND o.cycle = ANY (p_cycles);
+  DELETE FROM memoranda.recordings r WHERE r.journal = p_journal AND r.cycle = ANY (p_cycles);
+  DELETE FROM memoranda.cycle_salts s WHERE s.journal = p_journal AND s.cycle = ANY (p_cycles);
+END $$;
+
+-- How many sessions and recordings there are; they go, unless they are only to be counted.
+CREATE FUNCTION memoranda.erase_sessions(
+  p_journal bigint, p_is_dry_run boolean, OUT sessions bigint, OUT recordings bigint
+)
+LANGUAGE plpgsql AS $$
+BEGIN
+  SELECT (SELECT count(*) FROM memoranda.sessions s WHERE s.journal = p_journal)
+    + (SELECT count(*) FROM memoranda.sessions_aside a WHERE a.journal = p_journal),
+    (SELECT count(*) FROM memoranda.recordings r WHERE r.journal = p_journal)
+  INTO sessions, recordings;
+  IF NOT p_is_dry_run THEN
+    DELETE FROM memoranda.sessions s WHERE s.journal = p_journal;
+    DELETE FROM memoranda.sessions_aside a WHERE a.journal = p_journal;
+    DELETE FROM memoranda.recordings r WHERE r.journal = p_journal;
+  END IF;
+END $$;
+
+-- ------------------------------------------------------------------------------------- appending
+
+-- What a unit with this key came to: repeated, with its first outcome; key_used, if it asked for
+-- something else; damaged, if the key was led to another write; null, if there was none. The caller
+-- has entered the journal.
+CREATE FUNCTION memoranda.first_outcome(
+  p_journal bigint, p_key_digest bytea, p_fingerprint bytea,
+  OUT outcome text, OUT about text, OUT seq bigint, OUT hashes bytea
+)
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_entries bigint;
+  v_salt bytea;
+BEGIN
+  SELECT CASE WHEN k.fingerprint = p_fingerprint THEN 'repeated' ELSE 'key_used' END,
+         k.about, k.seq, k.entries,
+         substring(sha256(k.nonce || k.key_digest || k.fingerprint) FOR 16)
+  INTO outcome, about, seq, v_entries, v_salt
+  FROM memoranda.retries k
+  WHERE k.journal = p_journal AND k.key_digest = p_key_digest;
+  IF outcome = 'repeated' AND v_entries > 0 THEN
+    PERFORM FROM memoranda.bodies b
+    WHERE b.journal = p_journal AND b.seq = first_outcome.seq AND b.salt <> v_salt;
+    IF FOUND THEN
+      outcome := 'damaged';
+      hashes := ''::bytea;
+      RETURN;
+    END IF;
+  END IF;
+  IF outcome = 'repeated' THEN
+    SELECT coalesce(string_agg(sha256(e.entry), ''::bytea ORDER BY e.seq), ''::bytea) INTO hashes
+    FROM memoranda.entries e
+    WHERE e.journal = p_journal
+      AND e.seq >= first_outcome.seq AND e.seq < first_outcome.seq + v_entries;
+  END IF;
+END $$;
+
+-- What a unit reads before it decides: the newest version of each id that has one, with the place
+-- of the id in the list. If the unit has a key that was used before, a last row says so: its
+-- outcome, and the first one's about, seq and hashes where id, number and body stand. The key is
+-- looked at last: else a call that landed in between would show in what is read, and not as what
+-- it is, the first of this one.
+CREATE FUNCTION memoranda.read_for_unit(
+  p_scope text, p_journal bigint, p_ids text[], p_key_digest bytea, p_fingerprint bytea
+)
+RETURNS TABLE (
+  outcome text, place bigint,
+  id text, number bigint, status text, created_at bigint, updated_at bigint,
+  valid_from bigint, valid_to bigint, expires_at bigint, subject text,
+  seq bigint, entry bytea, salt bytea, body bytea
+)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  RETURN QUERY
+  SELECT NULL::text, n.place, c.*
+  FROM unnest(p_ids) WITH ORDINALITY AS n (id, place)
+  CROSS JOIN LATERAL (
+    SELECT v.id, v.number, v.status, v.created_at, v.updated_at,
+           v.valid_from, v.valid_to, v.expires_at, v.subject, v.seq, e.entry, b.salt, b.body
+    FROM memoranda.versions v
+    LEFT JOIN memoranda.bodies b ON b.journal = v.journal AND b.seq = v.seq
+    LEFT JOIN memoranda.entries e ON e.journal = v.journal AND e.seq = v.seq
+    WHERE v.journal = p_journal AND v.id = n.id
+    ORDER BY v.number DESC
+    LIMIT 1
+  ) AS c;
+  IF p_key_digest IS NOT NULL THEN
+    SELECT f.outcome, f.about, f.seq, f.hashes INTO outcome, id, number, body
+    FROM memoranda.first_outcome(p_journal, p_key_digest, p_fingerprint) f;
+    IF outcome IS NOT NULL THEN
+      RETURN NEXT;
+    END IF;
+  END IF;
+END $$;
+
+-- The root of a perfect subtree, from all hashes of one of its levels: `node_of` in ledger/tree.py.
+CREATE FUNCTION memoranda.node_of(p_hashes bytea[]) RETURNS bytea
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+  v_above bytea[];
+  v_left bytea;
+  v_hash bytea;
+BEGIN
+  WHILE cardinality(p_hashes) > 1 LOOP
+    v_above := '{}';
+    v_left := NULL;
+    FOREACH v_hash IN ARRAY p_hashes LOOP
+      IF v_left IS NULL THEN
+        v_left := v_hash;
+      ELSE
+        v_above := v_above || sha256('\x01'::bytea || v_left || v_hash);
+        v_left := NULL;
+      END IF;
+    END LOOP;
+    p_hashes := v_above;
+  END LOOP;
+  RETURN p_hashes[1];
+END $$;
+
+-- As it was, but for this: where an entry was lost, there is no node over it.
+CREATE FUNCTION memoranda.complete_nodes(p_journal bigint, p_before bigint, p_after bigint)
+RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_level integer := 8;
+  v_hashes bytea[];
+BEGIN
+  WHILE p_after >> v_level > 0 LOOP
+    FOR v_number IN p_before >> v_level .. (p_after >> v_level) - 1 LOOP
+      IF v_level = 8 THEN
+        SELECT array_agg(sha256('\x00'::bytea || e.entry) ORDER BY e.seq) INTO v_hashes
+        FROM memoranda.entries e
+        WHERE e.journal = p_journal AND e.seq >= v_number * 256 AND e.seq < (v_number + 1) * 256;
+      ELSE
+        SELECT array_agg(n.hash ORDER BY n.number) INTO v_hashes
+        FROM memoranda.nodes n
+        WHERE n.journal = p_journal AND n.level = v_level - 8
+          AND n.number >= v_number * 256 AND n.number < (v_number + 1) * 256;
+      END IF;
+      IF cardinality(v_hashes) = 256 THEN
+        INSERT INTO memoranda.nodes (journal, level, number, hash)
+        VALUES (p_journal, v_level, v_number, memoranda.node_of(v_hashes));
+      END IF;
+    END LOOP;
+    v_level := v_level + 8;
+  END LOOP;
+END $$;
+
+-- The first name whose newest entry is another one than expected; null expects that there is none.
+CREATE FUNCTION memoranda.moved_mark(p_journal bigint, p_names text[], p_seqs bigint[])
+RETURNS text
+LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN (
+    SELECT n.name FROM unnest(p_names, p_seqs) WITH ORDINALITY AS n (name, seq, place)
+    WHERE n.seq IS DISTINCT FROM (
+      SELECT m.seq FROM memoranda.marks m
+      WHERE m.journal = p_journal AND m.name = n.name
+      ORDER BY m.seq DESC LIMIT 1
+    )
+    ORDER BY n.place
+    LIMIT 1);
+END $$;
+
+CREATE FUNCTION memoranda.unmark(p_journal bigint, p_names text[], p_seqs bigint[]) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  FOR i IN 1 .. cardinality(p_names) LOOP
+    DELETE FROM memoranda.marks m
+    WHERE m.journal = p_journal AND m.name = p_names[i] AND m.seq = p_seqs[i];
+  END LOOP;
+END $$;
+
+-- The content of every version of these objects, gone from wherever it or something of it stands.
+-- Their postings are gone already, since only their words lead to them (stores/postgres/taking.py).
+-- Who has looked at what is not in the index yet has to look again: `revision` says so.
+CREATE FUNCTION memoranda.erase_content(p_journal bigint, p_ids text[]) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_id text;
+  v_seqs bigint[];
+BEGIN
+  FOREACH v_id IN ARRAY p_ids LOOP
+    v_seqs := ARRAY(
+      SELECT v.seq FROM memoranda.versions v WHERE v.journal = p_journal AND v.id = v_id);
+    DELETE FROM memoranda.bodies b WHERE b.journal = p_journal AND b.seq = ANY (v_seqs);
+    DELETE FROM memoranda.threads t WHERE t.journal = p_journal AND t.seq = ANY (v_seqs);
+    UPDATE memoranda.versions v SET
+      is_newest = false, since = v.seq, status = 'erased', created_at = 0, updated_at = 0,
+      valid_from = NULL, valid_to = NULL, expires_at = NULL, subject = NULL
+    WHERE v.journal = p_journal AND v.id = v_id;
+    DELETE FROM memoranda.retries k WHERE k.journal = p_journal AND k.about = v_id;
+  END LOOP;
+  DELETE FROM memoranda.derivations d WHERE d.journal = p_journal AND d.output = ANY (p_ids);
+  UPDATE memoranda.journals j SET revision = j.revision + 1 WHERE j.number = p_journal;
+END $$;
+
+-- The bodies and marks of these entries, and what led to the names that they had. Of facts only
+-- proposals and cycles are made with retry keys, which name their id; with a cycle goes all that it
+-- left.
+CREATE FUNCTION memoranda.erase_entries(
+  p_journal bigint, p_seqs bigint[], p_names text[]
+)
+RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_seq bigint;
+  v_name text;
+  v_id text;
+  v_cycles text[] := '{}';
+BEGIN
+  FOREACH v_seq IN ARRAY p_seqs LOOP
+    DELETE FROM memoranda.bodies b WHERE b.journal = p_journal AND b.seq = v_seq;
+    DELETE FROM memoranda.marks m WHERE m.journal = p_journal AND m.seq = v_seq;
+  END LOOP;
+  FOREACH v_name IN ARRAY p_names LOOP
+    DELETE FROM memoranda.derivations d WHERE d.journal = p_journal AND d.output = v_name;
+    IF starts_with(v_name, 'proposal/') OR starts_with(v_name, 'cycle/') THEN
+      v_id := substr(v_name, strpos(v_name, '/') + 1);
+      DELETE FROM memoranda.retries k WHERE k.journal = p_journal AND k.about = v_id;
+      IF starts_with(v_name, 'cycle/') THEN
+        v_cycles := v_cycles || v_id;
+      END IF;
+    END IF;
+  END LOOP;
+  IF cardinality(v_cycles) > 0 THEN
+    PERFORM memoranda.erase_cycles(p_journal, v_cycles);
+  END IF;
+END $$;
+
+-- Everything that some units come to, in one statement; see stores/postgres/appending.py, which
+-- makes the arguments. The outcome:
+--
+--   done      with the number of the first entry, and the hashes of all, one after the other
+--   moved     what was read before is no longer the newest
+--   exists    with the first id in use, in the order given
+--   mark_moved    with the first name whose newest entry is not the one that was expected
+--   repeated, key_used, damaged    as in first_outcome
+--
+-- Whatever it is but 'done', nothing was written.
+--
+--  1. the head is locked: nobody else appends until the transaction ends
+--  2. a unit that was run before is not run again
+--  3. what the units decided on, and what they expect, is still so
+--  4. no version is stored twice
+--  5. entries are chained, as `entry_bytes` in ledger/entry.py writes them; time never goes back
+--  6. entries, bodies, what follows from them, the nodes that are complete now, the head
+CREATE FUNCTION memoranda.append(
+  p_scope text, p_journal bigint,
+  -- of each entry; the actor as a JSON string, the digest of salt and body, the body as a codec
+  -- stores it: what it says is not for the database to know
+  p_actors text[], p_ats bigint[], p_kinds text[],
+  p_digests bytea[], p_salts bytea[], p_bodies bytea[],
+  -- of each version; p_of is the entry that it is of, and p_since the one since which the object
+  -- has been active, counted from 0; null if that is the one of the version that is stored
+  p_of bigint[], p_since bigint[], p_is_newest boolean[], p_ids text[], p_numbers bigint[], p_statuses text[],
+  p_created_ats bigint[], p_updated_ats bigint[],
+  p_valid_froms bigint[], p_valid_tos bigint[], p_expires_ats bigint[], p_subjects text[],
+  -- the version, counted from 1, that comes a second time; null if none does
+  p_again bigint,
+  p_replaced_ids text[], p_replaced_numbers bigint[],
+  p_tags text[], p_tag_times bigint[], p_tag_ids text[],
+  p_gone_tags text[], p_gone_times bigint[], p_gone_ids text[],
+  -- whose content goes, and what was made from what
+  p_erased_ids text[], p_inputs text[], p_outputs text[],
+  -- what was read: the newest number of each id, or null
+  p_read_ids text[], p_read_numbers bigint[],
+  -- of each key; p_firsts is the first entry of its unit, counted from 0
+  p_key_digests bytea[], p_fingerprints bytea[], p_nonces bytea[], p_abouts text[],
+  p_firsts bigint[], p_counts bigint[], p_key_ats bigint[],
+  -- the names of facts; p_marked is the entry that has one, counted from 0
+  p_marks text[], p_marked bigint[],
+  -- the marks that go; the entries whose bodies and marks go, and the names that are taken over
+  p_unmarks text[], p_unmarked bigint[], p_erased_seqs bigint[], p_erased_names text[],
+  -- what is expected: the newest entry of each name, or null
+  p_expected_names text[], p_expected_seqs bigint[],
+  OUT outcome text, OUT about text, OUT seq bigint, OUT hashes bytea
+)
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_journal bigint;
+  v_size bigint;
+  v_head bytea;
+  v_at bigint;
+  v_entry bytea;
+  v_entries bytea[] := '{}';
+  v_hashes bytea[] := '{}';
+  v_count bigint := cardinality(p_bodies);
+BEGIN
+  -- 1
+  PERFORM set_config('memoranda.scope', p_scope, true);
+  SELECT j.number, j.size, j.head, j.head_at INTO v_journal, v_size, v_head, v_at
+  FROM memoranda.journals j WHERE j.scope = p_scope
+  FOR UPDATE;
+  PERFORM memoranda.bind(p_journal, v_journal);
+
+  -- 2
+  FOR i IN 1 .. cardinality(p_key_digests) LOOP
+    SELECT f.outcome, f.about, f.seq, f.hashes INTO outcome, about, seq, hashes
+    FROM memoranda.first_outcome(p_journal, p_key_digests[i], p_fingerprints[i]) f;
+    IF outcome IS NOT NULL THEN
+      RETURN;
+    END IF;
+  END LOOP;
+
+  -- 3
+  IF cardinality(p_expected_names) > 0 THEN
+    about := memoranda.moved_mark(p_journal, p_expected_names, p_expected_seqs);
+    IF about IS NOT NULL THEN
+      outcome := 'mark_moved';
+      RETURN;
+    END IF;
+  END IF;
+  IF cardinality(p_read_ids) > 0 THEN
+    PERFORM 1 FROM unnest(p_read_ids, p_read_numbers) AS n (id, number)
+    WHERE n.number IS DISTINCT FROM (
+      SELECT v.number FROM memoranda.versions v
+      WHERE v.journal = p_journal AND v.id = n.id
+      ORDER BY v.number DESC LIMIT 1
+    );
+    IF FOUND THEN
+      outcome := 'moved';
+      RETURN;
+    END IF;
+  END IF;
+
+  -- 4
+  SELECT n.id INTO about
+  FROM unnest(p_ids, p_numbers) WITH ORDINALITY AS n (id, number, place)
+  WHERE n.place = p_again OR (
+    SELECT true FROM memoranda.versions v
+    WHERE v.journal = p_journal AND v.id = n.id AND v.number = n.number
+  )
+  ORDER BY n.place
+  LIMIT 1;
+  IF FOUND THEN
+    outcome := 'exists';
+    RETURN;
+  END IF;
+
+  -- 5
+  outcome := 'done';
+  seq := v_size;
+  FOR i IN 1 .. v_count LOOP
+    v_at := greatest(v_at, p_ats[i]);
+    v_entry := convert_to(
+      '{"actor":' || p_actors[i]
+      || ',"at":' || v_at::text
+      || ',"body_digest":"' || encode(p_digests[i], 'hex')
+      || '","kind":"' || p_kinds[i]
+      || '","previous_entry_hash":"' || encode(v_head, 'hex')
+      || '","seq":' || (v_size + i - 1)::text || ',"v":1}', 'UTF8');
+    v_head := sha256(v_entry);
+    v_entries := v_entries || v_entry;
+    v_hashes := v_hashes || v_head;
+  END LOOP;
+
+  -- 6
+  IF v_count > 0 THEN
+    INSERT INTO memoranda.entries (journal, seq, entry)
+    SELECT p_journal, v_size + n.place - 1, n.entry
+    FROM unnest(v_entries) WITH ORDINALITY AS n (entry, place);
+    INSERT INTO memoranda.bodies (journal, seq, salt, body)
+    SELECT p_journal, v_size + n.place - 1, n.salt, n.body
+    FROM unnest(p_salts, p_bodies) WITH ORDINALITY AS n (salt, body, place);
+    IF v_size >> 8 < (v_size + v_count) >> 8 THEN
+      PERFORM memoranda.complete_nodes(p_journal, v_size, v_size + v_count);
+    END IF;
+    UPDATE memoranda.journals j SET size = v_size + v_count, head = v_head, head_at = v_at
+    WHERE j.scope = p_scope;
+  END IF;
+  -- Behind row-level security no index is searched by what a function makes of a row, as of one of
+  -- a list; by what it makes of a value it is.
+  FOR i IN 1 .. cardinality(p_gone_tags) LOOP
+    DELETE FROM memoranda.tags t
+    WHERE t.journal = p_journal AND t.tag = memoranda.tag_key(p_gone_tags[i])
+      AND t.created_at = p_gone_times[i] AND t.since = (
+        SELECT b.since FROM memoranda.versions b
+        WHERE b.journal = p_journal AND b.id = p_gone_ids[i] ORDER BY b.number DESC LIMIT 1);
+  END LOOP;
+  IF cardinality(p_erased_ids) > 0 THEN
+    PERFORM memoranda.erase_content(p_journal, p_erased_ids);
+  END IF;
+  IF cardinality(p_unmarks) > 0 THEN
+    PERFORM memoranda.unmark(p_journal, p_unmarks, p_unmarked);
+  END IF;
+  IF cardinality(p_erased_seqs) > 0 THEN
+    PERFORM memoranda.erase_entries(p_journal, p_erased_seqs, p_erased_names);
+  END IF;
+  FOR i IN 1 .. cardinality(p_replaced_ids) LOOP
+    UPDATE memoranda.versions v SET is_newest = false
+    WHERE v.journal = p_journal AND v.id = p_replaced_ids[i] AND v.number = p_replaced_numbers[i];
+  END LOOP;
+  IF cardinality(p_ids) > 0 THEN
+    INSERT INTO memoranda.versions (
+      journal, id, number, seq, since, is_newest, status, created_at, updated_at,
+      valid_from, valid_to, expires_at, subject)
+    SELECT p_journal, n.id, n.number, v_size + n.entry,
+           coalesce(v_size + n.since, (
+             SELECT b.since FROM memoranda.versions b
+             WHERE b.journal = p_journal AND b.id = n.id ORDER BY b.number DESC LIMIT 1)),
+           n.is_newest, n.status, n.created_at,
+           n.updated_at, n.valid_from, n.valid_to, n.expires_at, n.subject
+    FROM unnest(
+      p_of, p_since, p_is_newest, p_ids, p_numbers, p_statuses, p_created_ats, p_updated_ats,
+      p_valid_froms, p_valid_tos, p_expires_ats, p_subjects
+    ) AS n (entry, since, is_newest, id, number, status, created_at, updated_at,
+            valid_from, valid_to, expires_at, subject);
+  END IF;
+  IF cardinality(p_tags) > 0 THEN
+    INSERT INTO memoranda.tags (journal, tag, created_at, since, id, whole)
+    SELECT p_journal, memoranda.tag_key(n.tag), n.created_at, v.since, n.id,
+           nullif(n.tag, memoranda.tag_key(n.tag))
+    FROM unnest(p_tags, p_tag_times, p_tag_ids) AS n (tag, created_at, id)
+    CROSS JOIN LATERAL (
+      SELECT b.since FROM memoranda.versions b
+      WHERE b.journal = p_journal AND b.id = n.id ORDER BY b.number DESC LIMIT 1) AS v;
+  END IF;
+  IF cardinality(p_inputs) > 0 THEN
+    INSERT INTO memoranda.derivations (journal, input, output)
+    SELECT p_journal, n.input, n.output FROM unnest(p_inputs, p_outputs) AS n (input, output)
+    ON CONFLICT DO NOTHING;
+  END IF;
+  IF cardinality(p_marks) > 0 THEN
+    INSERT INTO memoranda.marks (journal, name, seq)
+    SELECT p_journal, n.name, v_size + n.entry FROM unnest(p_marks, p_marked) AS n (name, entry);
+  END IF;
+  IF cardinality(p_key_digests) > 0 THEN
+    INSERT INTO memoranda.retries (
+      journal, key_digest, fingerprint, nonce, about, seq, entries, at)
+    SELECT p_journal, n.key_digest, n.fingerprint, n.nonce, n.about, v_size + n.first, n.entries,
+           n.at
+    FROM unnest(p_key_digests, p_fingerprints, p_nonces, p_abouts, p_firsts, p_counts, p_key_ats)
+      AS n (key_digest, fingerprint, nonce, about, first, entries, at);
+  END IF;
+  IF v_count = 1 THEN
+    hashes := v_head;
+  ELSE
+    SELECT coalesce(string_agg(n.hash, ''::bytea ORDER BY n.place), ''::bytea) INTO hashes
+    FROM unnest(v_hashes) WITH ORDINALITY AS n (hash, place);
+  END IF;
+END $$;
+
+-- ---------------------------------------------------------------------------- the index of words
+
+-- How far the index of words reaches and whose it is, what it counts, how many entries there are.
+CREATE FUNCTION memoranda.index_of(
+  p_scope text, p_journal bigint,
+  OUT indexed bigint, OUT size bigint, OUT tokenizer text,
+  OUT documents bigint, OUT length bigint, OUT revision bigint
+)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  SELECT j.indexed, j.size, j.tokenizer, j.documents, j.length, j.revision
+  INTO indexed, size, tokenizer, documents, length, revision
+  FROM memoranda.journals j WHERE j.scope = p_scope;
+END $$;
+
+-- The caller of each of these has entered the journal, and holds its lock.
+
+CREATE FUNCTION memoranda.put_postings(
+  p_journal bigint, p_segments bigint[], p_tokens text[], p_firsts bigint[], p_bodies bytea[]
+)
+RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO memoranda.postings (journal, segment, token, first, body)
+  SELECT p_journal, n.segment, n.token, n.first, n.body
+  FROM unnest(p_segments, p_tokens, p_firsts, p_bodies) AS n (segment, token, first, body);
+END $$;
+
+CREATE FUNCTION memoranda.take_postings(
+  p_journal bigint, p_segments bigint[], p_tokens text[], p_firsts bigint[]
+)
+RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  FOR i IN 1 .. cardinality(p_tokens) LOOP
+    DELETE FROM memoranda.postings p
+    WHERE p.journal = p_journal AND p.segment = p_segments[i] AND p.token = p_tokens[i]
+      AND p.first = p_firsts[i];
+  END LOOP;
+END $$;
+
+-- What documents that go take with them: chunks are written anew without them.
+CREATE FUNCTION memoranda.take_documents(
+  p_journal bigint, p_documents bigint, p_length bigint,
+  p_old_segments bigint[], p_old_tokens text[], p_old_firsts bigint[],
+  p_segments bigint[], p_tokens text[], p_firsts bigint[], p_bodies bytea[], p_seqs bigint[]
+)
+RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.take_postings(p_journal, p_old_segments, p_old_tokens, p_old_firsts);
+  PERFORM memoranda.put_postings(p_journal, p_segments, p_tokens, p_firsts, p_bodies);
+  FOR i IN 1 .. cardinality(p_seqs) LOOP
+    DELETE FROM memoranda.threads t WHERE t.journal = p_journal AND t.seq = p_seqs[i];
+  END LOOP;
+  UPDATE memoranda.journals j SET
+    documents = j.documents - p_documents, length = j.length - p_length, revision = j.revision + 1
+  WHERE j.number = p_journal;
+END $$;
+
+-- The index without anything in it.
+CREATE FUNCTION memoranda.clear_index(p_journal bigint) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM memoranda.postings p WHERE p.journal = p_journal;
+  DELETE FROM memoranda.segments s WHERE s.journal = p_journal;
+  DELETE FROM memoranda.threads t WHERE t.journal = p_journal;
+  UPDATE memoranda.journals j SET
+    indexed = 0, documents = 0, length = 0, revision = j.revision + 1
+  WHERE j.number = p_journal;
+END $$;
+
+-- These take the lock themselves.
+
+-- The index of words from the start, of no tokenizer until a unit names one.
+CREATE FUNCTION memoranda.begin_reindex(
+  p_scope text, p_journal bigint, p_tokenizer text
+)
+RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.lock_journal(p_scope, p_journal);
+  PERFORM memoranda.clear_index(p_journal);
+  UPDATE memoranda.journals j SET tokenizer = p_tokenizer WHERE j.scope = p_scope;
+END $$;
+
+-- Bring the index of words forward, from one entry to another, by a segment of this number, unless
+-- it was changed since it was looked at; whether it was done.
+CREATE FUNCTION memoranda.merge_words(
+  p_scope text, p_journal bigint, p_revision bigint,
+  p_from bigint, p_to bigint, p_tokenizer text, p_segment bigint,
+  -- what is new: how many documents, how long, their postings, their places in threads
+  p_documents bigint, p_length bigint,
+  p_tokens text[], p_firsts bigint[], p_bodies bytea[],
+  p_threads text[], p_times bigint[], p_ids text[], p_seqs bigint[], p_speakers text[],
+  -- what is replaced, as in take_documents
+  p_gone_documents bigint, p_gone_length bigint,
+  p_old_segments bigint[], p_old_tokens text[], p_old_firsts bigint[],
+  p_left_segments bigint[], p_left_tokens text[], p_left_firsts bigint[], p_left_bodies bytea[],
+  p_gone_seqs bigint[]
+)
+RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.lock_journal(p_scope, p_journal);
+  UPDATE memoranda.journals j SET
+    indexed = p_to, tokenizer = p_tokenizer, documents = j.documents + p_documents,
+    length = j.length + p_length, revision = j.revision + 1
+  WHERE j.scope = p_scope AND j.revision = p_revision AND j.indexed = p_from;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  IF cardinality(p_gone_seqs) > 0 THEN
+    PERFORM memoranda.take_documents(
+      p_journal, p_gone_documents, p_gone_length, p_old_segments, p_old_tokens, p_old_firsts,
+      p_left_segments, p_left_tokens, p_left_firsts, p_left_bodies, p_gone_seqs);
+  END IF;
+  INSERT INTO memoranda.segments (journal, number, first, until, level)
+  VALUES (p_journal, p_segment, p_from, p_to, 0);
+  INSERT INTO memoranda.postings (journal, segment, token, first, body)
+  SELECT p_journal, p_segment, n.token, n.first, n.body
+  FROM unnest(p_tokens, p_firsts, p_bodies) AS n (token, first, body);
+  INSERT INTO memoranda.threads (journal, thread, created_at, id, seq, speaker)
+  SELECT p_journal, n.thread, n.created_at, n.id, n.seq, n.speaker
+  FROM unnest(p_threads, p_times, p_ids, p_seqs, p_speakers)
+    AS n (thread, created_at, id, seq, speaker);
+  RETURN true;
+END $$;
+
+-- Go on merging segments into another one, which is there from the first time on: the chunks of the
+-- tokens after one, up to another, are moved. A null for the latter stands for the end: then those
+-- that were merged are gone. Unless the index was changed since it was looked at; whether it was done.
+CREATE FUNCTION memoranda.merge_segments(
+  p_scope text, p_journal bigint, p_revision bigint,
+  p_number bigint, p_first bigint, p_until bigint, p_level bigint, p_of bigint[],
+  p_after text, p_upto text, p_tokens text[], p_firsts bigint[], p_bodies bytea[]
+)
+RETURNS boolean
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_segment bigint;
+BEGIN
+  PERFORM memoranda.lock_journal(p_scope, p_journal);
+  UPDATE memoranda.journals j SET revision = j.revision + 1
+  WHERE j.scope = p_scope AND j.revision = p_revision;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  INSERT INTO memoranda.segments (journal, number, first, until, level)
+  VALUES (p_journal, p_number, p_first, p_until, p_level)
+  ON CONFLICT (journal, number) DO NOTHING;
+  FOREACH v_segment IN ARRAY p_of LOOP
+    IF p_upto IS NULL THEN
+      DELETE FROM memoranda.postings p WHERE p.journal = p_journal AND p.segment = v_segment;
+      DELETE FROM memoranda.segments s WHERE s.journal = p_journal AND s.number = v_segment;
+    ELSE
+      DELETE FROM memoranda.postings p
+      WHERE p.journal = p_journal AND p.segment = v_segment
+        AND p.token > p_after AND p.token <= p_upto;
+    END IF;
+  END LOOP;
+  INSERT INTO memoranda.postings (journal, segment, token, first, body)
+  SELECT p_journal, p_number, n.token, n.first, n.body
+  FROM unnest(p_tokens, p_firsts, p_bodies) AS n (token, first, body);
+  RETURN true;
+END $$;
+
+-- --------------------------------------------------------------------------------------- vectors
+
+-- How many objects are active, and how many vectors there are.
+CREATE FUNCTION memoranda.count_vectors(
+  p_scope text, p_journal bigint, p_model text, OUT active bigint, OUT embedded bigint
+)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  SELECT count(*) INTO active FROM memoranda.versions v
+  WHERE v.journal = p_journal AND v.is_newest AND v.status = 'active';
+  SELECT count(*) INTO embedded FROM memoranda.vectors x
+  WHERE x.journal = p_journal AND x.model = p_model;
+END $$;
+
+-- Active objects without a vector, those that were changed last first. One plan whatever the limit:
+-- the walk along the index, which mostly ends at its beginning.
+CREATE FUNCTION memoranda.without_vector(
+  p_scope text, p_journal bigint, p_model text, p_limit bigint
+)
+RETURNS TABLE (id text, seq bigint, entry bytea, salt bytea, body bytea)
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  RETURN QUERY
+  SELECT n.id, n.seq, f.entry, b.salt, b.body FROM (
+    SELECT v.id, v.seq, v.updated_at FROM memoranda.versions v
+    WHERE v.journal = p_journal AND v.is_newest AND v.status = 'active'
+      AND NOT EXISTS (
+        SELECT FROM memoranda.vectors x
+        WHERE x.journal = p_journal AND x.seq = v.seq AND x.model = p_model)
+    ORDER BY v.updated_at DESC, v.since DESC
+    LIMIT p_limit
+  ) AS n
+  LEFT JOIN LATERAL (
+    SELECT c.salt, c.body FROM memoranda.bodies c
+    WHERE c.journal = p_journal AND c.seq = n.seq LIMIT 1
+  ) AS b ON true
+  LEFT JOIN LATERAL (
+    SELECT e.entry FROM memoranda.entries e
+    WHERE e.journal = p_journal AND e.seq = n.seq LIMIT 1
+  ) AS f ON true;
+END $$;
+
+-- How many were kept. Under the lock of the head: what is newest stays so until this has landed.
+CREATE FUNCTION memoranda.put_vectors(
+  p_scope text, p_journal bigint, p_model text, p_ids text[], p_seqs bigint[], p_vectors bytea[]
+)
+RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_kept bigint;
+BEGIN
+  PERFORM memoranda.lock_journal(p_scope, p_journal);
+  INSERT INTO memoranda.vectors (journal, seq, model, id, vector)
+  SELECT p_journal, n.seq, p_model, n.id, n.vector
+  FROM unnest(p_ids, p_seqs, p_vectors) AS n (id, seq, vector)
+  CROSS JOIN LATERAL (
+    SELECT v.seq, v.status FROM memoranda.versions v
+    WHERE v.journal = p_journal AND v.id = n.id
+    ORDER BY v.number DESC LIMIT 1
+  ) AS newest
+  WHERE newest.seq = n.seq AND newest.status = 'active'
+  ON CONFLICT (journal, seq, model) DO NOTHING;
+  GET DIAGNOSTICS v_kept = ROW_COUNT;
+  RETURN v_kept;
+END $$;
+
+CREATE FUNCTION memoranda.drop_other_vectors(p_scope text, p_journal bigint, p_model text)
+RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_gone bigint;
+BEGIN
+  PERFORM memoranda.enter(p_scope, p_journal);
+  DELETE FROM memoranda.vectors x WHERE x.journal = p_journal AND x.model <> p_model;
+  GET DIAGNOSTICS v_gone = ROW_COUNT;
+  RETURN v_gone;
+END $$;
+
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA memoranda FROM PUBLIC;

@@ -1,0 +1,185 @@
+"""A shorthand for what SQLite stores: the same bytes again when it is read.
+
+**Bodies.** Canonical JSON has no byte below 0x20, because control characters are escaped. So these
+bytes are free to stand for frequent passages, and an ordinary object takes half the room.
+
+**Entries.** An entry has one form, so it is kept as its fields, hashes as bytes: a third of the
+room. One with an actor that needs escapes, or with numbers beyond the usual, is kept as it is; it
+begins with a brace, which no shorthand does.
+
+Nothing is ever hashed over the shorthand. A code keeps its meaning for ever; new passages and
+kinds get codes that are still free.
+"""
+
+import struct
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final, Protocol
+
+from memoranda.ledger.codec import BodyCodec
+from memoranda.ledger.entry import KINDS, PLAIN, Entry, chained_bytes, entry_bytes, entry_digest
+
+
+class Shorthand(Protocol):
+    """One way to write documents of one kind shorter."""
+
+    def pack(self, document: bytes) -> bytes:
+        """The shorthand of canonical JSON."""
+        ...
+
+    def unpack(self, shorthand: bytes) -> bytes:
+        """The bytes that `pack` was given."""
+        ...
+
+
+def packed(document: bytes, form: Shorthand) -> bytes:
+    """The shorthand of canonical JSON."""
+    return form.pack(document)
+
+
+def unpacked(shorthand: bytes, form: Shorthand) -> bytes:
+    """The bytes that `packed` was given."""
+    return form.unpack(shorthand)
+
+
+# --------------------------------------------------------------------------------- bodies
+
+_PASSAGES: Final = (
+    (b"\x01", b'{"applicability_scope":{"scope":"'),
+    (b"\x02", b'"},"created_ms":'),
+    (b"\x03", b'"format":"json","id":"'),
+    (b"\x04", b'","nonce":"'),
+    (b"\x05", b'","source_refs":[],"statement":"'),
+    (b"\x06", b'","statement_type":"SystemGeneratedStatement",'),
+    (b"\x07", b'","statement_type":"UserProvidedStatement",'),
+    (b"\x08", b'"temporal_scope":"unknown","timestamp":"'),
+    (b"\x0b", b'","trust":"unreviewed","type":"MemoryObject",'),
+    (b"\x0c", b'"valid_from":null,"valid_to":null,"verdict_type":"Unanswered","version":"'),
+    (b"\x0e", b'\\":\\"'),
+    (b"\x0f", b'\\",\\"'),
+    (b"\x10", b'\\"'),
+)
+"""The last three stand between the members of data inside a statement."""
+
+
+class _Passages:
+    def pack(self, document: bytes) -> bytes:
+        for code, passage in _PASSAGES:
+            document = document.replace(passage, code)
+        return document
+
+    def unpack(self, shorthand: bytes) -> bytes:
+        for code, passage in _PASSAGES:
+            shorthand = shorthand.replace(code, passage)
+        return shorthand
+
+
+BODY: Final[Shorthand] = _Passages()
+"""For bodies."""
+
+
+class InShorthand:
+    """Bodies in shorthand, and that as a codec stores it: what is encrypted has no passages."""
+
+    def __init__(self, codec: BodyCodec) -> None:
+        self._codec = codec
+
+    def pack(self, body: bytes, subject: str | None) -> bytes:
+        """What is stored of a body."""
+        return self._codec.pack(BODY.pack(body), subject)
+
+    def unpack(self, stored: bytes) -> bytes:
+        """The body; BodyUnreadable if the codec says so."""
+        return BODY.unpack(self._codec.unpack(stored))
+
+
+# -------------------------------------------------------------------------------- entries
+
+_CODES: Final = {
+    "create": 1,
+    "consolidate": 2,
+    "invalidate": 3,
+    "archive": 4,
+    "policy_change": 5,
+    "conformance_break": 6,
+    "checkpoint": 7,
+    "maintenance": 8,
+    "proposal": 9,
+    "decision": 10,
+    "world": 11,
+    "execution": 12,
+    "effect": 13,
+    "erasure": 14,
+    "trace": 15,
+    "cycle": 16,
+}
+_KINDS: Final = {code: kind for kind, code in _CODES.items()}
+_FIELDS: Final = struct.Struct(">BqQ32s32s")  # kind, at, seq, digest, previous; then the actor
+_BRACE: Final = b"{"
+
+assert _CODES.keys() == KINDS  # noqa: S101 - a new kind needs a code
+
+
+class _Fields:
+    def pack(self, document: bytes) -> bytes:
+        plain = PLAIN.fullmatch(document)
+        if plain is None:
+            return document
+        actor, at, digest, kind, previous, seq = plain.groups()
+        fields = _FIELDS.pack(
+            _CODES[kind.decode()],
+            int(at),
+            int(seq),
+            bytes.fromhex(digest.decode()),
+            bytes.fromhex(previous.decode()),
+        )
+        return fields + actor
+
+    def unpack(self, shorthand: bytes) -> bytes:
+        if shorthand[:1] == _BRACE:
+            return shorthand
+        try:
+            code, at, seq, digest, previous = _FIELDS.unpack_from(shorthand)
+            actor = shorthand[_FIELDS.size :].decode()
+            kind = _KINDS[code]
+        except (struct.error, UnicodeDecodeError, KeyError):
+            return shorthand  # no shorthand of ours: whoever reads the entry says that it is none
+        return chained_bytes(seq, kind, at, actor, digest, previous)
+
+
+ENTRY: Final[Shorthand] = _Fields()
+"""For entries."""
+
+_DIGEST: Final = slice(17, 49)  # where it stands in `_FIELDS`
+
+
+def digest_in(shorthand: bytes) -> bytes | None:
+    """The body digest in the shorthand of an entry; None if it is none."""
+    if shorthand[:1] == _BRACE:
+        return entry_digest(shorthand)
+    return shorthand[_DIGEST] if len(shorthand) > _FIELDS.size else None
+
+
+def first_bytes(kinds: Iterable[str]) -> list[bytes]:
+    """How an entry of one of these kinds may begin; one kept as it is begins with a brace."""
+    return [bytes([_CODES[kind]]) for kind in sorted(kinds)] + [_BRACE]
+
+
+_MOST: Final = 10**15
+
+
+def packed_fields(
+    kind: str, at: int, seq: int, digest: bytes, previous: bytes, actor: str, raw: bytes
+) -> bytes:
+    """The same as `packed(raw, ENTRY)`, for who has just made the entry of these fields."""
+    plain = _plain_actor(actor)
+    if plain is None or not -_MOST < at < _MOST or seq >= _MOST:
+        return raw
+    return _FIELDS.pack(_CODES[kind], at, seq, digest, previous) + plain
+
+
+@lru_cache(maxsize=1024)
+def _plain_actor(actor: str) -> bytes | None:
+    """The bytes of an actor that needs no escape."""
+    raw = entry_bytes(Entry(0, "create", 0, actor, "0" * 64, "0" * 64))
+    return actor.encode() if PLAIN.fullmatch(raw) else None

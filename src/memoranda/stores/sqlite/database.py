@@ -1,0 +1,299 @@
+"""A SQLite database: its schema, its writer and its readers."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from functools import partial
+from typing import Any, Final, TypeVar
+
+import apsw
+
+from memoranda.kernel.errors import ScopeNotFound, StoreReadOnly
+from memoranda.ledger.codec import PLAIN, BodyCodec
+from memoranda.ledger.entry import genesis
+from memoranda.plans.items import check_session_ref
+from memoranda.stores.migrations import OPENED_TO_READ, Migration, done
+from memoranda.stores.shorthand import InShorthand
+from memoranda.stores.sqlite.adoption import SqliteAdoption
+from memoranda.stores.sqlite.connection import (
+    check_place,
+    connect,
+    connect_to_read,
+    let_go,
+    make_private,
+    plain_errors,
+)
+from memoranda.stores.sqlite.items import SqliteItems
+from memoranda.stores.sqlite.ledger import SqliteLedger
+from memoranda.stores.sqlite.merging import Merger
+from memoranda.stores.sqlite.private import MEMORY, NAME, PrivateFile
+from memoranda.stores.sqlite.reader import Glance, Parameters, Reader
+from memoranda.stores.sqlite.schema import check_identity, due, migrate
+from memoranda.stores.sqlite.units import compared
+from memoranda.stores.sqlite.writer import Writer
+
+A = TypeVar("A")
+R = TypeVar("R")
+
+log = logging.getLogger("memoranda.sqlite")
+
+# The last column stands where a reader expects a body: how long it is decides who decodes it.
+_JOURNAL: Final = "SELECT number, '' FROM journals WHERE scope = ?"
+_SCOPES: Final = "SELECT scope, '' FROM journals WHERE scope <> '' ORDER BY scope"
+_ORIGINS: Final = "SELECT scope, origin FROM journals ORDER BY scope"
+_OPEN_JOURNAL: Final = """
+INSERT INTO journals (scope, origin, opened_at, size, head, head_at) VALUES (?, ?, ?, 0, ?, ?)
+ON CONFLICT (scope) DO NOTHING
+"""
+
+
+class SqliteDatabase:
+    """One file, opened for this process."""
+
+    def __init__(
+        self,
+        name: str,
+        writer: Writer | None,
+        reader: Reader,
+        connect: Callable[[], apsw.Connection],
+        *,
+        bodies: BodyCodec,
+        merger: Merger,
+        private: PrivateFile | None = None,
+        known: Sequence[Migration] | None = None,
+        upgrades_at: int | None = None,
+    ) -> None:
+        """Without a `writer` it is only read; `upgrades_at` is set while its schema is older."""
+        self.name = name
+        self.bodies = bodies
+        self.compared = compared(bodies)
+        self.merger = merger
+        self.connect = connect
+        self._writer = writer
+        self._reader = reader
+        self._private = private
+        self._known = known
+        self._upgrades_at = upgrades_at
+        self._upgrading = asyncio.Lock()
+
+    @classmethod
+    async def open(
+        cls,
+        path: str,
+        now: int,
+        *,
+        create: bool,
+        read_only: bool = False,
+        bodies: BodyCodec = PLAIN,
+        known: Sequence[Migration] | None = None,
+    ) -> "SqliteDatabase":
+        """Open a file: a new one is made, private to its owner, and an older one stays as it is.
+
+        The first write brings an older schema up to date. With `read_only` nothing is ever written,
+        and the file may lie where nothing can be. ``:memory:`` is a new file of its own, which goes
+        when it is closed.
+        """
+        stored = InShorthand(bodies)
+        if read_only:
+            return await asyncio.to_thread(cls._open_to_read, path, stored, known)
+        opening = partial(cls._open, path, now, create=create, bodies=stored, known=known)
+        return await asyncio.to_thread(opening)
+
+    @classmethod
+    def _open(
+        cls,
+        path: str,
+        now: int,
+        *,
+        create: bool,
+        bodies: BodyCodec,
+        known: Sequence[Migration] | None,
+    ) -> "SqliteDatabase":
+        if path == MEMORY:
+            private = PrivateFile()
+            try:
+                return cls._connected(private.path, now, create, bodies, known, private)
+            except BaseException:
+                private.remove()
+                raise
+        check_place(path, create=create)
+        return cls._connected(path, now, create, bodies, known)
+
+    @classmethod
+    def _connected(
+        cls,
+        path: str,
+        now: int,
+        create: bool,
+        bodies: BodyCodec,
+        known: Sequence[Migration] | None,
+        private: PrivateFile | None = None,
+    ) -> "SqliteDatabase":
+        name = path if private is None else NAME
+        again = partial(connect, path, is_private=private is not None)
+        with plain_errors(name):
+            if create:
+                make_private(path)
+            connection = again()
+            try:
+                check_identity(connection, name)
+                left = due(connection, name, create=create, known=known)
+                if left is None:
+                    migrate(connection, name, now, known=known)
+                reader = Reader(again, name)
+            except BaseException:
+                let_go(connection)
+                raise
+            merger = Merger(bodies)
+            writer = Writer(connection, name, reconnect=again, spare_time=merger)
+            return cls(
+                name,
+                writer,
+                reader,
+                again,
+                bodies=bodies,
+                merger=merger,
+                private=private,
+                known=known,
+                upgrades_at=now if left else None,
+            )
+
+    @classmethod
+    def _open_to_read(
+        cls, path: str, bodies: BodyCodec, known: Sequence[Migration] | None
+    ) -> "SqliteDatabase":
+        check_place(path, create=False)
+        again = partial(connect_to_read, path)
+        with plain_errors(path):
+            connection = again()
+            try:
+                check_identity(connection, path, to_read=True)
+                due(connection, path, create=False, known=known)
+                reader = Reader(again, path)
+            finally:
+                let_go(connection)
+        return cls(path, None, reader, again, bodies=bodies, merger=Merger(bodies), known=known)
+
+    async def read(self, work: Callable[[apsw.Connection], R]) -> R:
+        """Several reads that all see the same moment."""
+        return await self._reader.run(work)
+
+    async def write(self, work: Callable[[apsw.Connection], R]) -> R:
+        """Run one unit of work in a transaction."""
+        if self._upgrades_at is not None:
+            await self.upgrade()
+        return await self.writer.run(work)
+
+    def write_joined(
+        self, work: Callable[[apsw.Connection, Sequence[A]], Sequence[R]], argument: A
+    ) -> Coroutine[Any, Any, R]:
+        """Run one unit of work together with others of the same kind."""
+        if self._upgrades_at is not None:
+            return self._write_upgraded(work, argument)
+        return self.writer.join(work, argument)
+
+    async def _write_upgraded(
+        self, work: Callable[[apsw.Connection, Sequence[A]], Sequence[R]], argument: A
+    ) -> R:
+        await self.upgrade()
+        return await self.writer.join(work, argument)
+
+    async def upgrade(self) -> Sequence[str]:
+        """Bring the schema up to date; what was applied, which is nothing where nothing was due."""
+        async with self._upgrading:
+            if self._upgrades_at is None:
+                self.check_writable()
+                return ()
+            applied = await asyncio.to_thread(self._upgrade, self._upgrades_at)
+            self._upgrades_at = None
+        if applied:
+            log.warning("%s: %s", self.name, done(applied))
+        return [str(one) for one in applied]
+
+    def _upgrade(self, now: int) -> Sequence[Migration]:
+        with plain_errors(self.name):
+            connection = self.connect()
+            try:
+                return migrate(connection, self.name, now, known=self._known)
+            finally:
+                let_go(connection)
+
+    @property
+    def writer(self) -> Writer:
+        """The one thread that writes; StoreReadOnly if it was opened only to be read."""
+        if self._writer is None:
+            raise StoreReadOnly(self.name, OPENED_TO_READ)
+        return self._writer
+
+    def check_writable(self) -> None:
+        """Refuse with StoreReadOnly if it was opened only to be read."""
+        _ = self.writer
+
+    def rows(
+        self, sql: str, parameters: Parameters, make: Callable[[Any], R]
+    ) -> Coroutine[Any, Any, list[R]]:
+        """The rows of a SELECT, each made into a value."""
+        return self._reader.rows(sql, parameters, make)
+
+    def glance(self, look: Glance, make: Callable[[Any], R]) -> Coroutine[Any, Any, list[R]]:
+        """What a few short reads find, all of the same moment."""
+        return self._reader.glance(look, make)
+
+    def stream(self, sql: str, parameters: Parameters) -> AsyncGenerator[Any, None]:
+        """The rows of a SELECT as they are now, a few at a time."""
+        return self._reader.stream(sql, parameters)
+
+    async def ledger(self, scope: str, origin: str, now: int) -> SqliteLedger:
+        """The ledger of one scope; a scope that is new gets a journal of this origin."""
+        found = await self.existing(scope)
+        if found is None:
+            opened = (scope, origin, now, bytes.fromhex(genesis(origin)), now)
+            await self.write(lambda c: c.execute(_OPEN_JOURNAL, opened).fetchall())
+            found = await self.existing(scope)
+            assert found is not None  # noqa: S101 - no journal ever goes
+        return found
+
+    async def existing(self, scope: str) -> SqliteLedger | None:
+        """The ledger of one scope; None if it has no journal, and none is made."""
+        found = await self.rows(_JOURNAL, (scope,), _first)
+        if not found:
+            return None
+        ledger = SqliteLedger(self, found[0])
+        self.merger.note(found[0], await ledger.tail())
+        return ledger
+
+    async def items(self, scope: str, session_ref: str) -> SqliteItems:
+        """The items of one session; ScopeNotFound if nothing was written to its scope."""
+        checked = check_session_ref(session_ref)
+        found = await self.rows(_JOURNAL, (scope,), _first)
+        if not found:
+            raise ScopeNotFound(self.name, scope)
+        return SqliteItems(self, found[0], checked)
+
+    def adoption(self, scope: str, origin: str, now: int) -> SqliteAdoption:
+        """Takes over the journal of this scope from another database, which has it alone."""
+        self.check_writable()
+        return SqliteAdoption(self.connect, self.name, (scope, origin, now), self.bodies)
+
+    async def journals(self) -> dict[str, str]:
+        """The origin of every journal, by scope; that of the directory is under no name."""
+        return dict(await self.rows(_ORIGINS, (), tuple))
+
+    async def scopes(self) -> list[str]:
+        """Every scope that was ever written to here, sorted."""
+        return await self.rows(_SCOPES, (), _first)
+
+    async def close(self) -> None:
+        """Finish what is under way, then let go of the file."""
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        self._reader.close()
+        if self._private is not None:
+            self._private.remove()
+
+
+def _first(row: Any) -> Any:
+    return row[0]

@@ -1,0 +1,385 @@
+"""The ledger of one scope in SQLite."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing, suppress
+from functools import partial
+from typing import Any, Final, Protocol, TypeVar
+
+import apsw
+import orjson
+
+from memoranda.identity.merkle import leaf_hash
+from memoranda.kernel.errors import EntryDamaged, StoreFailed, StoreReadOnly, StoreUnavailable
+from memoranda.ledger.codec import BodyCodec
+from memoranda.ledger.tree import BLOCK, Block, Blocks
+from memoranda.ledger.unit import (
+    REBUILDING,
+    Committed,
+    Current,
+    Head,
+    Index,
+    Mark,
+    Past,
+    Snapshot,
+    StoredEntry,
+    Unit,
+)
+from memoranda.recall.asking import Asked as Telling
+from memoranda.recall.candidates import Scored
+from memoranda.recall.index import EVERYTHING, Ranking, Within
+from memoranda.recall.ranking import Mode
+from memoranda.records.filter import MemoryFilter
+from memoranda.stores.compared import Compared
+from memoranda.stores.postings import ChunkDamaged
+from memoranda.stores.selection import COLUMNS, Dialect, Selection, fitting, selection
+from memoranda.stores.shorthand import ENTRY, unpacked
+from memoranda.stores.sqlite.appending import LEAVES, NODES
+from memoranda.stores.sqlite.erasing import scrub
+from memoranda.stores.sqlite.finding import Asked, find
+from memoranda.stores.sqlite.marks import BYTES_AT, ENTRIES_AT, MARKED, NAMES, OUTPUTS
+from memoranda.stores.sqlite.merging import Merger, merge
+from memoranda.stores.sqlite.origins import SqliteOrigins
+from memoranda.stores.sqlite.places import SEQ, place
+from memoranda.stores.sqlite.ranking import Question, rank
+from memoranda.stores.sqlite.reader import Parameters
+from memoranda.stores.sqlite.segments import merge_some
+from memoranda.stores.sqlite.sessions import SqliteBeside
+from memoranda.stores.sqlite.snapshot import HEAD, SqliteSnapshot
+from memoranda.stores.sqlite.units import JOINED, NEWEST, Job
+from memoranda.stores.sqlite.vectors import SqliteVectors
+from memoranda.stores.sqlite.words import INDEX, clear, index_in
+from memoranda.stores.words import BATCH, SEARCHED
+from memoranda.text import Query
+
+A = TypeVar("A")
+R = TypeVar("R")
+
+DIALECT: Final = Dialect(
+    id_in_list="v.id IN (SELECT value FROM json_each(?))",
+    list_parameter=lambda ids: orjson.dumps(ids).decode(),  # noqa: TID251 - a parameter
+    no_limit=-1,
+    joined=JOINED,
+)
+_STATUS: Final = Current._fields.index("status")
+_VERSIONS: Final = (
+    f"SELECT {COLUMNS} FROM {JOINED} WHERE v.journal = ? AND v.id = ? ORDER BY v.number"  # noqa: S608 - ours
+)
+_AS_OF: Final = (
+    f"SELECT {COLUMNS} FROM {JOINED} WHERE v.journal = ?1 AND v.seq < ?2 AND v.number ="  # noqa: S608 - ours
+    " (SELECT max(w.number) FROM versions w WHERE w.journal = ?1 AND w.id = v.id AND w.seq < ?2)"
+    " AND (v.status <> 'erased' OR b.body IS NOT NULL) ORDER BY v.since"
+)
+_NOTICES: Final = (
+    f"SELECT e.place & {SEQ}, e.entry, b.salt, b.body"  # noqa: S608 - ours
+    " FROM entries e LEFT JOIN bodies b ON b.place = e.place"
+    " WHERE (e.place >> 40) = ? AND (substr(e.entry, 1, 1) IN (x'05', x'06', x'08')"
+    " OR instr(e.entry, x'226b696e64223a22706f6c6963795f6368616e676522') > 0"
+    " OR instr(e.entry, x'226b696e64223a22636f6e666f726d616e63655f627265616b22') > 0"
+    " OR instr(e.entry, x'226b696e64223a226d61696e74656e616e636522') > 0) ORDER BY e.place"
+)
+"""By the same words as the index `notices`, which would else not be used."""
+_KEEP_NOTE: Final = """
+INSERT INTO checkpoints (journal, size, note, at) VALUES (?, ?, ?, ?)
+ON CONFLICT (journal, size) DO UPDATE SET note = excluded.note, at = excluded.at
+"""
+_REBUILD: Final = "UPDATE journals SET tokenizer = ? WHERE number = ?"
+_TAIL: Final = "SELECT size - indexed, '' FROM journals WHERE number = ?"
+_ACTIVE: Final = (
+    "SELECT count(*), '' FROM (SELECT 1 FROM versions"
+    " WHERE journal = ? AND is_newest AND status = 'active' LIMIT ?)"
+)
+_OLDEST_FIRST: Final = MARKED.format(order="ASC")
+_NEWEST_FIRST: Final = MARKED.format(order="DESC")
+_AFTER_ALL: Final = "\U0010ffff" * 600
+"""More of the last character than a name can have: those that begin so stand before it."""
+_NOTES: Final = "SELECT note FROM checkpoints WHERE journal = ? ORDER BY size DESC LIMIT ?"
+
+
+class Database(Protocol):
+    """What a ledger needs of its database."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        ...
+
+    @property
+    def connect(self) -> Callable[[], apsw.Connection]:
+        """Makes a further connection."""
+        ...
+
+    @property
+    def bodies(self) -> BodyCodec:
+        """How bodies are stored."""
+        ...
+
+    @property
+    def compared(self) -> Compared:
+        """What makes its rows into values."""
+        ...
+
+    @property
+    def merger(self) -> Merger:
+        """Brings the index of words forward."""
+        ...
+
+    def check_writable(self) -> None:
+        """Refuse with StoreReadOnly if it was opened only to be read."""
+        ...
+
+    async def read(self, work: Callable[[apsw.Connection], R]) -> R:
+        """Several reads that all see the same moment."""
+        ...
+
+    async def write(self, work: Callable[[apsw.Connection], R]) -> R:
+        """Run one unit of work in a transaction."""
+        ...
+
+    async def write_joined(
+        self, work: Callable[[apsw.Connection, Sequence[A]], Sequence[R]], argument: A
+    ) -> R:
+        """Run one unit of work together with others of the same kind."""
+        ...
+
+    async def rows(self, sql: str, parameters: Parameters, make: Callable[[Any], R]) -> list[R]:
+        """The rows of a SELECT, each made into a value."""
+        ...
+
+    def stream(self, sql: str, parameters: Parameters) -> AsyncGenerator[Any, None]:
+        """The rows of a SELECT as they are now, a few at a time."""
+        ...
+
+
+class SqliteLedger:
+    """The journal of one scope and what follows from it; every statement names it."""
+
+    def __init__(self, database: Database, journal: int) -> None:
+        self._database = database
+        self._journal = journal
+        self._compared = database.compared
+        self.vectors = SqliteVectors(database, journal)
+        self.beside = SqliteBeside(database, journal)
+        self.origins = SqliteOrigins(database, journal)
+
+    def commit(self, unit: Unit) -> Coroutine[Any, Any, Committed]:
+        """Run a unit in one transaction, which other units may share."""
+        return self._database.write_joined(self._database.merger.commit, Job(self._journal, unit))
+
+    # ------------------------------------------------------------------------ objects
+
+    async def current(self, id: str, make: Callable[[Current], R]) -> R | None:
+        """The newest version of an object, if it is active, made into a value."""
+        versions = await self._database.rows(NEWEST, (self._journal, id), self._active)
+        return make(versions[0]) if versions and versions[0] is not None else None
+
+    def _active(self, row: Any) -> Current | None:
+        return self._compared.current(row) if row[_STATUS] == "active" else None
+
+    async def versions(self, id: str) -> list[Past]:
+        """Every version of an object, the first one first."""
+        return await self._database.rows(_VERSIONS, (self._journal, id), self._compared.past)
+
+    async def as_of(self, size: int) -> AsyncGenerator[Current, None]:
+        """The objects as they were when the journal had this many entries, in its order."""
+        async with aclosing(self._database.stream(_AS_OF, (self._journal, size))) as rows:
+            async for row in rows:
+                yield self._compared.current(row)
+
+    async def select(
+        self,
+        filter: MemoryFilter,
+        make: Callable[[Current], R],
+        damaged: list[EntryDamaged] | None = None,
+    ) -> list[R]:
+        """The active objects that a filter asks for, each made into a value where it was read."""
+        chosen = selection(filter, self._journal, DIALECT)
+        if chosen is None:
+            return []
+        if filter.conditions:
+            async with aclosing(self.stream(filter)) as fit:
+                return [make(current) async for current in fit]
+        sql, parameters, current = chosen.sql, chosen.parameters, self._compared.current
+        if damaged is None:
+            return await self._database.rows(sql, parameters, lambda row: make(current(row)))
+
+        def each(row: Any) -> list[R]:
+            return [make(one) for _, one in self._compared.currents([row], damaged)]
+
+        found = await self._database.rows(sql, parameters, each)
+        return [one for made in found for one in made]
+
+    async def stream(self, filter: MemoryFilter) -> AsyncGenerator[Current, None]:
+        """The same, as they are when the stream starts, a few at a time."""
+        chosen = selection(filter, self._journal, DIALECT)
+        if chosen is None:
+            return
+        async with aclosing(fitting(filter, self._currents(chosen))) as found:
+            async for current in found:
+                yield current
+
+    async def _currents(self, chosen: Selection) -> AsyncGenerator[Current, None]:
+        async with aclosing(self._database.stream(chosen.sql, chosen.parameters)) as rows:
+            async for row in rows:
+                yield self._compared.current(row)
+
+    # -------------------------------------------------------------------------- words
+
+    async def find(
+        self, query: Query, make: Callable[[Current], R | None], *, every: bool, limit: int | None
+    ) -> list[R]:
+        """The active objects that have the words of a query, newest first.
+
+        Where too much is not in the index yet, it is brought forward first.
+        """
+        asked = Asked(query, every, make, limit, self._compared)
+        words = self._database.merger.words
+        return await self._searched(lambda c: find(c, self._journal, words, asked))
+
+    async def rank(
+        self,
+        mode: Mode,
+        asked: Telling,
+        make: Callable[[Current, Scored], R | None],
+        *,
+        limit: int,
+        below: int = 0,
+        within: Within = EVERYTHING,
+        damaged: list[EntryDamaged] | None = None,
+    ) -> Ranking[R]:
+        """The active objects that have anything of what is asked for, the best first."""
+        question = Question(mode, asked, make, limit, below, within, self._compared, damaged)
+        words = self._database.merger.words
+        return await self._searched(lambda c: rank(c, self._journal, words, question))
+
+    async def _searched(self, search: Callable[[apsw.Connection], R | None]) -> R:
+        """What a search finds; where much is not in the index yet, some of it is merged first."""
+        try:
+            if not (await self.index()).is_stale and await self.tail() > SEARCHED:
+                with suppress(StoreReadOnly, StoreUnavailable):  # then all of it is read
+                    await self._merge()
+            while (found := await self._database.read(search)) is None:
+                await self._merge()
+        except ChunkDamaged as damaged:
+            why = f"its index of words is damaged ({damaged}); run `memoranda reindex`"
+            raise StoreFailed(self._database.name, why) from None
+        return found
+
+    async def index(self) -> Index:
+        """How far the word index reaches, and whose it is."""
+        return (await self._database.rows(INDEX, (self._journal,), index_in))[0]
+
+    async def tail(self) -> int:
+        """How many entries are not in the word index."""
+        return int((await self._database.rows(_TAIL, (self._journal,), _first))[0])
+
+    async def reindex(self) -> None:
+        """Make the word index anew, in steps."""
+
+        def begin(connection: apsw.Connection) -> None:
+            clear(connection, self._journal)
+            connection.execute(_REBUILD, (REBUILDING, self._journal))
+
+        await self._database.write(begin)
+        while await self._merge(rebuilding=True):
+            pass
+
+    async def active(self, at_most: int) -> int:
+        """How many objects are active; counted up to a number."""
+        counted = await self._database.rows(_ACTIVE, (self._journal, at_most), _first)
+        return int(counted[0])
+
+    async def _merge(self, *, entries: int = BATCH, rebuilding: bool = False) -> int:
+        """Bring the index forward by a batch, then merge what segments are due."""
+        bring = partial(merge, entries=entries, rebuilding=rebuilding)
+        words = self._database.merger.words
+        left = await self._database.write(lambda c: bring(c, self._journal, words))
+        while await self._database.write(lambda connection: merge_some(connection, self._journal)):
+            pass
+        return left
+
+    # ------------------------------------------------------------------------ journal
+
+    async def head(self) -> Head:
+        """The end of the journal."""
+        return (await self._database.rows(HEAD, (self._journal,), Head._make))[0]
+
+    async def bytes_at(self, seqs: Collection[int]) -> dict[int, bytes]:
+        """The bytes of these entries, by number; those that are not there are left out."""
+
+        def make(row: Any) -> tuple[int, bytes]:
+            return row[0], unpacked(row[1], ENTRY)
+
+        return dict(await self._database.rows(BYTES_AT, (self._places(seqs),), make))
+
+    async def entries_at(self, seqs: Collection[int]) -> list[StoredEntry]:
+        """These entries with their bodies, by number; those that are not there are left out."""
+        asked = (self._places(seqs),)
+        return await self._database.rows(ENTRIES_AT, asked, self._compared.entry)
+
+    def _places(self, seqs: Collection[int]) -> str:
+        return orjson.dumps([place(self._journal, seq) for seq in seqs]).decode()  # noqa: TID251 - a parameter
+
+    # -------------------------------------------------------------------------- facts
+
+    async def marked(
+        self, name: str, *, after: int = -1, limit: int | None = None, newest_first: bool = False
+    ) -> list[StoredEntry]:
+        """The entries that are found by a name, by number; with `newest_first` backwards."""
+        sql = _NEWEST_FIRST if newest_first else _OLDEST_FIRST
+        asked = (self._journal, name, after, -1 if limit is None else limit)
+        return await self._database.rows(sql, asked, self._compared.marked)
+
+    async def marks(self, prefix: str, *, after: str = "", limit: int | None = None) -> list[Mark]:
+        """The names that begin so, by name, each with its newest entry."""
+        most = -1 if limit is None else limit
+        asked = (self._journal, after, prefix, prefix + _AFTER_ALL, most)
+        return await self._database.rows(NAMES, asked, lambda row: Mark(row[1], row[0]))
+
+    async def outputs(self, input: str) -> list[str]:
+        """What was made from an object or a fact: ids and names, in their order."""
+        return await self._database.rows(OUTPUTS, (self._journal, input), _first)
+
+    async def notices(self) -> list[StoredEntry]:
+        """The entries about the memory as a whole, the first one first."""
+        return await self._database.rows(_NOTICES, (self._journal,), self._compared.notice)
+
+    async def hashes(self, blocks: Collection[Block]) -> Blocks:
+        """Blocks of the tree, as they are stored or as they follow from the entries."""
+        return {block: await self._hashes(block) for block in blocks}
+
+    async def _hashes(self, block: Block) -> list[bytes]:
+        start, end = block.number * BLOCK, (block.number + 1) * BLOCK
+        if block.level == 0:
+            places = (place(self._journal, start), place(self._journal, end))
+            return await self._database.rows(
+                LEAVES, places, lambda row: leaf_hash(unpacked(row[0], ENTRY))
+            )
+        parameters = (self._journal, block.level, start, end)
+        return await self._database.rows(NODES, parameters, lambda row: bytes(row[0]))
+
+    async def keep_note(self, size: int, note: str, at: int) -> None:
+        """Keep a checkpoint's note; one of the same size is replaced."""
+        row = (self._journal, size, note, at)
+        await self._database.write(lambda c: c.execute(_KEEP_NOTE, row).fetchall())
+
+    async def notes(self, limit: int | None = None) -> list[str]:
+        """The notes that are kept, the largest size first; at most so many."""
+        asked = (self._journal, -1 if limit is None else limit)
+        return await self._database.rows(_NOTES, asked, lambda row: str(row[0]))
+
+    async def scrub(self, *, rewrite: bool = False) -> None:
+        """See that what was erased is in no byte of the file."""
+        database = self._database
+        database.check_writable()
+        database.merger.words.clear()
+        await asyncio.to_thread(scrub, database.connect, database.name, rewrite=rewrite)
+
+    def snapshot(self) -> AbstractAsyncContextManager[Snapshot]:
+        """All of the ledger as it is now."""
+        database = self._database
+        return SqliteSnapshot(database.connect, self._journal, database.name, database.bodies)
+
+
+def _first(row: Any) -> Any:
+    return row[0]

@@ -1,0 +1,170 @@
+"""Bringing the word index forward, in spare time.
+
+No word is looked at while a caller waits. The journal itself says what is not yet in the index:
+the entries from `indexed` on. A batch of them is read, the words of what is active at its end are
+added and those of what it replaced are removed, and `indexed` moves, all in one transaction. What
+is added is a segment of its own; segments are merged later, in transactions that are as short.
+"""
+
+from collections.abc import Callable, Sequence
+from time import perf_counter, sleep
+from typing import Any, Final
+
+import apsw
+
+from memoranda.ledger.codec import BodyCodec
+from memoranda.ledger.unit import INDEX_FORM, REBUILDING, Committed
+from memoranda.stores.sqlite.holdings import counting
+from memoranda.stores.sqlite.places import place
+from memoranda.stores.sqlite.segments import is_due, merge_some
+from memoranda.stores.sqlite.tails import BODIES, changes
+from memoranda.stores.sqlite.units import Job, commit_units
+from memoranda.stores.sqlite.words import put, take_out
+from memoranda.stores.words import (
+    BATCH,
+    CLOSING_S,
+    MERGED_ANYWAY,
+    MERGED_WHEN_IDLE,
+    WordCache,
+)
+
+STATE: Final = "SELECT indexed, size, tokenizer, documents, length FROM journals WHERE number = ?"
+_ADVANCE: Final = "UPDATE journals SET indexed = ?, tokenizer = ? WHERE number = ?"
+_STEPS: Final = 3
+"""Steps of merging segments after each batch: more than it takes to keep up with batches."""
+
+
+def merge(
+    connection: apsw.Connection,
+    journal: int,
+    words: WordCache,
+    *,
+    entries: int = BATCH,
+    rebuilding: bool = False,
+) -> int:
+    """Bring the index forward by up to so many entries, in a transaction; how many are left.
+
+    An index of another tokenizer is left alone, and so is one that another makes anew.
+    """
+    state: Any = connection.execute(STATE, (journal,)).fetchone()
+    indexed, size, tokenizer, _, _ = state
+    if tokenizer not in ((REBUILDING,) if rebuilding else ("", INDEX_FORM)):
+        return 0
+    end = min(size, indexed + entries)
+    if end > indexed:
+        change = changes(connection, journal, indexed, end, words)
+        if change.gone:
+            take_out(connection, journal, change.gone)
+        put(connection, journal, indexed, end, change)
+        connection.execute(_ADVANCE, (end, tokenizer or INDEX_FORM, journal))
+    return int(size - end)
+
+
+class Merger:
+    """What the writer does when nobody waits for it: it merges what was written.
+
+    It counts the entries that are not in the index, as far as this process knows; how many there
+    are is looked up when it merges.
+    """
+
+    def __init__(self, bodies: BodyCodec) -> None:
+        self.words = WordCache(bodies)
+        self._bodies = bodies
+        self._tails: dict[int, int] = {}
+        self._due: set[int] = set()
+        self._segmented: set[int] = set()
+        self._written: set[int] = set()
+
+    def commit(self, connection: apsw.Connection, jobs: Sequence[Job]) -> list[Committed]:
+        """Run units of work, and count what they wrote."""
+        told = [
+            counting(connection, self.words, job) if job.unit.is_erasing else job for job in jobs
+        ]
+        outcomes = commit_units(connection, told, self._bodies)
+        for job, outcome in zip(jobs, outcomes, strict=True):
+            if outcome.fresh and outcome.places:
+                self._written.add(job.journal)
+                self.note(job.journal, len(outcome.places))
+        return outcomes
+
+    def note(self, journal: int, entries: int) -> None:
+        """Some entries are not in the index yet; whoever has only read leaves them to others."""
+        tail = self._tails[journal] = self._tails.get(journal, 0) + entries
+        if tail >= MERGED_WHEN_IDLE and journal in self._written:
+            self._due.add(journal)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether there is something to do once nobody waits."""
+        return bool(self._due or self._segmented)
+
+    @property
+    def is_pressing(self) -> bool:
+        """Whether there is so much to do that it is done although somebody may wait."""
+        return any(self._tails.get(journal, 0) >= MERGED_ANYWAY for journal in list(self._due))
+
+    def use(self, connection: apsw.Connection, is_wanted: Callable[[], bool]) -> None:
+        """Merge a batch of the longest tail, then segments; give up when the writer is wanted.
+
+        Finding the words takes long and needs no transaction: they are remembered, and the
+        transaction that writes them is short.
+        """
+        if self._due:
+            journal = max(list(self._due), key=lambda one: self._tails.get(one, 0))
+            if not self._read_ahead(connection, journal, is_wanted):
+                return
+            self._merged(connection, journal)
+        for _ in range(_STEPS):
+            if self._segmented and not is_wanted():
+                self._merge_segments(connection, next(iter(self._segmented)))
+                sleep(0)
+
+    def finish(self, connection: apsw.Connection) -> None:
+        """Merge what this process wrote before it closes; who has only read writes nothing."""
+        until = perf_counter() + CLOSING_S
+        for journal in self._written:
+            while perf_counter() < until and self._merged(connection, journal):
+                pass
+            while perf_counter() < until and self._merge_segments(connection, journal):
+                pass
+
+    def give_up(self) -> None:
+        """It could not be done now; later writes bring it up again."""
+        self._tails.clear()
+        self._due.clear()
+        self._segmented.clear()
+
+    def _read_ahead(
+        self, connection: apsw.Connection, journal: int, is_wanted: Callable[[], bool]
+    ) -> bool:
+        state: Any = connection.execute(STATE, (journal,)).fetchone()
+        start = place(journal, state[0])
+        bodies: Any = connection.execute(BODIES, (start, start + BATCH)).fetchall()
+        for _, body in bodies:
+            if is_wanted():
+                return False
+            self.words.of(body)
+            sleep(0)  # lets the event loop have its turn
+        return True
+
+    def _merged(self, connection: apsw.Connection, journal: int) -> int:
+        connection.execute("BEGIN IMMEDIATE")
+        left = self._tails[journal] = merge(connection, journal, self.words)
+        connection.execute("COMMIT")
+        if left < MERGED_WHEN_IDLE:
+            self._due.discard(journal)
+        self.note_segments(connection, journal)
+        return left
+
+    def note_segments(self, connection: apsw.Connection, journal: int) -> None:
+        """A segment was added; there may be enough of them to be merged."""
+        if is_due(connection, journal):
+            self._segmented.add(journal)
+
+    def _merge_segments(self, connection: apsw.Connection, journal: int) -> bool:
+        connection.execute("BEGIN IMMEDIATE")
+        is_left = merge_some(connection, journal)
+        connection.execute("COMMIT")
+        if not is_left:
+            self._segmented.discard(journal)
+        return is_left

@@ -1,0 +1,344 @@
+"""The one thread that writes a SQLite file.
+
+A unit of work is a plain function, run whole on this thread between BEGIN IMMEDIATE and
+COMMIT. A caller only awaits its result: when it is cancelled, the unit still lands whole or
+not at all, and no transaction is left open. Units that are waiting share one commit, and units
+of the same kind may share their statements. When one of a group fails, the group is rolled
+back and run again one by one, each in a savepoint, so that it fails alone: a unit may run
+twice, and must depend on nothing but the database.
+
+Where another process holds the lock for too long, everybody who waits by then is told so together:
+to try once more for each of them would take as many times as long.
+
+When nobody waits, the thread does what is left to it as spare time. If that becomes too much, it
+is done between commits as well, for up to half as long as they take. It also shortens the
+write-ahead log where a long read has kept that from being reused.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from time import perf_counter
+from typing import Any, Final, Protocol, TypeVar
+
+import apsw
+
+from memoranda.kernel.errors import StoreClosed, StoreFailed, StoreUnavailable
+from memoranda.stores.sqlite.connection import LOG_BYTES, explained, let_go
+
+A = TypeVar("A")
+R = TypeVar("R")
+
+MAX_GROUP: Final = 256
+
+IDLE_S: Final = 0.05
+"""How long nobody must have come until time is spare."""
+
+AGAIN_S: Final = 1.0
+"""How long it takes until a log is tried again that somebody still reads."""
+
+_SHARE: Final = 0.5
+
+log = logging.getLogger("memoranda.sqlite")
+
+
+@dataclass(slots=True, eq=False)
+class _Unit:
+    work: Callable[[apsw.Connection, Sequence[Any]], Sequence[Any]]
+    argument: Any
+    loop: asyncio.AbstractEventLoop
+    future: "asyncio.Future[Any]"
+    result: Any = None
+    error: BaseException | None = None
+
+
+class SpareTime(Protocol):
+    """What is left for when nobody waits."""
+
+    @property
+    def is_due(self) -> bool:
+        """Whether there is something to do once nobody waits."""
+        ...
+
+    @property
+    def is_pressing(self) -> bool:
+        """Whether there is so much to do that it is done although somebody may wait."""
+        ...
+
+    def use(self, connection: apsw.Connection, is_wanted: Callable[[], bool]) -> None:
+        """Do some of it, in transactions of its own; give up at once when the writer is wanted."""
+        ...
+
+    def finish(self, connection: apsw.Connection) -> None:
+        """Do all of it, before the connection is closed."""
+        ...
+
+    def give_up(self) -> None:
+        """It could not be done now."""
+        ...
+
+
+class Writer:
+    """Runs units of work one after the other, several to a commit."""
+
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        database: str,
+        *,
+        reconnect: Callable[[], apsw.Connection],
+        spare_time: SpareTime | None = None,
+    ) -> None:
+        self._connection: apsw.Connection | None = connection
+        self._spare_time = spare_time
+        self._owed_s = 0.0
+        self._reconnect = reconnect
+        self._database = database
+        self._log = Path(f"{connection.filename}-wal") if connection.filename else None
+        self._queue: SimpleQueue[_Unit | None] = SimpleQueue()
+        self._process = os.getpid()
+        self._is_open = True
+        self._is_drained = False
+        self._thread = Thread(target=self._run, name="memoranda-writer", daemon=True)
+        self._thread.start()
+
+    async def run(self, work: Callable[[apsw.Connection], R]) -> R:
+        """Run one unit of work in a transaction; its result once the commit is durable."""
+        return await self.join(_each, work)
+
+    async def join(
+        self, work: Callable[[apsw.Connection, Sequence[A]], Sequence[R]], argument: A
+    ) -> R:
+        """Run a unit that units of the same work may join: one call with all their arguments."""
+        if not self._is_open:
+            raise StoreClosed
+        if self._process != os.getpid():
+            why = "it was opened before a fork; open it anew in the new process"
+            raise StoreUnavailable(self._database, why)
+        loop = asyncio.get_running_loop()
+        # Cancelling the caller cancels this future, which is a mailbox and nothing more.
+        future: asyncio.Future[R] = loop.create_future()
+        self._queue.put(_Unit(work, argument, loop, future))
+        return await future
+
+    def close(self) -> None:
+        """Finish what is queued, then close the connection. Blocks until that is done."""
+        if self._is_open:
+            self._is_open = False
+            self._queue.put(None)
+            self._thread.join()
+
+    # ------------------------------------------------------------------ on the thread
+
+    def _run(self) -> None:
+        while not self._is_drained:
+            group: list[_Unit] = []
+            try:
+                self._transaction(group)
+            except BaseException as error:  # noqa: BLE001 - a thread that dies would hang everyone
+                self._fail(group, error)
+            _deliver(group)
+            if self._spare_time is not None and self._spare_time.is_pressing and self._owed_s > 0:
+                started = perf_counter()
+                self._use_spare_time(_never)
+                self._owed_s = min(self._owed_s - (perf_counter() - started), 0.0)
+        if self._spare_time is not None and self._connection is not None:
+            self._try(self._spare_time.finish)
+        self._let_go()
+
+    def _transaction(self, group: list[_Unit]) -> None:
+        """Wait for a unit, run it and whatever else is waiting, and commit them together."""
+        self._take_first(group)
+        if not group:
+            return
+        started = perf_counter()
+        connection = self._connected()
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except apsw.BusyError:
+            self._take_all(group)
+            raise
+        done = 0
+        try:
+            while done < len(group):
+                self._take_waiting(group)
+                taken, done = group[done:], len(group)
+                for work, units in groupby(taken, key=attrgetter("work")):
+                    _run_together(connection, work, list(units))
+                self._take_waiting(group)
+        except BaseException as error:
+            if not connection.in_transaction:
+                raise  # SQLite itself gave up the whole transaction: full disk, I/O error
+            connection.execute("ROLLBACK")
+            self._one_by_one(connection, group, error)
+        else:
+            connection.execute("COMMIT")
+        self._owed_s += _SHARE * (perf_counter() - started)
+
+    def _take_first(self, group: list[_Unit]) -> None:
+        """Wait for a unit, and use the time if it is long."""
+        idle_s = IDLE_S
+        while self._is_due or self._is_log_long:
+            try:
+                unit = self._queue.get(timeout=idle_s)
+            except Empty:
+                while self._is_due and self._queue.empty():
+                    self._use_spare_time(self._is_wanted)
+                if self._is_log_long:
+                    self._try(_shorten_log)
+                    idle_s = AGAIN_S
+            else:
+                self._add(group, unit)
+                return
+        self._take(group)
+
+    @property
+    def _is_due(self) -> bool:
+        return self._spare_time is not None and self._spare_time.is_due
+
+    @property
+    def _is_log_long(self) -> bool:
+        try:
+            return self._log is not None and self._log.stat().st_size > LOG_BYTES
+        except FileNotFoundError:
+            return False
+
+    def _is_wanted(self) -> bool:
+        return not self._queue.empty()
+
+    def _use_spare_time(self, is_wanted: Callable[[], bool]) -> None:
+        assert self._spare_time is not None  # noqa: S101 - it is due, so it is there
+        use = self._spare_time.use
+        self._try(lambda connection: use(connection, is_wanted))
+
+    def _try(self, work: Callable[[apsw.Connection], None]) -> None:
+        """Do what nobody waits for; if it fails, that is a line in the log."""
+        try:
+            work(self._connected())
+        except BaseException as error:  # noqa: BLE001 - a thread that dies would hang everyone
+            log.warning("could not use spare time for %s: %r", self._database, error)
+            self._fail([], error)
+            if self._spare_time is not None:
+                self._spare_time.give_up()
+
+    def _take(self, group: list[_Unit]) -> None:
+        self._add(group, self._queue.get())
+
+    def _add(self, group: list[_Unit], unit: _Unit | None) -> None:
+        if unit is None:
+            self._is_drained = True
+        else:
+            group.append(unit)
+
+    def _take_waiting(self, group: list[_Unit]) -> None:
+        while len(group) < MAX_GROUP and not self._queue.empty():
+            self._take(group)
+
+    def _take_all(self, group: list[_Unit]) -> None:
+        while not self._queue.empty():
+            self._take(group)
+
+    def _one_by_one(
+        self, connection: apsw.Connection, group: list[_Unit], error: BaseException
+    ) -> None:
+        """Run a group again in which one has failed: that one fails alone."""
+        if len(group) == 1:
+            group[0].error = self._told(error)
+            return
+        connection.execute("BEGIN IMMEDIATE")
+        for unit in group:
+            connection.execute("SAVEPOINT unit")
+            try:
+                _run_together(connection, unit.work, [unit])
+            except BaseException as own:
+                if not connection.in_transaction:
+                    raise
+                connection.execute("ROLLBACK TO unit")
+                unit.error = self._told(own)
+            connection.execute("RELEASE unit")
+        connection.execute("COMMIT")
+
+    def _told(self, error: BaseException) -> Exception:
+        """The error that a caller gets. What would end a program ends at most a unit here."""
+        if isinstance(error, apsw.Error):
+            return explained(error, self._database)
+        if isinstance(error, Exception):
+            return error
+        return StoreFailed(self._database, f"the call raised {error!r} on the writer's thread")
+
+    def _fail(self, group: list[_Unit], error: BaseException) -> None:
+        """Nothing of this group has landed, as far as can be known: tell all of them."""
+        told = self._told(error)
+        for unit in group:
+            unit.error = unit.error or told
+        connection = self._connection
+        if connection is not None and connection.in_transaction:
+            with suppress(apsw.Error):  # a connection that can't even roll back is let go below
+                connection.execute("ROLLBACK")
+        if isinstance(told, StoreFailed):
+            # After a failed write or fsync this connection's view can't be trusted.
+            log.error("will reopen %s after: %s", self._database, error)
+            self._let_go()
+
+    def _let_go(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            let_go(connection)  # a commit was done, or refused
+
+    def _connected(self) -> apsw.Connection:
+        if self._connection is None:
+            self._connection = self._reconnect()
+        return self._connection
+
+
+def _never() -> bool:
+    return False
+
+
+def _shorten_log(connection: apsw.Connection) -> None:
+    """Write the log back and cut it, unless somebody reads or writes: then it is left as it is."""
+    ((waits_ms,),) = connection.execute("PRAGMA busy_timeout").fetchall()
+    connection.set_busy_timeout(0)
+    try:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    finally:
+        connection.set_busy_timeout(int(str(waits_ms)))
+
+
+def _each(connection: apsw.Connection, works: Sequence[Callable[[apsw.Connection], R]]) -> list[R]:
+    """Units that have nothing in common, one after the other."""
+    return [work(connection) for work in works]
+
+
+def _run_together(connection: apsw.Connection, work: Any, units: Sequence[_Unit]) -> None:
+    results = work(connection, [unit.argument for unit in units])
+    for unit, result in zip(units, results, strict=True):
+        unit.result = result
+
+
+def _deliver(group: list[_Unit]) -> None:
+    """Hand all results of a commit over with one wake-up per event loop."""
+    for loop in {unit.loop for unit in group}:
+        mine = [unit for unit in group if unit.loop is loop]
+        try:
+            loop.call_soon_threadsafe(_settle, mine)
+        except RuntimeError:
+            log.warning("%d callers had left before their writes were done", len(mine))
+
+
+def _settle(units: list[_Unit]) -> None:
+    for unit in units:
+        if unit.future.done():
+            continue
+        if unit.error is None:
+            unit.future.set_result(unit.result)
+        else:
+            unit.future.set_exception(unit.error)

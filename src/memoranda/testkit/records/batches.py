@@ -1,0 +1,205 @@
+"""Many records in one call: all of them, or none (D-MEM-1)."""
+
+from typing import Any
+
+import pytest
+
+from memoranda.kernel.errors import InvalidInput, InvalidPatch, RecordExists, RecordNotFound
+from memoranda.records import Capability, MemoryUpdate
+from memoranda.testkit.records.asking import create_all, everything, ids_in, kept, record
+from memoranda.testkit.records.marks import contract
+from memoranda.testkit.records.opening import Store, require
+
+# --------------------------------------------------------------------------- create_many
+
+
+@contract("D-MEM-1", "MEM-CRUD-4")
+async def test_create_many_returns_ids_in_the_order_given(store: Store) -> None:
+    require(store, Capability.CREATE_MANY)
+
+    ids = await store.create_many([record(0), record(1, id="mine", tags=["x"]), record(2)])
+
+    assert ids[1] == "mine"
+    assert len(set(ids)) == 3
+    assert [(await kept(store, id)).data for id in ids] == [0, 1, 2]
+    assert await ids_in(store, tags=["x"]) == ["mine"]
+
+
+@contract("D-MEM-1")
+async def test_create_many_with_a_used_id_stores_nothing(store: Store) -> None:
+    require(store, Capability.CREATE_MANY)
+    await store.create(record("first", id="used"))
+    before = await everything(store)
+
+    with pytest.raises(RecordExists) as caught:
+        await store.create_many([record(id="new", tags=["x"]), record(id="used"), record()])
+
+    assert caught.value.id == "used"
+    assert await everything(store) == before
+    assert await ids_in(store, tags=["x"]) == []
+    assert await store.create(record(id="new")) == "new"
+
+
+@contract("D-MEM-1")
+async def test_create_many_with_one_id_twice_stores_nothing(store: Store) -> None:
+    require(store, Capability.CREATE_MANY)
+
+    with pytest.raises(RecordExists) as caught:
+        await store.create_many([record(1, id="one"), record(2), record(3, id="one")])
+
+    assert caught.value.id == "one"
+    assert await everything(store) == {}
+
+
+@contract("D-MEM-1")
+async def test_a_batch_of_a_thousand_goes_in_and_out(store: Store) -> None:
+    require(store, Capability.CREATE_MANY, Capability.DELETE_MANY)
+
+    ids = await store.create_many([record(n, created_at=n, tags=["x"]) for n in range(1000)])
+
+    assert await ids_in(store, order="asc") == ids
+    assert await ids_in(store, order="asc", ids=ids) == ids
+    await store.delete_many(ids[:-1])
+    assert await ids_in(store, tags=["x"]) == ids[-1:]
+
+
+@contract("D-MEM-1")
+async def test_a_deleted_id_may_be_created_anew_in_a_batch(store: Store) -> None:
+    require(store, Capability.CREATE_MANY)
+    await store.create(record("old", id="one", tags=["old"]))
+    await store.delete("one")
+
+    assert await store.create_many([record("new", id="one"), record(id="two")]) == ["one", "two"]
+
+    assert (await kept(store, "one")).data == "new"
+    assert await ids_in(store, tags=["old"]) == []
+
+
+# --------------------------------------------------------------------------- update_many
+
+
+@contract("D-MEM-1", "MEM-PATCH-1")
+async def test_update_many_merges_each_patch(store: Store) -> None:
+    require(store, Capability.UPDATE_MANY)
+    await create_all(store, record({"n": 1, "m": 1}, id="a"), record("text", id="b"))
+
+    await store.update_many([MemoryUpdate("b", [2]), MemoryUpdate("a", {"n": 2})])
+
+    assert (await kept(store, "a")).data == {"n": 2, "m": 1}
+    assert (await kept(store, "b")).data == [2]
+
+
+@contract("D-MEM-1", "MEM-PATCH-1")
+async def test_update_many_of_one_record_happens_in_the_order_given(store: Store) -> None:
+    require(store, Capability.UPDATE_MANY)
+    id = await store.create(record({"n": 0}))
+
+    await store.update_many(
+        [MemoryUpdate(id, {"n": 1, "first": 1}), MemoryUpdate(id, {"n": 2, "second": 2})]
+    )
+
+    assert (await kept(store, id)).data == {"n": 2, "first": 1, "second": 2}
+
+
+@contract("D-MEM-1", "MEM-CRUD-3")
+async def test_update_many_with_an_unknown_id_changes_nothing(store: Store) -> None:
+    require(store, Capability.UPDATE_MANY)
+    await create_all(store, record({"n": 1}, id="a"), record({"n": 1}, id="b"))
+    before = await everything(store)
+
+    with pytest.raises(RecordNotFound) as caught:
+        await store.update_many([MemoryUpdate(id, {"n": 2}) for id in ("a", "nowhere", "b")])
+
+    assert caught.value.id == "nowhere"
+    assert await everything(store) == before
+
+
+@contract("D-MEM-1", "MEM-PATCH-1")
+async def test_update_many_with_a_patch_that_is_refused_changes_nothing(store: Store) -> None:
+    require(store, Capability.UPDATE_MANY)
+    await create_all(store, record({"n": 1}, id="a"), record({"n": 1}, id="b"))
+    before = await everything(store)
+
+    with pytest.raises(InvalidPatch) as caught:
+        await store.update_many([MemoryUpdate("a", {"n": 2}), MemoryUpdate("b", "no object")])
+
+    assert caught.value.id == "b"
+    assert await everything(store) == before
+
+
+# --------------------------------------------------------------------------- delete_many
+
+
+@contract("D-MEM-1")
+async def test_delete_many_deletes_what_is_there(store: Store) -> None:
+    require(store, Capability.DELETE_MANY)
+    await create_all(store, *(record(id=id) for id in "abcd"))
+
+    await store.delete_many(["b", "nowhere", "d", "b"])
+
+    assert sorted(await ids_in(store)) == ["a", "c"]
+
+
+@contract("D-MEM-1")
+async def test_delete_many_with_an_id_that_is_refused_deletes_nothing(store: Store) -> None:
+    require(store, Capability.DELETE_MANY)
+    await create_all(store, record(id="a"), record(id="b"))
+    not_an_id: Any = 7
+
+    with pytest.raises(InvalidInput):
+        await store.delete_many(["a", not_an_id, "b"])
+
+    assert sorted(await ids_in(store)) == ["a", "b"]
+
+
+# ------------------------------------------------------------------------- empty, and all
+
+
+@contract("D-MEM-1")
+async def test_an_empty_batch_does_nothing(store: Store) -> None:
+    require(store, Capability.CREATE_MANY, Capability.UPDATE_MANY, Capability.DELETE_MANY)
+    await store.create(record())
+    before = await everything(store)
+
+    assert await store.create_many([]) == []
+    await store.update_many([])
+    await store.delete_many([])
+
+    assert await everything(store) == before
+
+
+@contract("D-MEM-1")
+async def test_clear_deletes_every_record(store: Store) -> None:
+    require(store, Capability.CLEAR)
+    await create_all(store, record({"n": 1}, id="a", tags=["x"]), record(id="b"))
+
+    await store.clear()
+    await store.clear()
+
+    assert await everything(store) == {}
+    assert await ids_in(store, tags=["x"]) == []
+    assert await store.get("a") is None
+    assert await store.create(record(id="a")) == "a"
+
+
+@contract()
+async def test_batches_count_versions_like_single_calls(store: Store) -> None:
+    require(store, Capability.VERSIONED, Capability.CREATE_MANY, Capability.UPDATE_MANY)
+    await store.create_many([record({}, id="a"), record({}, id="b")])
+
+    await store.update_many([MemoryUpdate(id, {"n": 1}) for id in ("a", "b", "a")])
+
+    assert [await store.version("a"), await store.version("b")] == [3, 2]
+
+
+@contract()
+async def test_what_was_cleared_is_created_anew_as_a_later_version(store: Store) -> None:
+    require(store, Capability.VERSIONED, Capability.CLEAR)
+    await store.create(record({}, id="a"))
+    await store.update("a", {"n": 1})
+
+    await store.clear()
+
+    assert await store.version("a") is None
+    await store.create(record({}, id="a"))
+    assert await store.version("a") in (3, 4)

@@ -1,0 +1,225 @@
+"""The difference of two JSON values, small enough to be stored in place of the second.
+
+A change is one of::
+
+    ["set", path, value]                     the member or item is this now
+    ["unset", path]                          the member is gone
+    ["splice", path, index, count, items]    in this array, these items stand for that many
+
+and a path is a list of member names and array indexes; [] is the whole value. Equality is that of
+the canonical form: 1 and 1.0 are equal, 1 and true are not. Nothing that is given is changed; what
+comes back shares its unchanged parts, so all of it is to be read only.
+"""
+
+from collections.abc import Sequence
+from operator import eq
+from typing import Final
+
+import orjson
+
+from memoranda.kernel.errors import InvalidWorld
+from memoranda.kernel.json import JsonValue
+
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+_NUMBERS: Final = frozenset({int, float})
+_ABSENT: Final = object()
+
+Path = tuple[str | int, ...]
+Aside = list[tuple[Path, JsonValue, JsonValue]]
+
+
+def changes(before: JsonValue, after: JsonValue) -> list[JsonValue]:
+    """What leads from one value to the other, in the order in which it is to be applied.
+
+    Objects are compared member by member. Arrays of one length are compared item by item; of two
+    lengths, what stands between their common beginning and end is spliced.
+
+    1. what Python calls equal is put aside: it compares fast, but takes 1 for true
+    2. of that, all at once, the sorted bytes are compared
+    3. where they differ (1 and true, or 1 and 1.0), what was put aside is compared strictly
+    """
+    found: list[JsonValue] = []
+    aside: Aside = []
+    _compare(before, after, (), found, aside)  # 1.
+    if not _same_bytes(aside):  # 2.
+        for path, old, new in aside:  # 3.
+            _compare(old, new, path, found, None)
+    return found
+
+
+def applied(before: JsonValue, changes: Sequence[JsonValue]) -> JsonValue:
+    """The value that the changes lead to, or InvalidWorld where they don't fit this one."""
+    value, fresh = before, _Fresh()
+    for number, change in enumerate(changes):
+        try:
+            value = _applied(value, change, fresh)
+        except (LookupError, TypeError, ValueError):
+            raise InvalidWorld(f"$[{number}]", "this change does not fit what is changed") from None
+    return value
+
+
+# ------------------------------------------------------------------------ comparing
+
+
+def _compare(
+    before: JsonValue, after: JsonValue, path: Path, found: list[JsonValue], aside: Aside | None
+) -> None:
+    if type(before) is dict and type(after) is dict:
+        if aside is not None and before == after:
+            aside.append((path, before, after))
+        else:
+            _compare_objects(before, after, path, found, aside)
+    elif isinstance(before, list | tuple) and isinstance(after, list | tuple):
+        if aside is not None and before == after:
+            aside.append((path, before, after))
+        elif len(before) == len(after):
+            for index, (old, new) in enumerate(zip(before, after, strict=True)):
+                if old is not new and not _same_scalar(old, new):
+                    _compare(old, new, (*path, index), found, aside)
+        else:
+            _splice(before, after, path, found, aside)
+    elif not _same_scalar(before, after):
+        found.append(["set", list(path), after])
+
+
+def _compare_objects(
+    before: dict[str, JsonValue],
+    after: dict[str, JsonValue],
+    path: Path,
+    found: list[JsonValue],
+    aside: Aside | None,
+) -> None:
+    differ = [
+        name
+        for name, new in after.items()
+        if (old := before.get(name, _ABSENT)) is not new and not _same_scalar(old, new)
+    ]
+    found += [["unset", [*path, name]] for name in sorted(before.keys() - after.keys())]
+    for name in sorted(differ):
+        if name in before:
+            _compare(before[name], after[name], (*path, name), found, aside)
+        else:
+            found.append(["set", [*path, name], after[name]])
+
+
+def _splice(
+    before: Sequence[JsonValue],
+    after: Sequence[JsonValue],
+    path: Path,
+    found: list[JsonValue],
+    aside: Aside | None,
+) -> None:
+    same = _same if aside is None else eq
+    shorter = min(len(before), len(after))
+    start = 0
+    while start < shorter and same(before[start], after[start]):
+        start += 1
+    end = 0
+    while end < shorter - start and same(before[-1 - end], after[-1 - end]):
+        end += 1
+    items = list(after[start : len(after) - end])
+    found.append(["splice", list(path), start, len(before) - end - start, items])
+    if aside is not None:
+        aside += _ends(before, after, start, end, path)
+
+
+def _ends(
+    before: Sequence[JsonValue], after: Sequence[JsonValue], start: int, end: int, path: Path
+) -> Aside:
+    """What stands around a splice, under the index that it has afterwards."""
+    pairs = [*zip(range(start), before, after, strict=False)]
+    if end:
+        last = range(len(after) - end, len(after))
+        pairs += zip(last, before[-end:], after[-end:], strict=True)
+    return [((*path, index), old, new) for index, old, new in pairs if old is not new]
+
+
+def _same_bytes(pairs: Aside) -> bool:
+    """Whether these have the same sorted bytes; if so, they have the same canonical bytes."""
+    olds, news = [old for _, old, _ in pairs], [new for _, _, new in pairs]
+    try:
+        return _sorted_bytes(olds) == _sorted_bytes(news)
+    except TypeError:  # what orjson can't write; the strict comparison needs no writer
+        return False
+
+
+def _sorted_bytes(value: JsonValue) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)  # noqa: TID251 - compared, never kept
+
+
+def _same_scalar(old: object, new: object) -> bool:
+    """Whether both are scalars, and equal in canonical form; containers are looked into later."""
+    kind = type(old)
+    if kind is type(new):
+        return kind in _SCALARS and old == new
+    return kind in _NUMBERS and type(new) in _NUMBERS and old == new
+
+
+def _same(before: JsonValue, after: JsonValue) -> bool:
+    if before is after or _same_scalar(before, after):
+        return True
+    if type(before) is dict and type(after) is dict:
+        return len(before) == len(after) and all(
+            name in after and _same(old, after[name]) for name, old in before.items()
+        )
+    if isinstance(before, list | tuple) and isinstance(after, list | tuple):
+        return len(before) == len(after) and all(map(_same, before, after))
+    return False
+
+
+# ------------------------------------------------------------------------- applying
+
+
+class _Fresh:
+    """The containers that were copied for this result, which alone may be changed."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, dict[str, JsonValue] | list[JsonValue]] = {}
+
+    def copy(self, container: JsonValue) -> dict[str, JsonValue] | list[JsonValue]:
+        """A container that may be changed: a copy, or itself where it is one already."""
+        if id(container) in self._kept:
+            return self._kept[id(container)]
+        if type(container) is dict:
+            made: dict[str, JsonValue] | list[JsonValue] = dict(container)
+        elif isinstance(container, list | tuple):
+            made = list(container)
+        else:
+            raise TypeError(container)
+        self._kept[id(made)] = made  # kept, so that its id is not given to another
+        return made
+
+
+def _applied(value: JsonValue, change: JsonValue, fresh: _Fresh) -> JsonValue:
+    verb, path, *rest = change
+    if verb == "set" and not path:
+        (whole,) = rest
+        return whole
+    root = fresh.copy(value)
+    target = root
+    for step in path if verb == "splice" else path[:-1]:
+        held = fresh.copy(_member(target, step))
+        target[step] = held
+        target = held
+    match verb, rest:
+        case "set", [new] if isinstance(target, dict) and isinstance(path[-1], str):
+            target[path[-1]] = new
+        case "set", [new]:
+            _member(target, path[-1])
+            target[path[-1]] = new
+        case "unset", [] if isinstance(target, dict):
+            del target[path[-1]]
+        case "splice", [int(index), int(count), [*items]] if isinstance(target, list):
+            if not 0 <= index <= index + count <= len(target):
+                raise IndexError(index)
+            target[index : index + count] = items
+        case _:
+            raise ValueError(verb)
+    return root
+
+
+def _member(container: JsonValue, step: JsonValue) -> JsonValue:
+    """What stands there; an index counts from the front only."""
+    if isinstance(container, list) and not (type(step) is int and step >= 0):
+        raise IndexError(step)
+    return container[step]

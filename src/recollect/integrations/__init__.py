@@ -1,1 +1,0 @@
-"""Room 7: recollect inside other frameworks."""

@@ -1,1 +1,0 @@
-"""The command ``recollect``: parse, call, present. Needs the extra ``cli``."""

@@ -1,0 +1,43 @@
+"""`memoranda import`: what `export --objects` wrote comes into another scope."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import Command
+
+
+@pytest.fixture
+def file(memoranda: Command, tmp_path: Path) -> str:
+    """Two versions of one thing, in a file."""
+    memoranda.json("remember", "The shop opens at 9", "--id", "a", "--source", "door/1")
+    memoranda.json("revise", "a", "--verdict", "Factual", "--reason", "seen",
+                   "--actor", "human:judge")  # fmt: skip
+    path = str(tmp_path / "objects.ndjson")
+    memoranda("export", "--objects", "--output", path)
+    memoranda("export", "--log", "--output", path + ".log")
+    return path
+
+
+def test_what_was_exported_comes_into_another_scope(memoranda: Command, file: str) -> None:
+    dry = memoranda.json("import", file, "--scope", "b", "--dry-run")
+    report = memoranda.json("import", file, "--scope", "b", "--log", file + ".log")
+
+    assert (dry["dry_run"], dry["versions"]) == (True, 2)
+    assert report == {
+        "dry_run": False, "lines": 2, "objects": 1, "versions": 2, "refused": [], "log": [],
+    }  # fmt: skip
+    found = memoranda.json("get", "a", "--scope", "b")
+    assert (found["data"], found["trust"]) == ("The shop opens at 9", "untrusted")
+    assert (found["verdict"], found["version"]) == ("Factual", 2)
+
+
+def test_lines_that_are_refused_are_named(memoranda: Command, file: str) -> None:
+    with Path(file).open("ab") as out:
+        out.write(b"{}\n")
+
+    assert "line 3" in memoranda.refused("import", file, "--scope", "b", status=2)
+    shown = memoranda.text("import", file, "--scope", "b", "--lenient")
+    assert "1 object with 2 versions came in" in shown
+    assert "1 line of 3 refused" in shown
+    assert memoranda.refused("export", "--objects", "--log", status=2)
