@@ -14,18 +14,21 @@ WORKERS = --numprocesses auto --maxprocesses 4 --dist loadfile
 COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
           --no-emit-index-url --no-emit-find-links --no-header
 
-.PHONY: help setup run test check bench adversity rules pythons lock clean tamper
+.PHONY: help setup run test check twin bench adversity fuzz rules names pythons lock clean tamper
 
 help:
 	@echo "make run      set up and show a short session on a SQLite file"
 	@echo "make test     set up and pass the whole suite, on dict, SQLite and PostgreSQL"
 	@echo "make check    lint, types, layers"
+	@echo "make twin     write the blocking twin of the handle from its async source"
 	@echo "make tamper   tamper with databases 10,000 times: both verifiers must name it"
 	@echo "make bench    measure against raw apsw and LangGraph's stores, as ratios"
+	@echo "make fuzz     hand odd values to every verb: only our errors, nothing half written"
 	@echo "make adversity  kill, cut off, fail, fill up and cancel: what is lost is counted"
 	@echo "make setup    only make the environment: .venv, with the command memoranda in it"
 	@echo "make pythons  the suite on every supported Python that is at hand"
 	@echo "make rules    write docs/rules.md and the proofs anew from a full run of the suite"
+	@echo "make names    write docs/names.md anew: every public name, from the docstrings"
 	@echo "make lock     compile the pinned requirement files anew (needs uv)"
 
 # A virtual environment without its own pip (Debian's python3 can't make one with it):
@@ -63,15 +66,22 @@ check: $(TEST)
 	@$(VENV)/bin/ruff format --check
 	@$(VENV)/bin/mypy
 	@$(VENV)/bin/lint-imports
+	@$(VENV)/bin/python -m tools.blocking --check
+
+# The blocking twin of the handle, from its async source.
+twin: $(TEST)
+	@$(VENV)/bin/python -m tools.blocking
 
 bench: $(BENCHED)
 	@$(BENCH)/bin/python -m bench
+	@$(BENCH)/bin/python -m bench.handles
 	@$(BENCH)/bin/python -m bench.ledger
 	@$(BENCH)/bin/python -m bench.worlds
 	@$(BENCH)/bin/python -m bench.items
 	@$(BENCH)/bin/python -m bench.search
 	@$(BENCH)/bin/python -m bench.recall
 	@$(BENCH)/bin/python -m bench.plans
+	@$(BENCH)/bin/python -m bench.scopes
 
 # 10,000 tamperings and 1,000 clean runs, with the counts of each class; the suite has a short form.
 tamper: $(TEST)
@@ -80,8 +90,14 @@ tamper: $(TEST)
 adversity: $(TEST)
 	@$(VENV)/bin/python -m tests.adversity
 
+fuzz: $(TEST)
+	@MEMORANDA_FUZZ=long $(VENV)/bin/python -m pytest tests/app/test_only_our_errors.py tests/app/long_fuzz.py
+
 rules: $(TEST)
 	@$(VENV)/bin/python -m pytest $(WORKERS) --write-rules
+
+names: $(TEST)
+	@$(VENV)/bin/python -m tests.docs.names
 
 # The suite on every supported Python that is at hand, each in an environment of its own.
 pythons:

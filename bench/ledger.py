@@ -73,7 +73,7 @@ async def opened(path: Path) -> dict[str, float]:
     start = perf_counter()
     async with memoranda.open(f"sqlite:///{path}", scope=SCOPE) as memory:
         open_ms = (perf_counter() - start) * 1_000
-        times, most = await _proofs(memory._ledger)
+        times, most = await _proofs(memory._verbs.verbs._ledger)
         return {"open_ms": open_ms, "proof_ms": median(times) * 1_000, "proof_hashes": most}
 
 
@@ -99,7 +99,7 @@ async def verified(path: Path) -> dict[str, float]:
     async with memoranda.open(f"sqlite:///{path}", scope=SCOPE) as memory:
         start = process_time()
         read = 0
-        async with memory._ledger.snapshot() as snapshot:
+        async with memory._verbs.verbs._ledger.snapshot() as snapshot:
             head = await snapshot.head()
             walk = Walk(head.origin, Damages())
             async for chunk in snapshot.entries():
@@ -107,7 +107,7 @@ async def verified(path: Path) -> dict[str, float]:
                 read += len(chunk)
         first = process_time() - start
         start = process_time()
-        report = await verify(memory._ledger)
+        report = await verify(memory._verbs.verbs._ledger)
         all_of_it = process_time() - start
         assert report.is_sound, report.damages
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -122,7 +122,7 @@ async def walked(path: Path) -> dict[str, float]:
     """The first pass on bytes that are in memory already."""
     async with memoranda.open(f"sqlite:///{path}", scope=SCOPE) as memory:
         kept: list[StoredEntry] = []
-        async with memory._ledger.snapshot() as snapshot:
+        async with memory._verbs.verbs._ledger.snapshot() as snapshot:
             origin = (await snapshot.head()).origin
             async for chunk in snapshot.entries():
                 kept += chunk

@@ -188,7 +188,7 @@ async def measure_turns(folder: Path) -> dict[str, float]:
     database = folder / "turns.db"
     steps = Profile.from_wire({"id": "bench", "modes": [MODE]})
     async with memoranda.open(f"sqlite:///{database}", scope="bench") as memory:
-        turns = await memory.turns(steps, model=Echo())
+        turns = await memory.turns.open(steps, model=Echo())
         await turns.take("Where is my parcel?")
         counts, costs = [commits(database)], []
         for number in range(TURNS):

@@ -94,7 +94,7 @@ async def merged(path: Path, records: int) -> dict[str, float]:
         words_in(body)
     words = (process_time() - start) / len(bodies)
     async with memoranda.open(f"sqlite:///{path}", scope=SCOPE) as memory:
-        ledger: Any = memory._ledger
+        ledger: Any = memory._verbs.verbs._ledger
         write, longest = ledger._database.write, 0.0
 
         async def timed(work: Callable[[apsw.Connection], Any]) -> Any:
@@ -154,7 +154,7 @@ async def measured(path: Path, beside: apsw.Connection, records: int) -> dict[st
     """Both of them, turn by turn."""
     figures: dict[str, float] = {}
     async with memoranda.open(f"sqlite:///{path}", scope=SCOPE) as memory:
-        ledger: Any = memory._ledger
+        ledger: Any = memory._verbs.verbs._ledger
 
         async def ours(question: Asked, mode: Mode = Mode.FULL_TEXT) -> int:
             return len((await ledger.rank(mode, question, _made, limit=TOP)).made)

@@ -150,7 +150,7 @@ async def _in_turns(
 
 
 async def _ledger(memory: Memory[Any]) -> PostgresLedger:
-    ledger: Any = memory._ledger
+    ledger: Any = memory._verbs.verbs._ledger
     if not isinstance(ledger, PostgresLedger):
         ledger = await ledger.begun()  # the scope is new
     assert isinstance(ledger, PostgresLedger)

@@ -97,7 +97,7 @@ async def runs(folder: Path) -> dict[str, float]:
     ours, theirs = [], []
     url = f"sqlite:///{folder}/runs.db"
     async with memoranda.open(
-        url, scope=SCOPE, actor="agent:bench", domain=small, provider=Provider()
+        url, scope=SCOPE, actor="agent:bench", app=memoranda.App(domain=small, provider=Provider())
     ) as memory:
         await memory.act("count")
         for _ in range(RUNS):
@@ -120,7 +120,7 @@ async def filled(folder: Path, worlds: int) -> dict[str, float]:
     with Progress() as progress:
         task = progress.add_task(f"running {worlds:,}", total=worlds)
         async with memoranda.open(
-            f"sqlite:///{path}", scope=SCOPE, actor="agent:bench", domain=large
+            f"sqlite:///{path}", scope=SCOPE, actor="agent:bench", app=memoranda.App(domain=large)
         ) as memory:
             for _ in range(worlds):
                 start = perf_counter()
@@ -133,12 +133,12 @@ async def filled(folder: Path, worlds: int) -> dict[str, float]:
 async def restored(folder: Path) -> dict[str, float]:
     """Restoring any of them."""
     async with memoranda.open(f"sqlite:///{folder}/worlds.db", scope=SCOPE) as memory:
-        marks = await memory._ledger.marks("world/")
+        marks = await memory._verbs.verbs._ledger.marks("world/")
         numbers, times = Numbers(SEED), []
         for _ in range(RESTORES):
             world = marks[numbers.below(len(marks))].name.removeprefix("world/")
             start = perf_counter()
-            await memory.restore(world)
+            await memory.worlds.restore(world)
             times.append(perf_counter() - start)
     times.sort()
     return {
@@ -150,10 +150,10 @@ async def restored(folder: Path) -> dict[str, float]:
 async def replayed(folder: Path) -> dict[str, float]:
     """Replaying all of them, and the memory that takes: measured after a tenth, and at the end."""
     url = f"sqlite:///{folder}/worlds.db"
-    async with memoranda.open(url, scope=SCOPE, domain=large) as memory:
-        total = len(await memory._ledger.marks("execution/"))
+    async with memoranda.open(url, scope=SCOPE, app=memoranda.App(domain=large)) as memory:
+        total = len(await memory._verbs.verbs._ledger.marks("execution/"))
         start, done, after_a_tenth = perf_counter(), 0, 0
-        async for replay in memory.replay_branch():
+        async for replay in memory.worlds.replay_branch():
             assert replay.is_same, replay
             done += 1
             if done == max(total // 10, 1):

@@ -60,6 +60,7 @@ CHECKS = (
     "anchor",
 )  # fmt: skip
 LONGEST_LINE = 64 * 2**20
+DAMAGED = 5  # the exit code, as of `memoranda verify`
 DEEPEST_BODY = 128
 MOST_SIGNATURES = 100
 LARGEST_INTEGER = 2**53 - 1  # what a double holds exactly
@@ -476,15 +477,17 @@ def unreadable_member(body: dict[str, Any]) -> str | None:
     """Rule 7 for objects: what one is found by can be read."""
     if not _is_time(body["timestamp"]):
         return "timestamp is not a time"
-    for name in ("valid_from", "valid_to", "expires"):
+    for name in ("valid_from", "valid_to", "expires", "said_at"):
         if body.get(name) is not None and not _is_time(body[name]):
             return f"{name} is not a time"
     for name in ("created_ms", "updated_ms"):
         if name in body and type(body[name]) is not int:
             return f"{name} is not a whole number"
-    for name in ("subject", "thread"):
+    for name in ("subject", "thread", "in_thread", "speaker", "media_type"):
         if body.get(name) is not None and not _text(body[name]):
             return f"{name} is not a text"
+    if type(body.get("indexed", True)) is not bool:
+        return "indexed is neither true nor false"
     tags, inputs = body.get("tags"), body.get("inputs")
     if tags is not None and not (type(tags) is list and all(map(_text, tags))):
         return "tags are not texts"
@@ -493,10 +496,29 @@ def unreadable_member(body: dict[str, Any]) -> str | None:
     ):
         return "inputs do not name ids"
     form = body.get("format", "text")
-    if form not in ("text", "json"):
-        return "format is neither text nor json"
+    if form not in ("text", "json", "bytes"):
+        return "format is neither text, json nor bytes"
+    if form == "bytes":
+        return undescribed_bytes(body)
     if form == "json" and read_json(body["statement"])[1]:
         return "the statement is not canonical JSON, and format says that it is"
+    return None
+
+
+def undescribed_bytes(body: dict[str, Any]) -> str | None:
+    """Rule 7 for objects that hold bytes: they are base64, and the statement describes them."""
+    data, media_type = body.get("data"), body.get("media_type")
+    if not isinstance(data, str) or not _text(media_type):
+        return "data or media_type is missing or not a text, and format says that there are bytes"
+    try:
+        held = base64.b64decode(data, validate=True)
+    except ValueError:
+        return "data is not base64"
+    if base64.b64encode(held).decode() != data:
+        return "data is not base64 in its one form"
+    digest = hashlib.sha256(held).hexdigest()
+    if body["statement"] != f"{media_type}, {len(held)} bytes, sha256 {digest}":
+        return "the statement does not describe the bytes"
     return None
 
 
@@ -1760,7 +1782,7 @@ def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="memoranda-verify",
         description="Verify an export of memoranda, with nothing of memoranda.",
-        epilog="Exit codes: 0 nothing is wrong; 1 damage was found; 2 it could not be verified.",
+        epilog="Exit codes: 0 nothing is wrong; 5 damage was found; 2 it could not be verified.",
     )
     parser.add_argument("export", help="the file, or - for the standard input")
     parser.add_argument(
@@ -1820,7 +1842,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read has seen enough; the exit code still tells
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0 if report.ok else 1
+    return 0 if report.ok else DAMAGED
 
 
 if __name__ == "__main__":

@@ -26,6 +26,6 @@ def anyio_backend() -> str:
 def closing_takes_its_time() -> Iterator[None]:
     """Whoever closes a database has its words merged, however long a busy machine takes for it."""
     with pytest.MonkeyPatch.context() as patched:
-        for module in ("sqlite.merging", "postgres.words"):
-            patched.setattr(f"memoranda.stores.{module}.CLOSING_S", PATIENCE)
+        for limit in ("CLOSING_S", "CLOSING_SHORT_S"):
+            patched.setattr(f"memoranda.stores.words.{limit}", PATIENCE)
         yield

@@ -84,6 +84,14 @@ class LangGraph:
         """One asearch."""
         return await self._store.asearch(NAMESPACE, filter={"tag": tag}, limit=10)
 
+    async def put(self, key: str, value: dict[str, Any]) -> None:
+        """Create or replace one value."""
+        await self._store.aput(NAMESPACE, key, value)
+
+    async def put_many(self, values: dict[str, dict[str, Any]]) -> None:
+        """Create or replace many values in one transaction."""
+        await self._store.abatch([self._put(NAMESPACE, key, one) for key, one in values.items()])
+
     async def bytes_on_disk(self) -> int:
         """The file, or the tables."""
         return await self._size()

@@ -21,7 +21,7 @@ from memoranda.records import MemoryFilter
 from memoranda.stores.postgres.address import parse_address
 from memoranda.stores.postgres.arrays import Blobs, Integers, Texts
 from memoranda.stores.postgres.connection import Connection, connect
-from memoranda.stores.postgres.ledger import DIALECT, _for_psycopg
+from memoranda.stores.postgres.dialect import DIALECT, for_psycopg
 from memoranda.stores.postgres.units import JOINED
 from memoranda.stores.selection import COLUMNS, selection
 
@@ -121,7 +121,7 @@ class RawPostgres:
         """The rows of the same SELECT, their objects decoded."""
         chosen = selection(MemoryFilter(tags=(tag,), limit=10), self._journal, DIALECT)
         assert chosen is not None
-        rows = await self._rows(*_for_psycopg(chosen))
+        rows = await self._rows(*for_psycopg(chosen))
         return [(row, _decoded(row[-1])) for row in rows]
 
     async def bytes_on_disk(self) -> int:

@@ -22,7 +22,7 @@ from memoranda.stores.selection import selection
 from memoranda.stores.shorthand import BODY, ENTRY, packed, unpacked
 from memoranda.stores.sqlite import appending as sql
 from memoranda.stores.sqlite.connection import connect
-from memoranda.stores.sqlite.ledger import DIALECT
+from memoranda.stores.sqlite.dialect import DIALECT
 from memoranda.stores.sqlite.places import place
 from memoranda.stores.sqlite.units import NEWEST
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import memoranda
 from examples.refunds.shop import authority, shop
-from memoranda import Memory
+from memoranda import App, Memory
 
 
 def agent(url: str) -> AbstractAsyncContextManager[Memory[Any]]:
     """The support agent: it has memory, may act, and asks the authority first."""
-    return memoranda.open(url, actor="agent:support", domain=shop, authority=authority)
+    app = App(domain=shop, authority=authority)
+    return memoranda.open(url, actor="agent:support", app=app)
 
 
 async def main(url: str) -> None:
@@ -33,28 +34,28 @@ async def main(url: str) -> None:
             "refund",
             {"ticket": "t2", "customer": "kim", "amount": 250},
             memory=found,
-            trace="the parcel never arrived",
+            reason="the parcel never arrived",
         )
         print("  ", "waiting" if large.is_pending else large.status)
 
     async with memoranda.open(url, actor="human:lee") as lee:
         print("3. Lee finds it in the inbox, and approves it.")
-        for waiting in await lee.inbox():
+        for waiting in await lee.inbox.list():
             proposal = waiting.proposal
             asked, why = proposal.intent.body.input, proposal.trace and proposal.trace.summary
             print("  ", asked["amount"], "to", asked["customer"], "because", why)
-            await lee.approve(proposal.proposal_id, reason="the carrier lost it")
+            await lee.inbox.approve(proposal.proposal_id, reason="the carrier lost it")
 
     async with agent(url) as support:
         print("4. Now it runs, with what is known of the customer.")
-        done = await support.run(large.proposal_id)
+        done = await support.worlds.run(large.proposal_id)
         print("  ", done.status, "by", done.data["paid"]["t2"]["how"])
 
         print("5. Why? Who asked, who approved, and what was remembered then:")
         show(await support.why(large.proposal_id))
 
         print("6. Would it happen again? Run from what was recorded, nobody is paid twice.")
-        async for replay in support.replay_branch():
+        async for replay in support.worlds.replay_branch():
             print("  ", replay.action, replay.verdict)
 
         audit = await support.verify()

@@ -5,17 +5,9 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 import memoranda
-from memoranda.worlds import (
-    ActionContext,
-    Custom,
-    Domain,
-    HumanInTheLoop,
-    Merge,
-    PolicyRule,
-    PolicyRules,
-    Proposal,
-    SeparateApprover,
-)
+from memoranda import ActionContext, Domain, Merge
+from memoranda.policies import Custom, HumanInTheLoop, PolicyRule, PolicyRules, SeparateApprover
+from memoranda.types import Proposal
 
 LIMIT = 100
 DAY_MS = 24 * 60 * 60 * 1000
@@ -96,9 +88,10 @@ authority = PolicyRules(
 
 
 class Preferences:
-    """A provider of one's own, for `provider=`: asked when a refund runs, told what came of it.
+    """A provider of one's own, for `App(provider=…)`.
 
-    Without it an action gets what was recalled for its proposal.
+    It is asked when a refund runs, and told what came of it. Without it an action gets what was
+    recalled for its proposal.
     """
 
     def __init__(self, memory: memoranda.Memory[Any]) -> None:
@@ -107,8 +100,8 @@ class Preferences:
 
     async def recall(self, query: memoranda.MemoryQuery) -> list[str]:
         """What the memory says of the customer; it is frozen before the action runs."""
-        about = memoranda.MemoryFilter(tags=[query.intent.input["customer"]])
-        return [one.data for one in await self._memory.list(about)]
+        customer = query.intent.input["customer"]
+        return [one.data for one in await self._memory.list(tags=[customer])]
 
     async def remember(self, experience: memoranda.MemoryExperience) -> None:
         """Runs in the background, after the world is sealed."""

@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 
 import memoranda
-from memoranda.outside.models.scripted import scripted
-from memoranda.outside.profiles import read_document
+from memoranda.formats import read_document
+from memoranda.models import scripted
 
 HERE = Path(__file__).parent
 
@@ -38,7 +38,7 @@ async def main(url: str) -> None:
         print(f"# {session}")
         for text in said:
             async with memoranda.open(url, scope="shop", actor="agent:shop") as memory:
-                turns = await memory.turns(plan, model=model, session=session)
+                turns = await memory.turns.open(plan, model=model, session=session)
                 turn = await turns.take(text)
             print(">", text)
             for item in turn.retrieved:

@@ -12,15 +12,15 @@ from typing import Any, Final
 import apsw
 
 import memoranda
-from memoranda import MemoryFilter
+from memoranda import Memory, MemoryFilter
 from memoranda.journeys.audit.verify import verify
-from memoranda.journeys.govern.memory import GovernedMemory
 from memoranda.stores.sqlite.connection import connect
 from tests.adversity.chance import Random
 from tests.adversity.client import Client, perform
 from tests.adversity.counts import Counts
 from tests.adversity.history import Call, History
 from tests.adversity.judge import SCOPE, judge, settle, tell
+from tests.handles import inside
 from tests.patience import PATIENCE
 
 LANES: Final = 12
@@ -56,7 +56,7 @@ class Cancels:
         tell(history, self.counts)
         return self.counts
 
-    async def _lane(self, client: Client, memory: GovernedMemory[Any], history: History) -> None:
+    async def _lane(self, client: Client, memory: Memory[Any], history: History) -> None:
         own: list[str] = []
         for _ in range(20):
             if self.chance.random() < 0.15:
@@ -88,7 +88,7 @@ class Cancels:
         self._stopped += 1
         self.counts.add(how)
 
-    async def _reading(self, memory: GovernedMemory[Any]) -> None:
+    async def _reading(self, memory: Memory[Any]) -> None:
         """Reads, streams, a verification, and another handle that is opened and closed."""
         match self.chance.randrange(4):
             case 0:
@@ -96,13 +96,13 @@ class Cancels:
             case 1:
                 await memory.list()
             case 2:
-                await verify(memory._ledger)
+                await verify(inside(memory)._ledger)
             case _:
                 scope = f"other-{self.chance.randrange(3)}"
                 async with memoranda.open(self.url, scope=scope) as other:
                     await other.remember("x")
 
-    async def _probe(self, memory: GovernedMemory[Any], history: History) -> None:
+    async def _probe(self, memory: Memory[Any], history: History) -> None:
         """Somebody else can write soon, and nobody pins the past; SQLite only."""
         # What was given up may still be on its way: this write waits until all of it has landed.
         self.counts.add("probes")

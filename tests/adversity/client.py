@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from memoranda import MemoryRecordInput
-from memoranda.journeys.govern.memory import GovernedMemory
+from memoranda import Memory, MemoryRecordInput
 from memoranda.journeys.govern.receipts import Receipt
 from memoranda.kernel.errors import MemorandaError, StoreFailed
 from tests.adversity.chance import Random
@@ -20,9 +19,7 @@ _SIZES = (0, 40, 400, 6_000)
 class Client:
     """Makes calls on one handle; several lanes of one client call at the same time."""
 
-    def __init__(
-        self, name: str, memory: GovernedMemory[Any], chance: Random, history: History
-    ) -> None:
+    def __init__(self, name: str, memory: Memory[Any], chance: Random, history: History) -> None:
         self._name = name
         self._memory = memory
         self._chance = chance
@@ -57,7 +54,7 @@ class Client:
 
 
 async def perform(
-    memory: GovernedMemory[Any], call: Call, history: History, own: list[str] | None = None
+    memory: Memory[Any], call: Call, history: History, own: list[str] | None = None
 ) -> Exception | None:
     """Make a call and note what came of it; the error that it raised, if it did."""
     history.asks(call)
@@ -74,7 +71,7 @@ async def perform(
     return None
 
 
-async def made(memory: GovernedMemory[Any], call: Call) -> list[Answer]:
+async def made(memory: Memory[Any], call: Call) -> list[Answer]:
     """Make a call, also again: the same call is the same request."""
     if call.verb == "create":
         record = MemoryRecordInput[Any](data=_data(call), tags=["c"])
@@ -84,7 +81,7 @@ async def made(memory: GovernedMemory[Any], call: Call) -> list[Answer]:
     return [Answer(r.id, r.version, r.seq, r.entry_hash) for r in receipts]
 
 
-async def _receipts(memory: GovernedMemory[Any], call: Call) -> Sequence[Receipt]:
+async def _receipts(memory: Memory[Any], call: Call) -> Sequence[Receipt]:
     if call.verb == "remember_many":
         items = [{"mark": call.mark, "number": number} for number in range(call.entries)]
         return await memory.remember_many(items, tags=["m"], reason=call.mark)
@@ -93,7 +90,8 @@ async def _receipts(memory: GovernedMemory[Any], call: Call) -> Sequence[Receipt
         case "update":
             return [await memory.update(call.target, {"last": call.mark}, **noted)]
         case "forget":
-            return [await memory.forget(call.target, **noted)]
+            receipt = await memory.forget(call.target, **noted)
+            return [] if receipt is None else [receipt]
         case _:
             tags = ["t", call.mark]
             return [await memory.remember(_data(call), tags=tags, **noted)]

@@ -29,6 +29,7 @@ from tests.adversity.counts import Counts
 from tests.adversity.history import History, recorded
 from tests.adversity.judge import SCOPE, judge, settle, tell
 from tests.adversity.vfs import Operation, WatchingVfs, as_default
+from tests.handles import inside, opened
 
 Lasting = Literal["transient", "persistent"]
 Files = Literal["new file", "old file"]
@@ -150,7 +151,7 @@ class Faults:
         self, url: str, fault: Fault, history: History, counts: Counts, *, is_mended: bool
     ) -> None:
         chance = Random(self.seed)
-        async with memoranda.open(
+        async with opened(
             url, scope=SCOPE, clock=CountedClock(), randomness=seeded_randomness(chance)
         ) as memory:
             client = Client("f", memory, chance, history)
@@ -159,7 +160,7 @@ class Faults:
             try:
                 await memory.records.query(MemoryFilter(tags=["t"]))
                 await memory.list()
-                await verify(memory._ledger)
+                await verify(inside(memory)._ledger)
             except MemorandaError as error:
                 counts.add(f"a read refused as {error.code}")
             if is_mended:  # else the disk is still broken when it is closed

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 import memoranda
-from memoranda.journeys.govern.memory import GovernedMemory
+from memoranda import Memory
 from memoranda.kernel.errors import StoreFailed
 from tests.adversity.chance import Random
 from tests.adversity.client import Client, perform
@@ -85,9 +85,7 @@ async def _run(
     counts.add("disks filled")
 
 
-async def _fill_up(
-    memory: GovernedMemory[Any], client: Client, history: History, counts: Counts
-) -> None:
+async def _fill_up(memory: Memory[Any], client: Client, history: History, counts: Counts) -> None:
     refused, own = 0, list[str]()
     while refused < REFUSALS:
         error = await perform(memory, client.next_call(own), history, own)

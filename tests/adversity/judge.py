@@ -15,15 +15,16 @@ from typing import Any, NamedTuple
 import apsw
 
 import memoranda
+from memoranda import Memory
 from memoranda.identity import decode
 from memoranda.journeys.audit.verify import verify
-from memoranda.journeys.govern.memory import GovernedMemory
 from memoranda.kernel.errors import MemorandaError, StoreError
 from memoranda.ledger.entry import entry_hash
 from memoranda.ledger.unit import Ledger
 from tests.adversity.client import made, perform
 from tests.adversity.counts import Counts
 from tests.adversity.history import Answer, Call, History
+from tests.handles import inside
 
 SCOPE = "adversity"
 OBJECT = "MemoryObject"
@@ -60,9 +61,9 @@ async def judge(url: str, history: History, counts: Counts, *, is_settled: bool 
     check_file(url, counts)
 
 
-async def look(memory: GovernedMemory[Any], history: History, counts: Counts) -> Journal:
+async def look(memory: Memory[Any], history: History, counts: Counts) -> Journal:
     """Verify a database and compare it with a history, steps 1 to 3."""
-    ledger = memory._ledger
+    ledger = inside(memory)._ledger
     report = await verify(ledger)
     for damage in report.damages.found:  # 1.
         counts.wrong("damaged", str(damage))
@@ -78,9 +79,9 @@ def check_strangers(journal: Journal, history: History, counts: Counts) -> None:
         counts.wrong("strange", f"{len(journal[mark])} entries of {mark!r}")
 
 
-async def settle(memory: GovernedMemory[Any], history: History, counts: Counts) -> None:
+async def settle(memory: Memory[Any], history: History, counts: Counts) -> None:
     """Retry what has an unknown outcome, and some of what is known, step 5; then look again."""
-    journal = await journal_of(memory._ledger)
+    journal = await journal_of(inside(memory)._ledger)
     for call in history.unknown:
         there = journal.get(call.mark, [])
         history.late.add(call.mark)

@@ -21,7 +21,6 @@ from unittest import mock
 
 import apsw
 
-import memoranda
 from memoranda.stores.sqlite import connection
 from tests.adversity.chance import CountedClock, Random, seeded_randomness
 from tests.adversity.client import Client
@@ -29,6 +28,7 @@ from tests.adversity.counts import Counts
 from tests.adversity.history import History
 from tests.adversity.judge import SCOPE, judge, tell
 from tests.adversity.vfs import Operation, WatchingVfs, as_default, files_in
+from tests.handles import opened
 
 SECTOR: Final = 512
 SMALL_WAL: Final = 60
@@ -216,7 +216,7 @@ class PowerCuts:
             mock.patch.object(apsw, "connection_hooks", [_checkpointing]),
             _settings(self.arm),
         ):
-            async with memoranda.open(
+            async with opened(
                 f"sqlite:///{folder / DATABASE}",
                 scope=SCOPE,
                 clock=CountedClock(),

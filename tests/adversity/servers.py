@@ -17,7 +17,7 @@ from typing import Any, Final
 import psycopg
 
 import memoranda
-from memoranda.journeys.govern.memory import GovernedMemory
+from memoranda import Memory
 from tests.adversity.chance import Random
 from tests.adversity.client import Client, perform
 from tests.adversity.counts import Counts
@@ -63,7 +63,7 @@ class _Writer:
             self.opened.set()
             await asyncio.gather(*(self._lane(memory, client) for _ in range(LANES)))
 
-    async def _lane(self, memory: GovernedMemory[Any], client: Client) -> None:
+    async def _lane(self, memory: Memory[Any], client: Client) -> None:
         own: list[str] = []
         while not self.stop.is_set():
             if await perform(memory, client.next_call(own), self.history, own) is not None:

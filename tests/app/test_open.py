@@ -9,6 +9,7 @@ import pytest
 import memoranda
 from memoranda import MemoryFilter, MemoryRecordInput
 from memoranda.app import databases
+from memoranda.app.portal import NAME
 from memoranda.kernel.errors import InvalidActor, InvalidScope, InvalidUrl, StoreUnavailable
 from tests.patience import PATIENCE
 
@@ -132,7 +133,7 @@ async def test_a_closing_that_is_cancelled_still_lets_go(url: str) -> None:
         pass
 
     for thread in threading.enumerate():
-        if "memoranda" in thread.name:
+        if "memoranda" in thread.name and thread.name != NAME:
             await asyncio.to_thread(thread.join, PATIENCE)
             assert not thread.is_alive()
 

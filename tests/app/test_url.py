@@ -14,13 +14,16 @@ from memoranda.kernel.errors import InvalidUrl
         ("dict://", "dict", ""),
         ("sqlite:///memory.db", "sqlite", "memory.db"),
         ("sqlite:////var/lib/memory.db", "sqlite", "/var/lib/memory.db"),
+        ("memory.db", "sqlite", "memory.db"),
+        ("/var/lib/기억 one?.db", "sqlite", "/var/lib/기억 one?.db"),
+        (Path("a/memory.db"), "sqlite", "a/memory.db"),
         ("sqlite:///기억%20one%3F.db", "sqlite", "기억 one?.db"),
         ("sqlite://:memory:", "sqlite", ":memory:"),
         ("postgresql://me@host/db", "postgresql", "postgresql://me@host/db"),
         ("postgres://me@host/db", "postgresql", "postgresql://me@host/db"),
     ],
 )
-def test_a_url_names_a_store_and_a_place(url: str, kind: str, place: str) -> None:
+def test_a_url_names_a_store_and_a_place(url: str | Path, kind: str, place: str) -> None:
     assert parse_url(url) == DatabaseUrl(kind, place)  # type: ignore[arg-type]
 
 
@@ -28,7 +31,9 @@ def test_a_url_names_a_store_and_a_place(url: str, kind: str, place: str) -> Non
     "url",
     [
         "",
-        "memory.db",
+        "host=db password=x",
+        "postgres",
+        "me@host",
         "sqlite://memory.db",
         "sqlite:///",
         "sqlite:///a.db?mode=ro",

@@ -25,8 +25,13 @@ class Command:
     def json(self, *arguments: str, said: str | None = None, status: int = 0) -> Any:
         """Run it with --json, and read the document."""
         result = self(*arguments, "--json", said=said)
-        assert (result.exit_code, result.stderr) == (status, ""), result.output
+        told = result.stderr if not result.stderr.startswith("There is more") else ""
+        assert (result.exit_code, told) == (status, ""), result.output
         return parse(result.stdout)
+
+    def listed(self, *arguments: str) -> Any:
+        """What `list` shows, without the cursor."""
+        return self.json("list", *arguments)["items"]
 
     def text(self, *arguments: str, said: str | None = None, status: int = 0) -> str:
         """Run it, and what it told people, which fits 80 columns."""
@@ -36,11 +41,11 @@ class Command:
         return str(result.stdout)
 
     def refused(self, *arguments: str, status: int, said: str | None = None) -> str:
-        """Run what is refused, and the one line that says why."""
+        """Run what is refused, and the line that says why; a list has a line for each part."""
         result = self(*arguments, said=said)
         assert (result.exit_code, result.stdout) == (status, ""), result.output
         assert result.stderr.startswith("error: ")
-        assert result.stderr.count("\n") == 1
+        assert all(line.startswith(("error: ", "  ")) for line in result.stderr.splitlines())
         return str(result.stderr)
 
     def setenv(self, name: str, value: str | Path) -> None:

@@ -16,13 +16,14 @@ from memoranda_verify import main as verify_export
 from tests.cli.command import Command
 from tests.tampering.tables import SqliteTables
 
-VERIFIED = ["sound", "scopes", "directory", "damage", "anchors", "cannot_tell"]
+RECEIPT = ["id", "version", "entryHash", "size", "created"]
+VERIFIED = ["sound", "scopes", "directory", "damage", "anchors", "cannotTell"]
 PART = [
-    *("scope", "origin", "sound", "entries", "root", "erased", "versions", "indexed"),
-    *("checkpoints", "signed_by", "kept_outside", "damage", "recorded"),
+    *("scope", "origin", "sound", "size", "root", "erased", "versions", "indexed", "damage"),
+    *("checkpoints", "signedBy", "keptOutside", "recorded"),
 ]
 STATUS = [
-    "scope", "origin", "entries", "checkpoint", "policies", "breaks", "anchors", "anchored",
+    "scope", "origin", "size", "checkpoint", "policies", "breaks", "anchors", "unreachable",
 ]  # fmt: skip
 
 
@@ -48,13 +49,13 @@ def test_a_sound_database_is_exit_0_and_every_part_is_told(anchored: Command) ->
     assert list(found) == VERIFIED
     assert [list(part) for part in (*found["scopes"], found["directory"])] == [PART] * 3
     assert [part["scope"] for part in found["scopes"]] == ["default", "한국"]
-    assert [part["entries"] for part in found["scopes"]] == [2, 2]
-    assert [part["kept_outside"] for part in found["scopes"]] == [2, 2]
+    assert [part["size"] for part in found["scopes"]] == [2, 2]
+    assert [part["keptOutside"] for part in found["scopes"]] == [2, 2]
     assert found["scopes"][0]["checkpoints"] == {"unsigned": 1}
     assert found["anchors"] == [
         {"name": str(anchored.folder / "elsewhere" / "anchor"), "reachable": True, "why": None}
     ]
-    assert (found["sound"], found["cannot_tell"]) == (True, [])
+    assert (found["sound"], found["cannotTell"]) == (True, [])
     shown = " ".join(anchored.text("verify").split())
     assert "unsigned checkpoints" in shown
     assert "was read." in shown
@@ -64,7 +65,7 @@ def test_a_sound_database_is_exit_0_and_every_part_is_told(anchored: Command) ->
 def test_without_an_outside_checkpoint_it_says_what_it_can_not_tell(anchored: Command) -> None:
     without_anchor(anchored)
 
-    (sentence,) = anchored.json("verify")["cannot_tell"]
+    (sentence,) = anchored.json("verify")["cannotTell"]
     assert "'default', '한국'" in sentence
     assert "written anew as a whole" in sentence
     assert sentence in " ".join(anchored.text("verify").split())
@@ -75,7 +76,7 @@ def test_what_came_after_the_newest_outside_checkpoint_is_counted(anchored: Comm
     anchored.json("remember", "later")
     anchored.setenv("MEMORANDA_ANCHOR_FILE", anchored.folder / "elsewhere" / "anchor")
 
-    (sentence,) = anchored.json("verify")["cannot_tell"]
+    (sentence,) = anchored.json("verify")["cannotTell"]
     assert sentence.startswith("The last 1 entry of 'default' came after")
 
 
@@ -85,8 +86,8 @@ def test_a_forged_entry_is_named_with_its_place_and_is_exit_5(anchored: Command)
     found = anchored.json("verify", status=5)
     damage = found["scopes"][0]["damage"]
     assert damage["counts"]["body"] == 1
-    assert [list(one) for one in damage["found"][:1]] == [["check", "entry", "why"]]
-    assert ("body", 1) in [(one["check"], one["entry"]) for one in damage["found"]]
+    assert [list(one) for one in damage["found"][:1]] == [["check", "seq", "why"]]
+    assert ("body", 1) in [(one["check"], one["seq"]) for one in damage["found"]]
     assert not found["sound"]
     assert found["scopes"][1]["sound"]
     shown = anchored.text("verify", status=5)
@@ -169,12 +170,12 @@ def test_the_status_of_each_scope_is_told(anchored: Command) -> None:
 
     assert list(first) == STATUS
     assert (first["scope"], second["scope"]) == ("default", "한국")
-    assert first["entries"] == 2
+    assert first["size"] == 2
     assert first["checkpoint"]["size"] == 2
     assert first["checkpoint"]["standing"] == "unsigned"
-    assert first["policies"] == dict.fromkeys(POLICY_KINDS, 1)
-    assert first["breaks"] == []
-    assert first["anchored"][0]["verdict"] == "agrees"
+    assert [one["version"] for one in first["policies"].values()] == [1] * len(POLICY_KINDS)
+    assert first["breaks"] == {}
+    assert first["anchors"][0]["verdict"] == "agrees"
     assert "agrees, 1 checkpoint compared" in " ".join(anchored.text("status").split())
     assert [one["scope"] for one in anchored.json("status", "--scope", "한국")] == ["한국"]
 
@@ -192,13 +193,15 @@ def test_a_break_is_shown_and_a_recorded_audit_lifts_it(anchored: Command) -> No
     assert "BREAK" in anchored.text("status")
     assert len(anchored.json("status")[0]["breaks"]) == 1
     said = anchored.refused("list", "--factual", status=3)
-    assert "memoranda audit record" in said
+    assert "memoranda govern record-audit" in said
 
-    receipt = anchored.json("audit", "record", "audits/2026-11", "--reason", "compared answers")
-    assert list(receipt) == ["id", "version", "entry_hash", "size"]
-    assert anchored.json("status")[0]["breaks"] == []
-    assert anchored.json("list", "--factual") == []
-    anchored.refused("audit", "record", "audits/2026-11", "--reason", " ", status=2)
+    receipt = anchored.json(
+        "govern", "record-audit", "audits/2026-11", "--reason", "compared answers"
+    )
+    assert list(receipt) == RECEIPT
+    assert anchored.json("status")[0]["breaks"] == {}
+    assert anchored.listed("--factual") == []
+    anchored.refused("govern", "record-audit", "audits/2026-11", "--reason", " ", status=2)
 
 
 @pytest.mark.rule("GOV-BREAK")
@@ -212,7 +215,7 @@ def test_damage_is_on_record_and_a_re_audit_accepts_it_by_its_entry(memoranda: C
         (row,) = [row for row in tables.rows("bodies", journal=1) if row["seq"] == 3]
         where = {"journal": 1, "seq": 3}
         tables.change("bodies", where, body=row["body"].replace(b"100", b"900"))
-    record = ("audit", "record", "audits/1", "--reason", "looked at it")
+    record = ("govern", "record-audit", "audits/1", "--reason", "looked at it")
 
     (scope,) = memoranda.json("verify", status=5)["scopes"]
     assert (scope["sound"], scope["recorded"]) == (False, True)
@@ -224,29 +227,35 @@ def test_damage_is_on_record_and_a_re_audit_accepts_it_by_its_entry(memoranda: C
     assert "--accept" in memoranda.text(*record, status=5)
     assert len(memoranda.json("status")[0]["breaks"]) == 1
 
-    assert list(memoranda.json(*record, "--accept", "3")) == ["id", "version", "entry_hash", "size"]
+    assert list(memoranda.json(*record, "--accept", "3")) == [
+        "id",
+        "version",
+        "entryHash",
+        "size",
+        "created",
+    ]
 
-    assert memoranda.json("status")[0]["breaks"] == []
+    assert memoranda.json("status")[0]["breaks"] == {}
     assert memoranda.json("get", "price", "--factual")["id"] == "price"
     memoranda.json("verify", status=5)
-    assert memoranda.json("status")[0]["breaks"] == []
+    assert memoranda.json("status")[0]["breaks"] == {}
     memoranda.refused(*record, "--actor", "agent:a", status=3)
 
 
 def test_a_policy_is_shown_and_changed_in_the_open(anchored: Command) -> None:
-    (before,) = anchored.json("policy", "show", "source_hierarchy")
+    (before,) = anchored.json("govern", "policies", "source_hierarchy")
     assert before == {"kind": "source_hierarchy", "version": 1, "rules": {"order": []}}
     file = anchored.folder / "policy.json"
     file.write_text('{"kind":"source_hierarchy","version":2,"rules":{"order":["law/"]}}')
-    change = ("policy", "set", str(file), "--reason", "the law stands first")
+    change = ("govern", "change-policy", str(file), "--reason", "the law stands first")
 
     assert anchored.json(*change)["version"] == 2
-    assert anchored.json("status")[0]["policies"]["source_hierarchy"] == 2
-    assert anchored.json("status")[0]["breaks"] == []
-    assert "source_hierarchy 2" in anchored.text("policy", "show")
-    assert len(anchored.json("policy", "show")) == 5
+    assert anchored.json("status")[0]["policies"]["source_hierarchy"]["version"] == 2
+    assert anchored.json("status")[0]["breaks"] == {}
+    assert "source_hierarchy 2" in anchored.text("govern", "policies")
+    assert len(anchored.json("govern", "policies")) == 5
     anchored.refused(*change, status=2)
-    anchored.refused("policy", "show", "whims", status=2)
+    anchored.refused("govern", "policies", "whims", status=2)
     file.write_text("[]")
     anchored.refused(*change, status=2)
 
@@ -313,7 +322,7 @@ def test_an_export_that_fails_leaves_no_file(anchored: Command) -> None:
 
 def test_the_log_is_exported_and_valid(anchored: Command) -> None:
     anchored.json("forget", "r", "--reason", "old")
-    log = anchored("export", "--log").stdout
+    log = anchored("export", "--kind", "log").stdout
 
     assert [event["event_type"] for event in lines(log)] == ["create", "invalidate"]
     assert anchored.json("validate", "log", "-", said=log) == {
@@ -338,7 +347,7 @@ def test_every_violation_of_a_log_is_listed_with_its_rule(memoranda: Command) ->
 
 
 def test_every_violation_of_an_object_is_listed_with_its_rule(anchored: Command) -> None:
-    good = anchored("get", "r", "--object").stdout
+    good = anchored("journal", "object", "r").stdout
     assert anchored.json("validate", "object", "-", said=good) == {
         "valid": True, "violations": [],
     }  # fmt: skip

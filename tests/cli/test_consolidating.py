@@ -4,6 +4,8 @@ import pytest
 
 from tests.cli.command import Command
 
+SAID = ("--statement", "x", "--justification", "y")
+
 
 @pytest.fixture
 def three(memoranda: Command) -> Command:
@@ -16,21 +18,23 @@ def three(memoranda: Command) -> Command:
 
 def test_several_things_are_summed_up_and_stay(three: Command) -> None:
     receipt = three.json(
-        *("consolidate", "a", "b", "--statement", "Write to Kim, don't call"),
+        *("govern", "consolidate", "a", "b", "--statement", "Write to Kim, don't call"),
         *("--justification", "both say so", "--tag", "kim", "--source", "ticket/3"),
-        *("--fragment", "Write to Kim"),
+        *("--derived-fragment", "Write to Kim"),
     )
 
     made = three.json("get", receipt["id"])
-    assert made["statement_type"] == "ConsolidatedStatement"
+    assert made["statementType"] == "ConsolidatedStatement"
     assert [one["uri"] for one in made["sources"]] == ["ticket/1", "ticket/2", "ticket/3"]
     assert made["tags"] == ["kim"]
-    assert len(three.json("list")) == 4
+    assert len(three.listed()) == 4
     assert three.json("verify")["sound"]
 
 
 def test_a_receipt_is_shown_to_people(three: Command) -> None:
-    shown = three.text("consolidate", "a", "b", "--statement", "x", "--justification", "y")
+    shown = three.text(
+        "govern", "consolidate", "a", "b", "--statement", "x", "--justification", "y"
+    )
 
     assert shown.startswith("consolidated  ")
 
@@ -38,10 +42,10 @@ def test_a_receipt_is_shown_to_people(three: Command) -> None:
 def test_a_refusal_names_every_gate_and_changes_nothing(three: Command) -> None:
     three.json("forget", "b", "--reason", "wrong")
     asked = (
-        *("consolidate", "a", "b", "c", "--statement", "all", "--justification", " "),
+        *("govern", "consolidate", "a", "b", "c", "--statement", "all", "--justification", " "),
         *("--verdict", "Factual"),
     )
-    before = three.json("status")[0]["entries"]
+    before = three.json("status")[0]["size"]
 
     refused = three.json(*asked, status=3)
     shown = three.text(*asked, status=3)
@@ -53,7 +57,7 @@ def test_a_refusal_names_every_gate_and_changes_nothing(three: Command) -> None:
     assert [one["ids"] for one in refused["failures"] if one["rule"] == "GOV-CONS-5"] == [["c"]]
     assert "Refused by 3 gates: A, B, E. Nothing was changed." in shown
     assert all(one["rule"] in shown for one in refused["failures"])
-    assert three.json("status")[0]["entries"] == before
+    assert three.json("status")[0]["size"] == before
 
 
 def test_a_conflict_is_refused_or_recorded(memoranda: Command) -> None:
@@ -63,7 +67,7 @@ def test_a_conflict_is_refused_or_recorded(memoranda: Command) -> None:
             *("--verdict", verdict),
         )
     asked = (
-        *("consolidate", "a", "b", "--statement", "It is disputed whether it is open"),
+        *("govern", "consolidate", "a", "b", "--statement", "It is disputed whether it is open"),
         *("--justification", "they disagree", "--verdict", "Unanswered"),
     )
 
@@ -74,10 +78,10 @@ def test_a_conflict_is_refused_or_recorded(memoranda: Command) -> None:
 
 def test_what_is_not_there_or_not_said_can_not_be_consolidated(three: Command) -> None:
     said = ("--statement", "x", "--justification", "y")
-    assert "'z'" in three.refused("consolidate", "a", "z", *said, status=3)
-    assert three.json("consolidate", "a", *said, status=3)["gates"] == ["A"]
-    three.refused("consolidate", *said, status=2)
-    three.refused("consolidate", "a", "b", "--statement", "x", status=2)
+    assert "'z'" in three.refused("govern", "consolidate", "a", "z", *said, status=3)
+    assert three.json("govern", "consolidate", "a", *said, status=3)["gates"] == ["A"]
+    three.refused("govern", "consolidate", *said, status=2)
+    three.refused("govern", "consolidate", "a", "b", "--statement", "x", status=2)
 
 
 def test_only_somebody_else_approves(three: Command) -> None:
@@ -93,28 +97,29 @@ def test_only_somebody_else_approves(three: Command) -> None:
 
 def test_something_new_stands_in_the_place_of_the_old(three: Command) -> None:
     done = three.json(
-        *("supersede", "a", "Kim prefers letters", "--reason", "said so"),
+        *("govern", "supersede", "a", "Kim prefers letters", "--reason", "said so"),
         *("--cause", "correction", "--source", "ticket/4", "--tag", "kim"),
     )
 
-    assert list(done) == ["superseded", "by"]
-    assert (done["superseded"]["id"], done["superseded"]["version"]) == ("a", 2)
-    new = three.json("get", done["by"]["id"])
+    assert (done[0]["id"], done[0]["version"]) == ("a", 2)
+    new = three.json("get", done[1]["id"])
     assert (new["data"], new["tags"]) == ("Kim prefers letters", ["kim"])
-    assert "superseded" in three.refused("get", "a", status=3)
+    assert f"superseded by '{new['id']}'" in three.refused("get", "a", status=3)
     assert three.json("verify")["sound"]
 
 
 def test_what_supersedes_is_a_text_or_data_and_has_a_reason(three: Command) -> None:
-    shown = three.text("supersede", "a", "--data", '{"channel": "fax"}', "--reason", "said so")
-    three.text("supersede", "b", "-", "--reason", "said so", said="from a pipe\n")
+    shown = three.text(
+        "govern", "supersede", "a", "--data", '{"channel": "fax"}', "--reason", "said so"
+    )
+    three.text("govern", "supersede", "b", "-", "--reason", "said so", said="from a pipe\n")
 
     assert shown.startswith("superseded  a")
-    assert [one["data"] for one in three.json("list", "--limit", "2")] == [
+    assert [one["data"] for one in three.listed("--limit", "2")] == [
         "from a pipe", {"channel": "fax"},
     ]  # fmt: skip
-    three.refused("supersede", "a", "again", "--reason", "x", status=3)
-    three.refused("supersede", "c", "--reason", "x", status=2)
-    three.refused("supersede", "c", "text", "--reason", " ", status=2)
-    three.refused("supersede", "c", "text", status=2)
+    three.refused("govern", "supersede", "a", "again", "--reason", "x", status=3)
+    three.refused("govern", "supersede", "c", "--reason", "x", status=2)
+    three.refused("govern", "supersede", "c", "text", "--reason", " ", status=2)
+    three.refused("govern", "supersede", "c", "text", status=2)
     assert three.json("get", "c")["version"] == 1

@@ -54,8 +54,8 @@ def test_and_go_back_through_a_backup(two: Command, elsewhere: str) -> None:
     before = roots(two, FROM)
     two.json("copy", FROM, elsewhere)
 
-    two.json("backup", "../elsewhere/b.db", "-d", elsewhere)
-    restored = two.json("backup", "restore", "../elsewhere/b.db", "sqlite:///again.db")
+    two.json("backup", "take", "../elsewhere/b.db", "-d", elsewhere)
+    restored = two.json("backup", "restore", "../elsewhere/b.db", "-d", "sqlite:///again.db")
 
     assert restored["sound"]
     assert roots(two, "sqlite:///again.db") == before
@@ -75,7 +75,7 @@ def test_what_can_not_be_copied_makes_nothing(two: Command) -> None:
     two.refused("copy", "sqlite:///nowhere.db", "sqlite:///other.db", status=4)
     two.refused("copy", "dict://", "sqlite:///other.db", status=2)
     two.refused("copy", FROM, "sqlite://:memory:", status=2)
-    two.refused("copy", "memoranda.db", "sqlite:///other.db", status=2)
+    two.refused("copy", "postgres@db", "sqlite:///other.db", status=2)
 
     assert not Path("other.db").exists()
 
@@ -83,7 +83,7 @@ def test_what_can_not_be_copied_makes_nothing(two: Command) -> None:
 def test_a_scope_that_is_there_already_stops_all_of_it(two: Command, elsewhere: str) -> None:
     two.json("copy", FROM, elsewhere, "-s", "둘")
 
-    assert "already" in two.refused("copy", FROM, elsewhere, status=4)
+    assert "already" in two.refused("copy", FROM, elsewhere, status=3)
     assert two.json("scopes", "-d", elsewhere) == ["둘"]
 
 
@@ -94,28 +94,28 @@ def test_no_password_is_shown(two: Command, postgres: str) -> None:
     again = two("copy", FROM, secret)
     missing = two("copy", secret, "sqlite:///x.db", "-s", "nothing")
 
-    assert [one.exit_code for one in (copied, again, missing)] == [0, 4, 4]
+    assert [one.exit_code for one in (copied, again, missing)] == [0, 3, 4]
     assert "swordfish" not in copied.output + again.output + missing.output
 
 
 def test_a_backup_is_there_when_it_is_whole_and_is_nobody_elses(two: Command) -> None:
     name = "../elsewhere/100% of it?#.db"
-    shown = two.text("backup", name)
+    shown = two.text("backup", "take", name)
 
     assert shown.startswith("backed up 2 scopes, 5 entries, from sqlite:///memoranda.db")
     assert [one.name for one in (two.folder / "elsewhere").iterdir()] == [Path(name).name]
     assert Path(name).stat().st_mode & 0o777 == 0o600
-    assert two.json("backup", "restore", name, "sqlite:///again.db")["sound"]
+    assert two.json("backup", "restore", name, "-d", "sqlite:///again.db")["sound"]
 
 
 def test_a_backup_overwrites_nothing(two: Command) -> None:
     Path("mine").write_text("mine")
     Path("link").symlink_to("nowhere")
 
-    two.refused("backup", "mine", status=4)
-    two.refused("backup", "link", status=4)
-    two.refused("backup", "memoranda.db", status=4)
-    two.refused("backup", "no/such/folder.db", status=4)
+    two.refused("backup", "take", "mine", status=4)
+    two.refused("backup", "take", "link", status=4)
+    two.refused("backup", "take", "memoranda.db", status=4)
+    two.refused("backup", "take", "no/such/folder.db", status=4)
 
     assert Path("mine").read_text() == "mine"
     assert two.json("verify")["sound"]
@@ -126,27 +126,32 @@ def test_of_what_is_damaged_there_is_no_backup(two: Command) -> None:
     connection.execute("DROP TRIGGER bodies_stay; UPDATE bodies SET salt = zeroblob(16)").fetchall()
     connection.close()
 
-    assert "damaged" in two.refused("backup", "../elsewhere/b.db", status=4)
+    assert "damaged" in two.refused("backup", "take", "../elsewhere/b.db", status=4)
     assert list((two.folder / "elsewhere").iterdir()) == []
 
 
-def test_the_word_take_may_be_left_out_and_options_may_stand_first(two: Command) -> None:
+def test_a_backup_is_named_by_its_command_and_its_file(two: Command) -> None:
     two.json("backup", "take", "restore")  # a file of that name
-    two.json("backup", "-d", FROM, "other")
 
     assert Path("restore").exists()
-    assert Path("other").exists()
     assert "Usage: memoranda backup" in two.text("backup")
-    assert "Usage: memoranda backup" in two.text("backup", "--help")
-    two.refused("backup", "--wrong", status=2)
+    for words in (("list",), ("create",), ("copy.db",)):
+        two.refused("backup", *words, status=2)
+        assert not Path(words[0]).exists()
+
+
+def test_a_path_is_taken_where_a_url_is(two: Command) -> None:
+    two.json("copy", "memoranda.db", "copied.db")
+
+    assert roots(two, "copied.db") == roots(two, FROM)
 
 
 def test_a_backup_that_is_as_new_as_the_anchor_is_sound(two: Command) -> None:
     two.setenv("MEMORANDA_ANCHOR_FILE", "../elsewhere/anchor")
     two.json("remember", "more")
-    two.json("backup", "b.db")
+    two.json("backup", "take", "b.db")
 
-    shown = two.text("backup", "restore", "b.db", "sqlite:///again.db")
+    shown = two.text("backup", "restore", "b.db", "-d", "sqlite:///again.db")
 
     assert "up to the end" in shown
     assert "as old as it is" in shown
@@ -154,24 +159,24 @@ def test_a_backup_that_is_as_new_as_the_anchor_is_sound(two: Command) -> None:
 
 def test_a_backup_that_is_older_than_the_anchor_is_a_rollback(two: Command, elsewhere: str) -> None:
     two.setenv("MEMORANDA_ANCHOR_FILE", two.folder / "keys" / "anchor")
-    two.json("backup", "b.db")
+    two.json("backup", "take", "b.db")
     two.json("remember", "later")
 
-    restored = two.json("backup", "restore", "b.db", elsewhere, status=5)
+    restored = two.json("backup", "restore", "b.db", "-d", elsewhere, status=5)
 
     assert restored["sound"] is False
     assert [one["damage"]["counts"] for one in restored["scopes"]] == [{"anchor": 1}, {}]
     assert "rolled_back" in restored["scopes"][0]["damage"]["found"][0]["why"]
-    assert len(two.json("list", "-d", elsewhere)) == 1
-    told = two.text("backup", "restore", "b.db", "sqlite:///again.db", status=5)
+    assert len(two.listed("-d", elsewhere)) == 1
+    told = two.text("backup", "restore", "b.db", "-d", "sqlite:///again.db", status=5)
     assert "older than what an anchor has seen" in told
 
 
 def test_an_anchor_that_can_not_be_read_is_no_success(two: Command) -> None:
-    two.json("backup", "b.db")
+    two.json("backup", "take", "b.db")
     two.setenv("MEMORANDA_ANCHOR_FILE", "../elsewhere/nothing")
 
-    restored = two.json("backup", "restore", "b.db", "sqlite:///again.db", status=4)
+    restored = two.json("backup", "restore", "b.db", "-d", "sqlite:///again.db", status=4)
 
     assert restored["sound"]
 
@@ -179,10 +184,10 @@ def test_an_anchor_that_can_not_be_read_is_no_success(two: Command) -> None:
 def test_what_is_no_backup_is_not_restored(two: Command) -> None:
     Path("text").write_text("not a database, but long enough to be looked at" * 10)
 
-    two.refused("backup", "restore", "text", "sqlite:///again.db", status=4)
-    two.refused("backup", "restore", "nothing", "sqlite:///again.db", status=2)
-    two.json("backup", "b.db")
-    assert "already" in two.refused("backup", "restore", "b.db", FROM, status=4)
+    two.refused("backup", "restore", "text", "-d", "sqlite:///again.db", status=4)
+    two.refused("backup", "restore", "nothing", "-d", "sqlite:///again.db", status=2)
+    two.json("backup", "take", "b.db")
+    assert "already" in two.refused("backup", "restore", "b.db", "-d", FROM, status=3)
 
     assert not Path("again.db").exists()
     assert not Path("nothing").exists()

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 import typer.main
 
+from memoranda.surfaces.cli import present
 from memoranda.surfaces.cli.main import app
 from memoranda.surfaces.errors import EXIT_CODES, NOT_SOUND
 from tests.cli.command import Command
 from tests.cli.transcript import comparable, learned, renamed, steps
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
-NARRATED = {"demo", "demo tamper"}
+NARRATED = {"demo", "demo tamper", "help"}
 """They tell a story to people, and have no JSON."""
 
 
@@ -37,6 +38,17 @@ def options(command: Any) -> list[str]:
         for opt in one.opts
         if opt.startswith("--") and opt != "--help"
     ]
+
+
+SHARED = ("what-is-said-of-a-statement", "filters")
+"""Sections about options that several commands have: a command refers to them."""
+
+
+def shared(said: str) -> str:
+    """What the sections say that a command refers to."""
+    titles = [name.replace("-", " ") for name in SHARED if f"(#{name})" in said]
+    parts = PAGE.split("\n### ")
+    return "".join(one for one in parts if one.partition("\n")[0].lower() in titles)
 
 
 def section(path: str) -> str:
@@ -70,6 +82,7 @@ def test_help_fits_80_columns(memoranda: Command, path: str) -> None:
 @pytest.mark.parametrize("path", ALL)
 def test_a_command_is_in_the_page_with_all_of_its_options(path: str) -> None:
     said = section(path)
+    said += shared(said)
     common = {"--database", "--scope", "--actor", "--json"}
 
     missing = [one for one in options(ALL[path]) if one not in common and f"`{one}" not in said]
@@ -86,7 +99,10 @@ def test_the_page_names_every_exit_code() -> None:
         assert f"| {code} |" in PAGE
 
 
-def test_the_transcripts_of_the_page_are_true(memoranda: Command) -> None:
+def test_the_transcripts_of_the_page_are_true(
+    memoranda: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(present, "_is_terminal", lambda: True)
     names: dict[str, str] = {}
     for step in steps(PAGE):
         program, *words = (renamed(word, names) for word in step.words)

@@ -1,5 +1,6 @@
 """Every error of the tree has an exit code, and leaves as one plain line."""
 
+import logging
 from collections.abc import Iterator
 
 import pytest
@@ -11,12 +12,14 @@ from memoranda.kernel.errors import (
     EntryDamaged,
     FailFast,
     InvalidInput,
+    InvalidPlan,
     InvalidScope,
     MemorandaError,
     NotRecorded,
     PlanError,
     RecordError,
     RecordNotFound,
+    ScopeExists,
     StoreClosed,
     StoreError,
     StoreUnavailable,
@@ -66,6 +69,7 @@ def test_the_branches_have_their_codes() -> None:
         CycleFailed: 6,
         FailFast: 7,
         StoreError: 4,
+        ScopeExists: 3,
         EntryDamaged: 5,
     } == EXIT_CODES
 
@@ -99,16 +103,27 @@ def test_with_json_an_error_is_json_on_stderr() -> None:
     assert "기억" in result.stderr
 
 
-def test_an_error_over_several_lines_is_still_one_line() -> None:
-    result = CliRunner().invoke(failing_with(InvalidScope("", "a\n  b")), ["fail"])
+def test_an_error_that_is_a_list_keeps_its_lines() -> None:
+    result = CliRunner().invoke(failing_with(InvalidPlan(("no steps", "no name"))), ["fail"])
 
-    assert result.stderr.count("\n") == 1
+    assert result.stderr == "error: The plan can't be run:\n  - no steps\n  - no name\n"
 
 
 def test_a_bug_is_not_dressed_up_as_a_refusal() -> None:
     result = CliRunner().invoke(failing_with(ZeroDivisionError()), ["fail"])
 
     assert isinstance(result.exception, ZeroDivisionError)
+
+
+def test_what_is_logged_twice_is_told_once() -> None:
+    app = typer.Typer(cls=PlainErrors)
+
+    @app.callback(invoke_without_command=True)
+    def warn() -> None:
+        for _ in range(2):
+            logging.getLogger("memoranda").warning("the role bypasses row security")
+
+    assert CliRunner().invoke(app, []).stderr == "warning: the role bypasses row security\n"
 
 
 def test_an_aborted_question_is_said_in_a_line() -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import apsw
 import pytest
 
 from tests.cli.command import Command
@@ -11,11 +12,11 @@ from tests.cli.command import Command
 def file(memoranda: Command, tmp_path: Path) -> str:
     """Two versions of one thing, in a file."""
     memoranda.json("remember", "The shop opens at 9", "--id", "a", "--source", "door/1")
-    memoranda.json("revise", "a", "--verdict", "Factual", "--reason", "seen",
+    memoranda.json("govern", "revise", "a", "--verdict", "Factual", "--reason", "seen",
                    "--actor", "human:judge")  # fmt: skip
     path = str(tmp_path / "objects.ndjson")
-    memoranda("export", "--objects", "--output", path)
-    memoranda("export", "--log", "--output", path + ".log")
+    memoranda("export", "--kind", "objects", "--output", path)
+    memoranda("export", "--kind", "log", "--output", path + ".log")
     return path
 
 
@@ -23,9 +24,10 @@ def test_what_was_exported_comes_into_another_scope(memoranda: Command, file: st
     dry = memoranda.json("import", file, "--scope", "b", "--dry-run")
     report = memoranda.json("import", file, "--scope", "b", "--log", file + ".log")
 
-    assert (dry["dry_run"], dry["versions"]) == (True, 2)
+    assert (dry["dryRun"], dry["versions"]) == (True, 2)
+    assert [one["version"] for one in report.pop("receipts")] == [1, 2]
     assert report == {
-        "dry_run": False, "lines": 2, "objects": 1, "versions": 2, "refused": [], "log": [],
+        "dryRun": False, "lines": 2, "objects": 1, "versions": 2, "refused": [], "log": [],
     }  # fmt: skip
     found = memoranda.json("get", "a", "--scope", "b")
     assert (found["data"], found["trust"]) == ("The shop opens at 9", "untrusted")
@@ -40,4 +42,29 @@ def test_lines_that_are_refused_are_named(memoranda: Command, file: str) -> None
     shown = memoranda.text("import", file, "--scope", "b", "--lenient")
     assert "1 object with 2 versions came in" in shown
     assert "1 line of 3 refused" in shown
-    assert memoranda.refused("export", "--objects", "--log", status=2)
+    assert memoranda.refused("export", "--kind", "objects", "--log", status=2)
+
+
+def test_a_dry_run_makes_neither_a_database_nor_a_scope(
+    memoranda: Command, file: str, tmp_path: Path
+) -> None:
+    elsewhere = f"sqlite:///{tmp_path}/elsewhere.db"
+
+    dry = memoranda.json("import", file, "--dry-run", "-d", elsewhere)
+    in_another_scope = memoranda.json("import", file, "--dry-run", "--scope", "b")
+
+    assert dry["versions"] == in_another_scope["versions"] == 2
+    assert not list(tmp_path.glob("elsewhere.db*"))
+    assert "no scope 'b'" in memoranda.refused("list", "--scope", "b", status=4)
+
+
+def test_a_dry_run_is_a_read_and_waits_for_nobody_who_writes(memoranda: Command, file: str) -> None:
+    memoranda.json("remember", "Here already", "--scope", "b")
+    writer = apsw.Connection("memoranda.db")
+    writer.execute("BEGIN IMMEDIATE")
+
+    dry = memoranda.json("import", file, "--dry-run", "--scope", "b")
+    gone = memoranda.json("erase", "a", "--reason", "asked", "--dry-run")
+
+    writer.close()
+    assert (dry["versions"], gone["counts"]["versions"]) == (2, 2)

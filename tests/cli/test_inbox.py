@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from memoranda.app.memory import open as open_memory
+from memoranda import App
+from memoranda.app.database import open as open_memory
 from memoranda.kernel.errors import ApprovalPending
 from memoranda.records.authority import MemoryOperation, Risk
 from memoranda.worlds import HumanInTheLoop
@@ -27,14 +28,14 @@ def own_modules(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_inbox_tells_what_somebody_has_to_know(memoranda: Command) -> None:
-    id = acted(memoranda, LARGE, "--why", "the parcel never arrived")["proposal_id"]
+    id = acted(memoranda, LARGE, "--reason", "the parcel never arrived")["proposalId"]
 
     (waiting,) = memoranda.json("inbox")
     shown = memoranda.text("inbox")
 
     assert list(waiting) == ["proposal", "branch", "waitingFor", "until", "risk", "votes"]
     assert (waiting["proposal"]["proposalId"], waiting["waitingFor"]) == (id, ["human:lee"])
-    for told in (id, "refund", '"amount":250', "human:7", "the parcel never arrived", "human:lee"):
+    for told in (id, "refund", '"amount": 250', "human:7", "the parcel never arrived", "human:lee"):
         assert told in shown
     assert waiting["proposal"]["baseWorld"][:12] in shown
 
@@ -47,13 +48,13 @@ def test_an_empty_inbox_says_so(memoranda: Command) -> None:
 
 
 def test_a_decision_is_made_once_and_by_whoever_may(memoranda: Command) -> None:
-    id = acted(memoranda, LARGE)["proposal_id"]
+    id = acted(memoranda, LARGE)["proposalId"]
 
     assert "proposed it" in memoranda.refused("approve", id, "--reason", "x", status=3)
     stranger = ("--actor", "human:8")
     assert "none of those" in memoranda.refused("reject", id, "--reason", "x", *stranger, status=3)
     rejected = memoranda.json("reject", id, "--reason", "too much", *LEE)
-    assert (rejected["status"], rejected["waiting_for"]) == ("rejected", [])
+    assert (rejected["status"], rejected["verdict"]) == ("rejected", "rejected")
     assert rejected["decision"]["decision"] == {"kind": "rejected", "reason": "too much"}
     assert "already" in memoranda.refused("approve", id, "--reason", "x", *LEE, status=3)
     assert memoranda.json("inbox") == []
@@ -62,7 +63,7 @@ def test_a_decision_is_made_once_and_by_whoever_may(memoranda: Command) -> None:
 
 def test_one_verb_approves_proposals_and_what_is_remembered(memoranda: Command) -> None:
     memoranda.json("remember", "x", "--id", "fact")
-    id = acted(memoranda, LARGE)["proposal_id"]
+    id = acted(memoranda, LARGE)["proposalId"]
 
     assert memoranda.json("approve", "fact", "--reason", "seen", *LEE)["version"] == 2
     shown = memoranda.text("approve", id, "--reason", "seen", *LEE)
@@ -78,7 +79,7 @@ def test_a_tribunal_votes_until_it_is_decided(memoranda: Command) -> None:
     id = memoranda.json("inbox")[0]["proposal"]["proposalId"]
 
     voted = memoranda.json("abstain", id, "--reason", "unsure", "--actor", "human:a")
-    assert (voted["status"], voted["waiting_for"]) == ("evaluating", ["human:b", "human:c"])
+    assert (voted["status"], voted["waitingFor"]) == ("evaluating", ["human:b", "human:c"])
     shown = memoranda.text("approve", id, "--reason", "fine", "--actor", "human:b")
     assert shown.split() == ["voted", id, "waiting", "for", "human:c"]
     assert "abstain" in memoranda.text("inbox")
@@ -89,7 +90,7 @@ def test_a_tribunal_votes_until_it_is_decided(memoranda: Command) -> None:
 
 @pytest.mark.parametrize("verb", ["approve", "reject", "abstain"])
 def test_a_decision_needs_a_reason(memoranda: Command, verb: str) -> None:
-    id = acted(memoranda, LARGE)["proposal_id"]
+    id = acted(memoranda, LARGE)["proposalId"]
 
     memoranda.refused(verb, id, *LEE, status=2)
     assert len(memoranda.json("inbox")) == 1
@@ -111,7 +112,7 @@ def test_an_operation_on_memory_is_told_in_words_and_done_with_its_approval(
     async def ask() -> str:
         human = HumanInTheLoop(["human:lee"])
         async with open_memory(
-            "sqlite:///memoranda.db", actor="agent:a", memory_policy=Careful(), authority=human
+            "memoranda.db", actor="agent:a", app=App(memory_policy=Careful(), authority=human)
         ) as memory:
             with pytest.raises(ApprovalPending) as pending:
                 await memory.remember("the plan is secret", id="plan")
@@ -126,4 +127,4 @@ def test_an_operation_on_memory_is_told_in_words_and_done_with_its_approval(
     assert done.split()[-4:] == ["done", "with", "the", "decision"]
     assert memoranda.json("get", "plan")["data"] == "the plan is secret"
     assert "create plan: the plan is secret" in memoranda.text("why", id)
-    assert memoranda.text("replay", "--report", *SHOP) == "1 execution: 1 not run.\n"
+    assert memoranda.text("worlds", "replay", "--report", *SHOP) == "1 execution: 1 not run.\n"

@@ -6,7 +6,7 @@ import pytest
 
 from tests.cli.command import Command
 
-KEY = ["key", "name", "key_id", "since", "until", "signs_here"]
+KEY = ["key", "name", "keyId", "since", "until", "signsHere"]
 
 
 @pytest.fixture
@@ -15,13 +15,13 @@ def signing(memoranda: Command) -> Command:
     memoranda.setenv("MEMORANDA_SIGNING_KEY_FILE", memoranda.folder / "keys" / "key")
     memoranda.setenv("MEMORANDA_KEYRING", memoranda.folder / "keys" / "ring")
     made = memoranda.json("keys", "signer", "create", "--name", "example.org/memory")
-    assert list(made) == ["key", "key_file", "keyring"]
+    assert list(made) == ["key", "keyFile", "keyring"]
     memoranda.json("remember", "one")
     return memoranda
 
 
 def signers(command: Command) -> list[str]:
-    found: list[str] = command.json("verify")["scopes"][0]["signed_by"]
+    found: list[str] = command.json("verify")["scopes"][0]["signedBy"]
     return found
 
 
@@ -29,12 +29,12 @@ def test_a_key_signs_and_reports_say_so(signing: Command) -> None:
     (key,) = signing.json("keys", "signer", "show")
 
     assert list(key) == KEY
-    assert (key["name"], key["until"], key["signs_here"]) == ("example.org/memory", None, True)
-    assert signers(signing) == [f"example.org/memory+{key['key_id']}"]
+    assert (key["name"], key["until"], key["signsHere"]) == ("example.org/memory", None, True)
+    assert signers(signing) == [f"example.org/memory+{key['keyId']}"]
     assert signing.json("status")[0]["checkpoint"]["standing"] == "signed"
     assert "signed by example.org/memory" in signing.text("verify")
     assert "signed by example.org/memory" in signing.text("status")
-    (sentence,) = signing.json("verify")["cannot_tell"]
+    (sentence,) = signing.json("verify")["cannotTell"]
     assert "written anew" not in sentence
     assert "yes" in signing.text("keys", "signer", "show")
 
@@ -48,7 +48,7 @@ def test_after_a_rotation_both_sign_until_the_old_one_retires(signing: Command) 
     assert retired["retired"] == [rotated["old"]]
     assert len(signers(signing)) == 2
     old, new = signing.json("keys", "signer", "show")
-    assert (old["signs_here"], new["signs_here"]) == (False, True)
+    assert (old["signsHere"], new["signsHere"]) == (False, True)
     assert old["until"] is not None
     assert "no key to retire" in signing.text("keys", "signer", "retire")
 
@@ -69,7 +69,7 @@ def test_a_signature_of_all_entries_can_be_asked_for(signing: Command) -> None:
     signing.environment.delenv("MEMORANDA_KEYRING")
     for named in (("--key", key["key"]), ("--keyring", ring)):
         found = signing.json("verify", "--require-signature", *named)
-        assert found["scopes"][0]["signed_by"] == [f"example.org/memory+{key['key_id']}"]
+        assert found["scopes"][0]["signedBy"] == [f"example.org/memory+{key['keyId']}"]
     assert "--key or --keyring" in signing.refused("verify", "--require-signature", status=2)
     assert "name+id+key" in signing.refused("verify", "--key", "slip", status=2)
 
@@ -83,7 +83,7 @@ def test_entries_that_no_known_key_has_signed_are_damage_to_who_asks(signing: Co
     found = signing.json("verify", "--require-signature", status=5)
 
     (damage,) = found["scopes"][0]["damage"]["found"]
-    assert (damage["check"], damage["entry"]) == ("signature", None)
+    assert (damage["check"], damage["seq"]) == ("signature", None)
     assert damage["why"].endswith("of all 3 entries: the newest that one has signed is of 2")
     assert found["directory"]["damage"]["counts"] == {"signature": 1}
     signing.environment.delenv("MEMORANDA_KEYRING")

@@ -14,7 +14,7 @@ URL = "sqlite:///memory.db"
 
 READING = {
     "list": ("list",),
-    "search": ("search", "tea"),
+    "search": ("list", "--text", "tea"),
     "get": ("get", "one"),
     "history": ("history", "one"),
     "why": ("why", "one"),
@@ -23,9 +23,9 @@ READING = {
     "scopes": ("scopes",),
     "verify": ("verify",),
     "export": ("export", "--output", "../elsewhere/export.ndjson"),
-    "log": ("export", "--log", "--output", "../elsewhere/log.ndjson"),
-    "policy": ("policy", "show"),
-    "branches": ("branches",),
+    "log": ("export", "--kind", "log", "--output", "../elsewhere/log.ndjson"),
+    "policy": ("govern", "policies"),
+    "branches": ("worlds", "branches"),
 }
 OF_A_SCOPE = {name: one for name, one in READING.items() if name != "scopes"}
 

@@ -127,4 +127,4 @@ def test_what_the_library_logs_is_a_plain_warning(tmp_path: Path) -> None:
     assert result.returncode == 0
     lines = result.stderr.decode().splitlines()
     assert lines
-    assert all(line.startswith("warning: a checkpoint was not kept by") for line in lines)
+    assert all(line.startswith("warning: checkpoints were not kept by") for line in lines)

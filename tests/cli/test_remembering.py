@@ -8,13 +8,14 @@ from rich.cells import cell_len
 from memoranda.ledger.validate import validate_object
 from tests.cli.command import Command
 
-RECEIPT = ["id", "version", "entry_hash", "size"]
+RECEIPT = ["id", "version", "entryHash", "size", "created"]
 OBJECT = [
-    *("id", "version", "data", "status", "statement_type", "verdict", "trust", "sources"),
-    *("created_at", "updated_at", "valid_from", "valid_to", "expires_at", "subject", "tags"),
-    *("meta", "hash"),
+    *("id", "version", "data", "status", "statementType", "verdict", "trust", "sources"),
+    *("createdAt", "updatedAt", "validFrom", "validTo", "expiresAt", "subject", "tags"),
+    *("meta", "hash", "indexed"),
 ]
-EVENT = ["version", "entry", "event", "at", "actor", "reason", "object"]
+WHY = ("--reason", "because")
+EVENT = ["id", "version", "seq", "act", "kind", "at", "actor", "reason", "remembered"]
 
 
 def test_what_is_remembered_is_got_with_all_that_was_said_of_it(memoranda: Command) -> None:
@@ -33,8 +34,8 @@ def test_what_is_remembered_is_got_with_all_that_was_said_of_it(memoranda: Comma
     assert found["sources"] == [{"uri": "ticket/812"}, {"uri": "call/3"}]
     assert set(found["tags"]) == {"customer", "channel"}
     assert found["subject"] == "person/7"
-    assert found["statement_type"] == "UserProvidedStatement"
-    assert found["valid_to"] == found["expires_at"] == 32503593600000
+    assert found["statementType"] == "UserProvidedStatement"
+    assert found["validTo"] == found["expiresAt"] == 32503593600000
     said = memoranda.refused(
         *("remember", "x", "--source", "ticket/812", "--verdict", "Factual"), status=3
     )
@@ -98,11 +99,14 @@ def test_the_list_is_newest_first_and_takes_tags_and_a_limit(memoranda: Command)
         memoranda.json("remember", f"number {number}", "--id", f"n{number}", *tags)
 
     def ids(*arguments: str) -> list[str]:
-        return [one["id"] for one in memoranda.json("list", *arguments)]
+        return [one["id"] for one in memoranda.listed(*arguments)]
 
     assert ids() == ["n2", "n1", "n0"]
     assert ids("--tag", "even") == ["n2", "n0"]
-    assert ids("--limit", "1", "--offset", "1") == ["n1"]
+    shown = memoranda("list", "--limit", "1")
+    assert "n2" in shown.stdout
+    assert ids("--limit", "1", "--cursor", shown.stderr.split()[-1]) == ["n1"]
+    assert ids("--order", "asc") == ["n0", "n1", "n2"]
     assert ids("--limit", "0") == []
     assert "Nothing" in memoranda.text("list", "--tag", "none")
 
@@ -115,14 +119,28 @@ def test_both_times_are_answered(memoranda: Command) -> None:
     memoranda.json("remember", "past", "--id", "y", "--expires", "2020-01-01T00:00:00Z")
 
     def ids(*arguments: str) -> list[str]:
-        return [one["id"] for one in memoranda.json("list", *arguments)]
+        return [one["id"] for one in memoranda.listed(*arguments)]
 
     assert ids() == ["x"]
     assert ids("--include", "expired") == ["y", "x"]
-    assert ids("--as-of", "2020-01-01T00:00:00Z") == []
+    assert ids("--at", "2020-01-01") == []
     assert ids("--valid-at", "2010-01-01T00:00:00Z") == ["y"]
     assert "expired" in memoranda.refused("get", "y", status=3)
     assert memoranda.json("get", "y", "--include", "expired")["data"] == "past"
+
+
+def test_a_list_is_narrowed_by_filters_and_by_an_entry(memoranda: Command) -> None:
+    first = memoranda.json("remember", "--data", '{"n": 1}', "--id", "t1", "--subject", "kim")
+    memoranda.json("remember", "--data", '{"n": 2}', "--id", "t2", "--source", "chat/1")
+
+    def ids(*arguments: str) -> list[str]:
+        return [one["id"] for one in memoranda.listed(*arguments)]
+
+    assert ids("--where", '{"data.n": {"$gte": 2}}') == ids("--thread", "chat/1") == ["t2"]
+    assert ids("--subject", "kim") == ids("--at", str(first["size"] - 1)) == ["t1"]
+    assert ids("--id-prefix", "t", "--tag-prefix", "x") == []
+    found = memoranda.json("recall", "n", "--top-k", "2", "--subject", "kim", "--about", "lee")
+    assert [one["id"] for one in found["items"]] == ["t1"]
 
 
 def test_history_has_every_step_with_its_reason(memoranda: Command) -> None:
@@ -133,26 +151,32 @@ def test_history_has_every_step_with_its_reason(memoranda: Command) -> None:
     events = memoranda.json("history", "x")
 
     assert [list(event) for event in events] == [EVENT] * 3
-    assert [event["event"] for event in events] == ["create", "create", "invalidate"]
+    assert [event["act"] for event in events] == ["create", "update", "invalidate"]
+    assert [event["kind"] for event in events] == ["create", "create", "invalidate"]
     assert [event["actor"] for event in events] == ["human:7", "agent:a", "human:7"]
     assert [event["reason"] for event in events] == [None, "better known", "obsolete"]
-    assert [event["object"]["data"] for event in events] == ["one", "two", "two"]
+    assert [event["remembered"]["data"] for event in events] == ["one", "two", "two"]
     assert "why: better known" in memoranda.text("history", "x")
 
 
 def test_an_unknown_id_is_exit_3(memoranda: Command) -> None:
     memoranda.json("remember", "one", "--id", "x")
 
-    for verb in (("get", "y"), ("history", "y"), ("update", "y", "two"), ("get", "y", "--object")):
+    for verb in (
+        ("get", "y"),
+        ("history", "y"),
+        ("update", "y", "two"),
+        ("journal", "object", "y"),
+    ):
         assert "'y'" in memoranda.refused(*verb, status=3)
     assert memoranda.refused("update", "x", "two", "--expected-version", "7", status=3)
 
 
 def test_a_retry_with_its_key_lands_once(memoranda: Command) -> None:
-    first = memoranda.json("remember", "one", "--key", "request 1")
+    first = memoranda.json("remember", "one", "--idempotency-key", "request 1")
 
-    assert memoranda.json("remember", "one", "--key", "request 1") == first
-    memoranda.refused("remember", "two", "--key", "request 1", status=3)
+    assert memoranda.json("remember", "one", "--idempotency-key", "request 1") == first
+    memoranda.refused("remember", "two", "--idempotency-key", "request 1", status=3)
 
 
 def test_by_default_the_actor_is_a_number_and_no_name(memoranda: Command) -> None:
@@ -174,7 +198,7 @@ def test_scope_and_database_come_from_the_environment(memoranda: Command) -> Non
 def test_the_object_of_the_seed_is_printed_and_valid(memoranda: Command) -> None:
     memoranda.json("remember", "고객은 이메일을 선호한다", "--id", "x", "--source", "ticket/1")
 
-    document = memoranda.json("get", "x", "--object")
+    document = memoranda.json("journal", "object", "x")
 
     assert document["type"] == "MemoryObject"
     assert validate_object(document) == []
@@ -184,9 +208,12 @@ def test_korean_lines_up(memoranda: Command) -> None:
     memoranda.json("remember", "고객은 서울에 살고 한국어로 답을 받고 싶어 한다 " * 3)
     memoranda.json("remember", "The customer lives in Seoul, and wants answers in Korean " * 3)
 
-    shown = memoranda("list").stdout.splitlines()
+    heading, *rows = memoranda("list").stdout.splitlines()
 
-    assert {cell_len(line) for line in shown} == {80}
+    assert [line.index("says") for line in [heading]] == [
+        cell_len(row[: row.index("  1  ") + 5]) for row in rows[:1]
+    ]
+    assert {cell_len(row) for row in rows} == {80}
 
 
 def test_what_is_remembered_can_not_steer_a_terminal(memoranda: Command) -> None:
@@ -196,3 +223,12 @@ def test_what_is_remembered_can_not_steer_a_terminal(memoranda: Command) -> None
         shown = memoranda.text(*verb)
         assert not {"\x1b", "\u202e", "\x07"} & set(shown)
     assert memoranda.json("get", "x")["data"] == "red \x1b[31m alert\u202e bell\x07"
+
+
+def test_what_is_no_fact_is_not_said_to_be_expired(memoranda: Command) -> None:
+    memoranda.json("remember", "Kim likes tea", "--id", "tea", "--source", "ticket/1")
+
+    said = memoranda.refused("get", "tea", "--factual", status=3)
+
+    assert "judged Unanswered" in said
+    assert "--factual" in said

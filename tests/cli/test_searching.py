@@ -16,14 +16,14 @@ def some(memoranda: Command) -> Command:
 
 
 def found(command: Command, *arguments: str) -> list[str]:
-    return [one["id"] for one in command.json("search", *arguments)]
+    return [one["id"] for one in command.listed("--text", *arguments)]
 
 
 def test_words_are_found_newest_first_in_their_scope(some: Command) -> None:
     assert found(some, "customers") == ["calls", "email"]
     assert found(some, "고객") == ["전화"]
     assert found(some, "customer", "-s", "two") == ["other"]
-    assert "전화" in some.text("search", "고객에게")
+    assert "전화" in some.text("list", "--text", "고객에게")
 
 
 def test_every_word_is_asked_for_or_any(some: Command) -> None:
@@ -38,26 +38,26 @@ def test_what_is_forgotten_or_says_nothing_is_not_found(some: Command) -> None:
 
     assert found(some, "customer") == ["email"]
     assert found(some, "...") == []
-    assert some.text("search", "zebra") == "Nothing current says that.\n"
+    assert some.text("list", "--text", "zebra") == "Nothing that fits is remembered.\n"
     assert found(some, "customer", "--factual") == []
 
 
 def test_a_search_makes_no_database(memoranda: Command) -> None:
-    memoranda.refused("search", "anything", status=4)
+    memoranda.refused("list", "--text", "anything", status=4)
     memoranda.refused("reindex", status=4)
 
     assert list((memoranda.folder / "data").iterdir()) == []
 
 
 def test_an_index_is_made_anew_and_logged(some: Command) -> None:
-    before = {one["scope"]: one["entries"] for one in some.json("status")}
+    before = {one["scope"]: one["size"] for one in some.json("status")}
 
     made = some.json("reindex")
 
     assert [(one["scope"], one["objects"]) for one in made] == [("default", 3), ("two", 1)]
     assert found(some, "customers") == ["calls", "email"]
     assert some.json("verify")["sound"]
-    assert {one["scope"]: one["entries"] for one in some.json("status")} == {
+    assert {one["scope"]: one["size"] for one in some.json("status")} == {
         scope: entries + 1 for scope, entries in before.items()
     }
     assert some.text("reindex", "-s", "two").startswith("reindexed  two")

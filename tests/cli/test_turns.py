@@ -32,7 +32,7 @@ def plan(memoranda: Command) -> str:
 
 
 def turn(*words: str) -> list[str]:
-    return ["turn", *words, "--plan", "plan.json", "--script", "script.yaml"]
+    return ["turns", "take", *words, "--plan", "plan.json", "--script", "script.yaml"]
 
 
 def test_a_turn_prints_the_answer(memoranda: Command, plan: str) -> None:
@@ -45,17 +45,17 @@ def test_a_turn_prints_the_answer(memoranda: Command, plan: str) -> None:
 def test_a_session_goes_on_from_command_to_command(memoranda: Command, plan: str) -> None:
     _ = plan
     first = memoranda.json(*turn("Was the invoice paid?", "--session", "s1"))
-    second = memoranda.json(*turn("And the invoice?", "--session", "s1", "--cycle", "c-2"))
+    second = memoranda.json(*turn("And the invoice?", "--session", "s1", "--cycle-id", "c-2"))
 
     assert not first["retried"]
-    assert second["cycle"] == "c-2"
+    assert second["cycleId"] == "c-2"
     assert second["steps"]["retrieve"] != first["steps"]["retrieve"]
 
 
 def test_a_retry_is_told_as_one(memoranda: Command, plan: str) -> None:
     _ = plan
-    first = memoranda.json(*turn("Was it paid?", "--cycle", "c-1"))
-    again = memoranda.json(*turn("Was it paid?", "--cycle", "c-1"))
+    first = memoranda.json(*turn("Was it paid?", "--cycle-id", "c-1"))
+    again = memoranda.json(*turn("Was it paid?", "--cycle-id", "c-1"))
 
     assert (again["retried"], again["response"], again["items"]) == (True, None, first["items"])
 
@@ -72,7 +72,7 @@ def test_a_session_of_another_plan_exits_with_7(memoranda: Command, plan: str) -
     Path(plan).write_text(as_json(talk(top_k=4)))
 
     memoranda.refused(*turn("Was it paid?"), status=7)
-    assert memoranda(*turn("Was it paid?", "--fresh-session")).exit_code == 0
+    assert memoranda(*turn("Was it paid?", "--fresh")).exit_code == 0
 
 
 def test_a_plan_that_is_wrong_exits_with_2(memoranda: Command, plan: str) -> None:
@@ -86,7 +86,7 @@ def test_a_plan_that_is_wrong_exits_with_2(memoranda: Command, plan: str) -> Non
     [[], ["--endpoint", "http://127.0.0.1:1/v1"], ["--script", "a", "--endpoint", "b"]],
 )
 def test_a_model_must_be_named(memoranda: Command, plan: str, options: list[str]) -> None:
-    memoranda.refused("turn", "x", "--plan", plan, *options, status=2)
+    memoranda.refused("turns", "take", "x", "--plan", plan, *options, status=2)
 
 
 def test_a_profile_is_a_folder(memoranda: Command, plan: str) -> None:
@@ -98,13 +98,15 @@ def test_a_profile_is_a_folder(memoranda: Command, plan: str) -> None:
     lines = ['version: "1"', "modes:", "  - id: default", "    plan:", *listed]
     Path("house/modes.yaml").write_text("\n".join(lines))
 
-    result = memoranda("turn", "Was it paid?", "--plan", "house", "--script", "script.yaml")
+    result = memoranda(
+        "turns", "take", "Was it paid?", "--plan", "house", "--script", "script.yaml"
+    )
     assert (result.exit_code, result.stdout) == (0, ANSWER + "\n")
 
 
 def test_a_chat_takes_a_turn_for_each_line(memoranda: Command, plan: str) -> None:
     said = "Was the invoice paid?\n\nfail\nAnd the invoice?\n"
-    words = ["chat", "--plan", plan, "--script", "script.yaml"]
+    words = ["turns", "chat", "--plan", plan, "--script", "script.yaml"]
     result = memoranda(*words, said=said)
 
     assert result.exit_code == 0
@@ -117,7 +119,7 @@ def test_a_chat_takes_a_turn_for_each_line(memoranda: Command, plan: str) -> Non
 
 def test_a_line_that_is_no_text_is_told_and_the_chat_goes_on(memoranda: Command, plan: str) -> None:
     _ = plan
-    result = memoranda("chat", *turn()[1:], said="a\x00b\nWas the invoice paid?\n")
+    result = memoranda("turns", "chat", *turn()[2:], said="a\x00b\nWas the invoice paid?\n")
 
     assert (result.exit_code, result.stdout) == (0, ANSWER + "\n")
     assert result.stderr.startswith("\nerror: ")
@@ -137,7 +139,7 @@ def test_spaces_and_joined_emoji_are_shown_and_what_steers_a_terminal_is_not(
 
 def test_a_chat_without_standard_input_is_over(memoranda: Command, plan: str) -> None:
     _ = memoranda, plan
-    command = [sys.executable, "-m", "memoranda", "chat", *turn()[1:]]
+    command = [sys.executable, "-m", "memoranda", "turns", "chat", *turn()[2:]]
 
     with subprocess.Popen(  # noqa: S603 - our own command
         command,
@@ -151,7 +153,7 @@ def test_a_chat_without_standard_input_is_over(memoranda: Command, plan: str) ->
 
 def test_an_interrupt_ends_a_chat_that_waits_for_a_line(memoranda: Command, plan: str) -> None:
     _ = memoranda, plan
-    command = [sys.executable, "-m", "memoranda", "chat", *turn()[1:]]
+    command = [sys.executable, "-m", "memoranda", "turns", "chat", *turn()[2:]]
 
     with subprocess.Popen(  # noqa: S603 - our own command
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -172,20 +174,20 @@ def test_an_interrupt_ends_a_chat_that_waits_for_a_line(memoranda: Command, plan
 
 def test_a_recorded_turn_can_be_replayed(memoranda: Command, plan: str) -> None:
     _ = plan
-    memoranda(*turn("Was the invoice paid?", "--record", "--cycle", "c-1"))
-    memoranda(*turn("Was the invoice paid?", "--cycle", "c-2"))
+    memoranda(*turn("Was the invoice paid?", "--record", "--cycle-id", "c-1"))
+    memoranda(*turn("Was the invoice paid?", "--cycle-id", "c-2"))
 
-    assert memoranda.json("replay", "c-1")["verdict"] == "same"
-    assert memoranda.text("replay", "c-1").startswith("same")
-    memoranda.refused("replay", "c-2", status=3)
-    memoranda.refused("replay", "c-3", status=3)
-    memoranda.refused("replay", "--report", status=2)
+    assert memoranda.json("turns", "replay", "c-1")["verdict"] == "same"
+    assert memoranda.text("turns", "replay", "c-1").startswith("same")
+    memoranda.refused("turns", "replay", "c-2", status=3)
+    memoranda.refused("turns", "replay", "c-3", status=3)
+    memoranda.refused("worlds", "replay", "--report", status=2)
 
 
 def test_before_more_than_one_cycle_is_erased_it_asks(memoranda: Command, plan: str) -> None:
     _ = plan
-    memoranda(*turn("Was the invoice paid?", "--cycle", "c-1"))
-    memoranda(*turn("And the invoice?", "--cycle", "c-2"))
+    memoranda(*turn("Was the invoice paid?", "--cycle-id", "c-1"))
+    memoranda(*turn("And the invoice?", "--cycle-id", "c-2"))
     erasing = ("erase", "c-1", "--reason", "asked for")
 
     counted = " ".join(memoranda.text(*erasing, "--dry-run").split())
@@ -196,5 +198,5 @@ def test_before_more_than_one_cycle_is_erased_it_asks(memoranda: Command, plan: 
     assert asked.exit_code == 1
     certificate = memoranda.json(*erasing, "--yes")
 
-    assert (certificate["cycles"], certificate["items"]) == (2, 2)
+    assert (certificate["counts"]["cycles"], certificate["counts"]["items"]) == (2, 2)
     assert memoranda("verify").exit_code == 0

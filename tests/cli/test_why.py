@@ -12,10 +12,10 @@ from tests.cli.shops import KNOWN, LARGE, LEE, SHOP, acted
 def paid(memoranda: Command) -> dict[str, Any]:
     """A refund that a human approved, and that rests on a memory."""
     memoranda.json("remember", "kim prefers a voucher", "--id", "pref", "--tag", "kim")
-    id = acted(memoranda, LARGE, "--why", "lost")["proposal_id"]
+    id = acted(memoranda, LARGE, "--reason", "lost")["proposalId"]
     memoranda.json("approve", id, "--reason", "the carrier says so", *LEE)
     assert memoranda("run", id, *SHOP, *KNOWN).exit_code == 0
-    (head,) = memoranda.json("branches")
+    (head,) = memoranda.json("worlds", "branches")
     return {"proposal": id, "execution": f"{id}:1", "world": head["world"]}
 
 

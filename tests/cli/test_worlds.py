@@ -20,13 +20,13 @@ def test_an_action_runs_and_moves_the_head(memoranda: Command) -> None:
     run = acted(memoranda, SMALL)
 
     assert list(run) == [
-        *("proposal_id", "status", "execution_key", "world", "data", "error", "recall"),
+        *("proposalId", "status", "executionKey", "world", "data", "recall"),
     ]
     assert (run["status"], run["recall"]) == ("completed", "answered")
     assert run["data"]["paid"]["t1"]["how"] == "card"
-    (branch,) = memoranda.json("branches")
+    (branch,) = memoranda.json("worlds", "branches")
     assert (branch["name"], branch["world"]) == ("main", run["world"])
-    assert memoranda.text("branches").startswith("branch  main")
+    assert memoranda.text("worlds", "branches").startswith("branch  main")
 
 
 def test_the_provider_recalls_and_remembers(memoranda: Command) -> None:
@@ -45,38 +45,40 @@ def test_an_action_rests_on_the_recalls_that_are_named_and_gets_their_memory(
         memoranda.json("recall", question, "--top-k", "1")["traceId"]
         for question in ("what does ann prefer?", "vouchers?")
     ]
-    named = [part for trace in traces for part in ("--trace", trace)]
+    named = [part for trace in traces for part in ("--memory", trace)]
     given = ("act", "refund", "--input", SMALL, *SHOP)
 
     run = parse(memoranda(*given, *named, "--json").stdout)
     other = parse(memoranda(*given, "--json").stdout)
 
     assert (run["recall"], run["data"]["paid"]["t1"]["how"]) == ("answered", "voucher")
-    told = memoranda.json("why", run["proposal_id"])["parts"]
+    told = memoranda.json("why", run["proposalId"])["parts"]
     assert [part["id"] for part in told if part["what"] == "recall"] == traces
     assert other["recall"] == "none"  # another process knows of no recall but those named
-    assert "nowhere" in memoranda.refused(*given, "--trace", "nowhere", status=3)
+    assert "nowhere" in memoranda.refused(*given, "--memory", "nowhere", status=3)
 
 
 def test_what_waits_runs_once_it_is_approved(memoranda: Command) -> None:
-    waiting = acted(memoranda, LARGE, "--why", "lost")
-    id = waiting["proposal_id"]
-    assert (waiting["status"], waiting["world"]) == ("evaluating", None)
-    assert "evaluating" in memoranda.refused("run", id, *SHOP, status=3)
+    waiting = acted(memoranda, LARGE, "--reason", "lost")
+    id = waiting["proposalId"]
+    assert (waiting["status"], "world" in waiting) == ("evaluating", False)
+    assert "waits for a decision" in memoranda.refused("run", id, *SHOP, status=3)
 
     memoranda.json("approve", id, "--reason", "yes", *LEE)
     ran = memoranda.text("run", id, *SHOP, *KNOWN)
 
     assert ran.startswith(f"completed  {id}")
     assert memoranda.text("run", id, *SHOP).startswith(f"completed  {id}")
-    assert memoranda.text("resume", *SHOP) == "Nothing that was approved is left to run.\n"
+    assert (
+        memoranda.text("worlds", "resume", *SHOP) == "Nothing that was approved is left to run.\n"
+    )
 
 
 def test_resume_runs_what_was_approved(memoranda: Command) -> None:
-    id = acted(memoranda, LARGE)["proposal_id"]
+    id = acted(memoranda, LARGE)["proposalId"]
     memoranda.json("approve", id, "--reason", "yes", *LEE)
 
-    result = memoranda("resume", *SHOP)
+    result = memoranda("worlds", "resume", *SHOP)
 
     assert result.exit_code == 0
     assert result.stdout.startswith(f"completed  {id}")
@@ -108,34 +110,34 @@ def test_a_run_that_fails_is_told_and_exits_with_3(memoranda: Command) -> None:
 def test_a_snapshot_is_restored_as_json(memoranda: Command) -> None:
     run = acted(memoranda, SMALL)
 
-    world = memoranda.json("restore", run["world"])
-    execution = memoranda.json("restore", run["execution_key"])
+    world = memoranda.json("worlds", "restore", run["world"])
+    execution = memoranda.json("worlds", "restore", run["executionKey"])
 
     assert world["data"] == run["data"]
     assert "input" not in world
     assert execution["input"]["$app"]["memoryContext"] == []
-    assert "'nowhere'" in memoranda.refused("restore", "nowhere", status=3)
+    assert "'nowhere'" in memoranda.refused("worlds", "restore", "nowhere", status=3)
 
 
 def test_without_a_branch_that_is_said(memoranda: Command) -> None:
     memoranda.json("remember", "x")
 
-    assert memoranda.json("branches") == []
-    assert "no branch yet" in memoranda.text("branches")
+    assert memoranda.json("worlds", "branches") == []
+    assert "no branch yet" in memoranda.text("worlds", "branches")
 
 
 def test_a_key_makes_a_retry_land_once(memoranda: Command) -> None:
-    once = acted(memoranda, SMALL, "--key", "k1")
-    again = acted(memoranda, SMALL, "--key", "k1")
+    once = acted(memoranda, SMALL, "--idempotency-key", "k1")
+    again = acted(memoranda, SMALL, "--idempotency-key", "k1")
 
-    assert once["proposal_id"] == again["proposal_id"]
+    assert once["proposalId"] == again["proposalId"]
 
 
 def test_a_scope_and_a_branch_are_named(memoranda: Command) -> None:
-    violated = acted(memoranda, SMALL, "--allow", "other", "--branch", "b2", status=3)
+    violated = acted(memoranda, SMALL, "--path", "other", "--branch", "b2", status=3)
 
     assert violated["error"]["code"] == "scope.violated"
-    assert [one["name"] for one in memoranda.json("branches")] == ["b2"]
+    assert [one["name"] for one in memoranda.json("worlds", "branches")] == ["b2"]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +151,7 @@ def test_a_scope_and_a_branch_are_named(memoranda: Command) -> None:
         (["--domain", "needing:shop"], "needs a module that is missing"),
         ([*SHOP, "--authority", "examples.refunds.shop:pay"], "and not a policy"),
         ([*SHOP, "--provider", "examples.refunds.shop:pay"], "and not a MemoryProvider"),
-        ([*SHOP, "--input", "{"], "--input is no JSON"),
+        ([*SHOP, "--input", "{"], "--input is not JSON"),
     ],
 )
 def test_what_is_wrong_with_the_code_is_said_plainly(
@@ -171,7 +173,7 @@ def test_an_act_waits_for_a_decision_as_long_as_it_is_told(memoranda: Command) -
     result = memoranda("act", "refund", "--input", LARGE, *SHOP, *DECIDED, "--wait", "0.01")
 
     assert result.exit_code == 0
-    assert result.stdout.startswith("waiting  prop-")
+    assert result.stdout.startswith("evaluating  prop-")
 
 
 def test_a_host_of_ones_own_is_a_domain_too(memoranda: Command) -> None:
@@ -187,4 +189,4 @@ def test_a_host_of_ones_own_is_a_domain_too(memoranda: Command) -> None:
     result = memoranda("act", "refund", "--input", SMALL, *own)
 
     assert result.exit_code == 0
-    assert memoranda.text("replay", "--report", *own) == "1 execution: 1 same.\n"
+    assert memoranda.text("worlds", "replay", "--report", *own) == "1 execution: 1 same.\n"

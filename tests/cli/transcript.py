@@ -16,6 +16,7 @@ _VARYING = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "<time>"),
     (re.compile(r"\b[1-9]\d{12}\b"), "<ms>"),
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}\b"), "<id>"),
+    (re.compile(r"\b[0-9a-f]{8}…[0-9a-f]{4}\b"), "<short id>"),
     (re.compile(r"\b[0-9a-f]{64}\b"), "<hash>"),
     (re.compile(r"\b[0-9a-f]{12}…"), "<short hash>"),
     (re.compile(r"\b[0-9a-f]{32}\b"), "<journal>"),

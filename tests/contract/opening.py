@@ -6,14 +6,9 @@ from typing import Any
 
 import memoranda
 from memoranda import MemoryHooks
-from memoranda.app.databases import acquire, release
-from memoranda.app.memory import opened as on_database
-from memoranda.journeys.records.codec import JsonCodec
 from memoranda.journeys.records.store import Records
-from memoranda.kernel.actors import parse_actor
-from memoranda.kernel.clock import SystemClock
-from memoranda.kernel.scopes import check_scope
 from memoranda.testkit.records import OpenStore
+from tests.handles import opened as handle_on
 
 
 def at(url: str) -> OpenStore:
@@ -23,7 +18,7 @@ def at(url: str) -> OpenStore:
     async def opened(
         scope: str, *, hooks: MemoryHooks[Any] | None = None
     ) -> AsyncIterator[Records[Any]]:
-        async with memoranda.open(url, scope=scope, hooks=hooks) as memory:
+        async with handle_on(url, scope=scope, hooks=hooks) as memory:
             yield memory.records
 
     return opened
@@ -35,21 +30,12 @@ async def in_memory() -> AsyncIterator[OpenStore]:
 
     `memoranda.open` makes a new one for each handle; the contract needs several on one.
     """
-    clock = SystemClock()
-    database, lease = await acquire("dict://", clock)
+    async with memoranda.connect("dict://") as database:
 
-    @asynccontextmanager
-    async def opened(
-        scope: str, *, hooks: MemoryHooks[Any] | None = None
-    ) -> AsyncIterator[Records[Any]]:
-        memory = await on_database(
-            database,
-            scope=check_scope(scope),
-            actor=parse_actor("system:contract"),
-            codec=JsonCodec(),
-            hooks=hooks,
-        )
-        yield memory.records
+        @asynccontextmanager
+        async def opened(
+            scope: str, *, hooks: MemoryHooks[Any] | None = None
+        ) -> AsyncIterator[Records[Any]]:
+            yield database.scope(scope, app=memoranda.App(hooks=hooks)).records
 
-    yield opened
-    await release(lease)
+        yield opened

@@ -7,8 +7,7 @@ from typing import Any, Protocol
 
 import pytest
 
-import memoranda
-from memoranda.app.memory import Memory
+from memoranda import Memory
 from memoranda.kernel.actors import ActorRef
 from memoranda.ledger.unit import Current
 from memoranda.recall.embedder import embedded, stored_as
@@ -16,6 +15,8 @@ from memoranda.recall.selector import Constraints, Request
 from memoranda.recall.similarity import Near
 from memoranda.recall.vectors import Embedding, VectorIndex
 from tests.embeddings.toy import ToyEmbedder
+from tests.handles import inside
+from tests.handles import opened as handle_on
 from tests.postgres.server import PostgresServer
 
 
@@ -47,7 +48,7 @@ def opens(url: str, tmp_path: Path) -> Opens:
 
     @asynccontextmanager
     async def opened(scope: str = "meaning", **options: Any) -> AsyncIterator[Memory[Any]]:
-        async with memoranda.open(url, scope=f"{tmp_path.name}/{scope}", **options) as memory:
+        async with handle_on(url, scope=f"{tmp_path.name}/{scope}", **options) as memory:
             yield memory
 
     return opened
@@ -62,7 +63,7 @@ async def memory(opens: Opens) -> AsyncIterator[Memory[Any]]:
 
 def index_of(memory: Memory[Any]) -> VectorIndex:
     """The vectors of a scope."""
-    found: VectorIndex = memory._ledger.vectors
+    found: VectorIndex = inside(memory)._ledger.vectors
     return found
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from memoranda.app.memory import Memory
+from memoranda import Memory
 from memoranda.identity import decode
 from memoranda.journeys.audit.verify import nobody
 from memoranda.journeys.maintain.embedding import BATCH, Brought, embed_missing
@@ -12,15 +12,16 @@ from memoranda.kernel.errors import ModelFailed
 from memoranda.recall.embedder import Embedder, stored_as
 from tests.embeddings.conftest import Opens, index_of, nearest
 from tests.embeddings.toy import ChoosyEmbedder, FailingEmbedder, ToyEmbedder
+from tests.handles import inside
 
 
 async def bring(memory: Memory[Any], embedder: Embedder, **options: Any) -> Brought:
     """As a handle does it."""
     options.setdefault("progress", nobody)
     return await embed_missing(
-        memory._table,
-        memory._drafts,
-        memory._clock,
+        inside(memory)._table,
+        inside(memory)._drafts,
+        inside(memory)._clock,
         index_of(memory),
         embedder,
         actor=str(memory.actor),
@@ -30,7 +31,9 @@ async def bring(memory: Memory[Any], embedder: Embedder, **options: Any) -> Brou
 
 async def logged(memory: Memory[Any]) -> list[dict[str, Any]]:
     """What the journal says of embeddings."""
-    said = [decode(one.body) for one in await memory._ledger.notices() if one.body is not None]
+    said = [
+        decode(one.body) for one in await inside(memory)._ledger.notices() if one.body is not None
+    ]
     return [one for one in said if one.get("what") == "embed"]
 
 
@@ -111,10 +114,10 @@ async def test_another_embedder_is_a_conformance_break(opens: Opens) -> None:
     async def breaks(embedder: ToyEmbedder) -> int:
         async with opens(models={"embedder": stored_as(embedder)}) as memory:
             await memory.remember("something")
-            return len((await memory.status()).breaks)
+            return len((await memory.govern.status()).breaks)
 
     assert await breaks(ToyEmbedder("toy/1")) == 0
     assert await breaks(ToyEmbedder("toy/1")) == 0
     assert await breaks(ToyEmbedder("toy/2")) == 1
     async with opens() as memory:
-        assert len((await memory.status()).breaks) == 1, "without one it still stands"
+        assert len((await memory.govern.status()).breaks) == 1, "without one it still stands"

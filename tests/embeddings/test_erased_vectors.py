@@ -9,6 +9,7 @@ import memoranda
 from memoranda.recall.embedder import embedded, stored_as
 from tests.embeddings.conftest import embed_all, index_of
 from tests.embeddings.toy import ScatteringEmbedder
+from tests.handles import inside
 from tests.postgres.server import PostgresServer
 from tests.postgres_store.test_erasing import files_with, tables_with
 
@@ -67,7 +68,7 @@ async def test_no_vector_is_left_in_a_table_nor_after_rewriting_in_a_file(
         assert tables_with(url, erased) == set()
         assert tables_with(url, kept) == {"vectors"}
         assert files_with(url, erased), "else this shows nothing"
-        await memory._ledger.scrub(rewrite=True)
+        await inside(memory)._ledger.scrub(rewrite=True)
         assert files_with(url, erased) == set()
         assert files_with(url, kept) == {"vectors"}
     postgres_server.drop_database(url)

@@ -14,7 +14,8 @@ from memoranda.journeys.evaluate.locomo import read_locomo
 from memoranda.journeys.evaluate.measure import measure
 from memoranda.kernel.errors import ModelFailed
 from memoranda.kernel.json import parse
-from memoranda.surfaces.cli.evaluate import evaluate
+from memoranda.surfaces.cli.main import app
+from memoranda.surfaces.errors import exit_code
 from tests.embeddings.server import Server, as_openai
 from tests.embeddings.toy import DIMENSIONS, FailingEmbedder, ToyEmbedder
 from tests.evaluate.conversations import CONVERSATION
@@ -86,8 +87,8 @@ def test_the_command_takes_the_embedder_of_the_environment(
     monkeypatch.setenv("MEMORANDA_EMBEDDER_MODEL", "toy")
     monkeypatch.setenv("MEMORANDA_EMBEDDER_DIMENSIONS", str(DIMENSIONS))
 
-    shown = CliRunner().invoke(evaluate, ["locomo", str(path)])
-    said = CliRunner().invoke(evaluate, ["locomo", str(path), "--json"])
+    shown = CliRunner().invoke(app, ["eval", "locomo", str(path)])
+    said = CliRunner().invoke(app, ["eval", "locomo", str(path), "--json"])
 
     assert shown.exit_code == said.exit_code == 0
     assert max(map(len, shown.stdout.splitlines())) <= 80
@@ -95,5 +96,5 @@ def test_the_command_takes_the_embedder_of_the_environment(
     assert parse(said.stdout.encode())["selectors"]["hybrid"]["overall"]["@20"] == 1.0
     assert len(server.requests) > 3
     monkeypatch.delenv("MEMORANDA_EMBEDDER_MODEL")
-    refused = CliRunner().invoke(evaluate, ["locomo", str(path)])
-    assert isinstance(refused.exception, ModelFailed)
+    refused = CliRunner().invoke(app, ["eval", "locomo", str(path)])
+    assert refused.exit_code == exit_code(ModelFailed("", ""))

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from memoranda.app.memory import Memory
+from memoranda import Memory
 from memoranda.kernel.errors import ModelFailed
 from memoranda.recall.meaning import FEW, Meaning, only_near
+from memoranda.records import MemoryFilter
 from tests.embeddings.conftest import asking, embed_all, index_of
 from tests.embeddings.toy import FailingEmbedder, LyingEmbedder, ToyEmbedder
 
@@ -42,7 +43,7 @@ async def test_many_are_counted_and_not_embedded_on_the_way(memory: Memory[Any])
 
     assert found == ([], FEW + 1)
     assert embedder.asked == [["note"]]
-    await memory.forget((await memory.search("note"))[0].id, reason="a test")
+    await memory.forget((await memory.list(text="note"))[0].id, reason="a test")
     found = await Meaning(embedder, index_of(memory)).nearest(asking("note"), 5)
     assert (len(found.chosen), found.missing) == (5, 0)
 
@@ -86,9 +87,11 @@ async def test_only_what_may_be_found_is_found(memory: Memory[Any]) -> None:
     await memory.remember("refund three")
     meaning = Meaning(ToyEmbedder(), index_of(memory))
 
-    by_tags = await meaning.nearest(asking("refund", tags=("a", "b")), 5)
-    later = await meaning.nearest(asking("refund", created_from=1_900_000_000_000), 5)
-    before = await meaning.nearest(asking("refund", created_to=1_900_000_000_000), 5)
+    by_tags = await meaning.nearest(asking("refund", filter=MemoryFilter(tags=("a", "b"))), 5)
+    since = MemoryFilter(created_after=1_900_000_000_000)
+    until = MemoryFilter(created_before=1_900_000_000_000)
+    later = await meaning.nearest(asking("refund", filter=since), 5)
+    before = await meaning.nearest(asking("refund", filter=until), 5)
     refusing = replace(asking("refund"), accepts=lambda one: one.id != tagged.id)
     accepted = await meaning.nearest(refusing, 5)
 

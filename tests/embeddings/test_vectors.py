@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from memoranda import MemoryRecordInput
-from memoranda.app.memory import Memory
+from memoranda import Memory, MemoryRecordInput
 from memoranda.identity import sha256
 from memoranda.ledger.unit import Current
 from memoranda.recall.embedder import embedded, stored_as

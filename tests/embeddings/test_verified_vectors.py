@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.app.memory import Memory
+from memoranda import Memory
 from memoranda.app.url import file_of
 from memoranda.ledger.damage import Damage
 from memoranda.recall.embedder import broken_vector, packed, stored_as
+from memoranda.recall.vectors import without_vector
 from tests.embeddings.conftest import embed_all
 from tests.embeddings.toy import ToyEmbedder
+from tests.handles import inside
 
 EMBEDDER = ToyEmbedder()
 MODEL = stored_as(EMBEDDER)
@@ -147,4 +149,26 @@ async def test_vectors_that_go_with_an_erasure_are_counted(
 
     assert one.counts == dry.counts
     assert (one.counts.vectors, rest.counts.vectors) == (2, 4)
-    assert one.document["vectors"] == 2
+    assert one.to_wire()["counts"]["vectors"] == 2
+
+
+async def test_only_what_is_not_indexed_has_an_empty_vector(
+    memory: Memory[Any], ids: list[str], url: str
+) -> None:
+    """Who empties one would hide what it is of from whoever asks for its meaning."""
+    hidden = await memory.remember("a quince", indexed=False)
+    blob = await memory.remember(b"ab", media_type="image/png")
+    index, whole = inside(memory)._ledger.vectors, packed([1.0] * EMBEDDER.dimensions, EMBEDDER)
+    await index.put(MODEL, without_vector(await index.missing(MODEL, 10)))
+    assert await index.count_missing(MODEL) == 0
+    assert await found(memory) == []
+
+    run(url, "UPDATE {0} SET vector = ? WHERE id = ? AND model = ?", b"", ids[0], MODEL)
+    run(url, "UPDATE {0} SET vector = ? WHERE id = ? AND model = ?", whole, hidden.id, MODEL)
+    run(url, "UPDATE {0} SET vector = ? WHERE id = ? AND model = ?", whole, blob.id, MODEL)
+
+    damages = await found(memory)
+    assert [one.check for one in damages] == ["vector"] * 3
+    assert {id for id in (ids[0], hidden.id, blob.id) if any(id in one.why for one in damages)} == {
+        ids[0], hidden.id, blob.id
+    }  # fmt: skip

@@ -6,9 +6,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from memoranda.identity import canonical_bytes
-from memoranda.kernel.errors import InvalidJson
 from memoranda.kernel.json import parse
-from memoranda.surfaces.cli.evaluate import evaluate
+from memoranda.surfaces.cli.main import app
 from tests.evaluate.conversations import CONVERSATION
 
 
@@ -20,7 +19,7 @@ def conversation(tmp_path: Path) -> str:
 
 
 def run(*arguments: str, said: str | None = None) -> Result:
-    return CliRunner().invoke(evaluate, arguments, input=said)
+    return CliRunner().invoke(app, ["eval", *arguments], input=said)
 
 
 def test_a_table_fits_80_columns(conversation: str) -> None:
@@ -54,7 +53,9 @@ def test_pairs_are_read_from_standard_input() -> None:
     assert sum(line[:1] == ["context"] for line in lines) == 1
 
 
-def test_another_file_is_refused() -> None:
-    result = run("locomo", "-", said="{}")
+@pytest.mark.parametrize("said", ["{}", "Q,A\nwhere?,here\n"])
+def test_another_file_is_refused_and_says_what_it_is_not(said: str) -> None:
+    result = run("locomo", "-", said=said)
 
-    assert isinstance(result.exception, InvalidJson)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: standard input is not a LoCoMo file")

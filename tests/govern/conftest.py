@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-import memoranda
 from memoranda import Memory
 from memoranda.testkit.simulators import FrozenClock
+from tests.handles import opened as handle_on
 from tests.postgres.server import PostgresServer
 from tests.postgres_store.roles import Roles, make_roles
 from tests.tampering.tables import PostgresTables, SqliteTables, Tables
@@ -67,7 +67,7 @@ def opens(url: str, scope: str, clock: FrozenClock) -> Opens:
     """Opens the test's scope, with whatever else is named."""
 
     def opened(**options: Any) -> AbstractAsyncContextManager[Memory[Any]]:
-        return memoranda.open(url, **{"scope": scope, "clock": clock, **options})
+        return handle_on(url, **{"scope": scope, "clock": clock, **options})
 
     return opened
 

@@ -11,7 +11,7 @@ async def fact(opens: Opens, memory: Memory[Any], data: Any) -> str:
     """Something that is remembered, and judged Factual by somebody else; its id."""
     receipt = await memory.remember(data, source="doc/1")
     async with opens(actor="human:judge") as judge:
-        await judge.approve(receipt.id, reason="looked it up", verdict="Factual")
+        await judge.govern.approve(receipt.id, reason="looked it up", verdict="Factual")
     return receipt.id
 
 
@@ -20,11 +20,11 @@ async def audited(
 ) -> Receipt:
     """A re-audit of the memory as it is."""
     report = await memory.verify()
-    return await memory.record_audit(
+    return await memory.govern.record_audit(
         ref, report=report, reason="drift checked, none found", accept=accept or ()
     )
 
 
 async def breaks(memory: Memory[Any]) -> list[str]:
     """Why breaks stand."""
-    return list((await memory.status()).breaks.values())
+    return list((await memory.govern.status()).breaks.values())

@@ -6,21 +6,22 @@ from memoranda import Memory
 from memoranda.identity import decode
 from memoranda.journeys.audit.export import export_log
 from memoranda.ledger.object import sealed
+from tests.handles import inside
 
 
 async def events(memory: Memory[Any]) -> list[dict[str, Any]]:
     """The MemoryLog."""
-    return [decode(line) async for line in export_log(memory._ledger)]
+    return [decode(line) async for line in export_log(inside(memory)._ledger)]
 
 
 async def log_lines(memory: Memory[Any]) -> list[bytes]:
     """The MemoryLog, line by line."""
-    return [line async for line in export_log(memory._ledger)]
+    return [line async for line in export_log(inside(memory)._ledger)]
 
 
 async def objects(memory: Memory[Any]) -> list[dict[str, Any]]:
     """Every object that is stored, sealed, in the order of the journal."""
-    async with memory._ledger.snapshot() as snapshot:
+    async with inside(memory)._ledger.snapshot() as snapshot:
         bodies = [one.body async for chunk in snapshot.entries() for one in chunk]
     documents = [decode(body) for body in bodies if body is not None]
     return [sealed(document) for document in documents if document["type"] == "MemoryObject"]
@@ -28,6 +29,6 @@ async def objects(memory: Memory[Any]) -> list[dict[str, Any]]:
 
 async def raw(memory: Memory[Any]) -> bytes:
     """Every byte of the journal that is stored."""
-    async with memory._ledger.snapshot() as snapshot:
+    async with inside(memory)._ledger.snapshot() as snapshot:
         stored = [one async for chunk in snapshot.entries() for one in chunk]
     return b"".join(one.entry + (one.salt or b"") + (one.body or b"") for one in stored)

@@ -1,7 +1,7 @@
 """Whatever a caller hands over, a refusal is ours, and nothing is changed by it."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -16,6 +16,7 @@ from memoranda.kernel.errors import (
     RecordNotFound,
     UnknownFilterKey,
 )
+from tests.handles import inside
 
 UNSEEN = ["", " \n", "\u200b", "\u2060\u00ad", "\u3164", "\U000e0041"]
 
@@ -29,7 +30,7 @@ def nested(depth: int = 100_000) -> list[Any]:
 
 
 async def size(memory: Memory[Any]) -> int:
-    return (await memory._ledger.head()).size
+    return (await inside(memory)._ledger.head()).size
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ async def test_a_text_that_nobody_can_read_is_not_remembered(
 async def test_a_reason_that_nobody_can_read_is_none(memory: Memory[Any], reason: str) -> None:
     kept = await memory.remember("The customer prefers email")
     before = await size(memory)
-    for verb in (memory.forget, memory.archive, memory.erase, memory.approve_record):
+    for verb in (memory.forget, memory.govern.archive, memory.erase, memory.govern.approve):
         with pytest.raises(MemorandaError):
             await verb(kept.id, reason=reason)
 
@@ -124,7 +125,7 @@ async def test_consolidate_refuses_what_it_cant_judge(
     before = await size(memory)
     said = {"ids": [one.id, other.id], "statement": "Email", "justification": "both", **given}
     with pytest.raises(InvalidInput):
-        await memory.consolidate(**said)
+        await memory.govern.consolidate(**said)
 
     assert await size(memory) == before
 
@@ -134,18 +135,18 @@ async def test_what_is_to_be_included_is_a_list_of_names(memory: Memory[Any], in
     for read in (
         lambda: memory.get("one", include=include),
         lambda: memory.list(include=include),
-        lambda: memory.search("email", include=include),
+        lambda: memory.list(text="email", include=include),
     ):
         with pytest.raises(InvalidFilter):
             await read()
 
 
-@pytest.mark.parametrize("at_size", ["3", 1.0, True, -1, [3]], ids=str)
-async def test_the_size_of_a_journal_is_a_number(memory: Memory[Any], at_size: Any) -> None:
+@pytest.mark.parametrize("at", ["3", 1.0, True, -1, [3], 2**60, "yesteryear"], ids=str)
+async def test_then_is_a_time_or_the_number_of_an_entry(memory: Memory[Any], at: Any) -> None:
     with pytest.raises(InvalidFilter):
-        await memory.get("one", at_size=at_size)
+        await memory.get("one", at=at)
     with pytest.raises(InvalidFilter):
-        await memory.list(at_size=at_size)
+        await memory.list(at=at)
 
 
 @pytest.mark.parametrize("subject", ["\udcff", "", "\u200b", 7, "x\x00"], ids=ascii)
@@ -160,17 +161,22 @@ async def test_a_filter_that_asks_for_more_than_can_be_answered_is_refused(
     memory: Memory[Any], given: dict[str, Any]
 ) -> None:
     await memory.remember("The customer prefers email", subject="user/2")
-    for read in (memory.list, memory.records.query):
+    for read in (
+        lambda: memory.list(**given),
+        lambda: memory.list(text="email", **given),
+        lambda: memory.recall("email", top_k=1, **given),
+        lambda: memory.records.query(MemoryFilter(**given)),
+    ):
         with pytest.raises(UnknownFilterKey):
-            await read(MemoryFilter(**given))
+            await read()
 
 
 async def test_a_list_without_a_limit_is_all_of_it(memory: Memory[Any]) -> None:
     await memory.remember_many([f"note {n}" for n in range(102)])
 
     assert len(await memory.list()) == 102
-    assert len(await memory.list(MemoryFilter())) == 102
-    assert len(await memory.list(MemoryFilter(limit=100))) == 100
+    assert len(await memory.list(text="note")) == 102
+    assert len(await memory.list(limit=100)) == 100
 
 
 async def test_a_message_repeats_a_part_of_what_was_given(memory: Memory[Any]) -> None:
@@ -179,7 +185,7 @@ async def test_a_message_repeats_a_part_of_what_was_given(memory: Memory[Any]) -
     for call in (
         lambda: memory.remember("x", valid_from=long),
         lambda: memory.history(long),
-        lambda: memory.list(MemoryFilter.model_validate({long: 1})),
+        lambda: memory.list(**cast("Any", {long: 1})),
         lambda: memory.records.update(long, {"a": 1}),
         lambda: memory.remember({long: object()}),
     ):
@@ -199,7 +205,7 @@ async def test_names_in_data_are_searched_and_shown(memory: Memory[Any]) -> None
     assert [one.data for one in found] == [data]
     for line in ("> customer: Kim", "> smoker: false", "> max_discount: 20"):
         assert line in found.framed
-    assert len(await memory.search("refund allowed")) == 1
+    assert len(await memory.list(text="refund allowed")) == 1
 
 
 async def test_a_source_says_nothing_of_trust(memory: Memory[Any]) -> None:

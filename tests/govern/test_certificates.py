@@ -7,10 +7,12 @@ import pytest
 import memoranda
 from memoranda import Memory
 from memoranda.journeys.audit.export import export_log
+from memoranda.journeys.govern.certificate import ErasureCounts
 from memoranda.journeys.govern.receipts import Receipt
 from memoranda.kernel.errors import RecordNotFound
 from memoranda.ledger.log import read_log
 from memoranda.ledger.validate_events import validate_log
+from tests.handles import inside
 
 pytestmark = [pytest.mark.anyio, pytest.mark.rule("GOV-FORGET")]
 
@@ -18,21 +20,23 @@ pytestmark = [pytest.mark.anyio, pytest.mark.rule("GOV-FORGET")]
 async def test_asking_again_gives_the_same_certificate(memory: Memory[Any]) -> None:
     one = (await memory.remember("Kim likes tea", source="doc/1", tags=["a"], subject="kim")).id
     two = (await memory.remember("Kim likes rice", source="doc/2", subject="kim")).id
-    made = await memory.consolidate([one, two], "Kim likes both", justification="same person")
+    made = await memory.govern.consolidate(
+        [one, two], "Kim likes both", justification="same person"
+    )
     assert isinstance(made, Receipt)
     found = await memory.recall("tea", top_k=1)
     before = await memory.remember("an entry before", id="other")
     first = await memory.erase(one, reason="asked for", cause="user_request")
     await memory.erase(before.id, reason="another one")
     await memory.remember("an entry after")
-    size = (await memory._ledger.head()).size
+    size = (await inside(memory)._ledger.head()).size
 
     assert await memory.erase(one, reason="asked again", cause="policy") == first
     assert await memory.erase(made.id, reason="it went with the other") == first
     assert await memory.erase(found.trace_id, reason="so did this") == first
     assert await memory.erase(one, reason="dry", dry_run=True) == first
     assert (first.counts.objects, first.counts.traces) == (2, 1)
-    assert (await memory._ledger.head()).size == size
+    assert (await inside(memory)._ledger.head()).size == size
     with pytest.raises(RecordNotFound):
         await memory.erase("nowhere", reason="r")
 
@@ -64,6 +68,42 @@ async def test_a_whole_scope_of_many_portions_has_one_certificate(opens: Any) ->
         assert await memory.erase(ids[-1], reason="again") == first
 
 
+async def test_a_whole_scope_that_was_erased_has_the_same_certificate_until_something_is_written(
+    memory: Memory[Any],
+) -> None:
+    await memory.remember("Kim likes tea", subject="kim", tags=["a"])
+    await memory.recall("tea", top_k=1)
+    first = await memory.erase(whole_scope=True, reason="the end")
+    await memory.maintain.reindex()  # which is noted, and nothing that could be erased
+    size = (await inside(memory)._ledger.head()).size
+
+    assert await memory.erase(whole_scope=True, reason="again", cause="policy") == first
+    assert await memory.erase(whole_scope=True, reason="dry", dry_run=True) == first
+    assert (await inside(memory)._ledger.head()).size == size
+    assert first.counts.objects == first.counts.traces == 1
+
+    await memory.recall("tea", top_k=1)
+    second = await memory.erase(whole_scope=True, reason="a question was asked")
+
+    assert (second.reason, second.counts.objects, second.counts.traces) == (
+        "a question was asked", 0, 1,
+    )  # fmt: skip
+    assert await memory.erase(whole_scope=True, reason="again") == second
+
+
+async def test_one_that_is_empty_for_other_reasons_has_a_certificate_of_nothing(
+    memory: Memory[Any],
+) -> None:
+    never = await memory.erase(whole_scope=True, reason="there is nothing")
+    one = (await memory.remember("the only one")).id
+    await memory.erase(one, reason="asked for")
+    after = await memory.erase(whole_scope=True, reason="nothing is left")
+
+    for certificate in (never, after):
+        assert (certificate.counts, certificate.tombstones) == (ErasureCounts(), [])
+    assert after.reason == "nothing is left"
+
+
 @pytest.mark.backend("sqlite")
 async def test_an_erasure_that_landed_is_certified_while_somebody_reads(tmp_path: Any) -> None:
     path = tmp_path / "memory.db"
@@ -73,21 +113,21 @@ async def test_an_erasure_that_landed_is_certified_while_somebody_reads(tmp_path
     ):
         await memory.remember("a secret", id="x")
         await memory.remember("others")
-        async with other._ledger.snapshot() as snapshot:
+        async with inside(other)._ledger.snapshot() as snapshot:
             await snapshot.head()
             certificate = await memory.erase("x", reason="asked for")
 
             assert certificate.counts.objects == 1
             assert not certificate.is_scrubbed
-            assert "erase --scrub" in str(certificate.to_do)
-            assert certificate.document["scrubbed"] is False
-            assert certificate.document["to_do"] == certificate.to_do
+            assert "maintain scrub" in str(certificate.to_do)
+            assert certificate.to_wire()["scrubbed"] is False
+            assert certificate.to_wire()["toDo"] == certificate.to_do
             assert await memory.get("x") is None
 
         again = await memory.erase("x", reason="again")
         assert (again.is_scrubbed, again.to_do) == (True, None)
         assert again.tombstones == certificate.tombstones
-        assert "to_do" not in again.document
+        assert "toDo" not in again.to_wire()
     assert b"a secret" not in path.read_bytes()
 
 
@@ -97,13 +137,15 @@ async def test_the_log_is_valid_after_the_input_of_a_consolidation_was_erased(
 ) -> None:
     one = (await memory.remember("Kim likes tea", source="doc/1")).id
     two = (await memory.remember("Kim likes rice", source="doc/2")).id
-    made = await memory.consolidate([one, two], "Kim likes both", justification="a word of it")
+    made = await memory.govern.consolidate(
+        [one, two], "Kim likes both", justification="a word of it"
+    )
     assert isinstance(made, Receipt)
     await memory.update(made.id, "Kim likes both, a lot", source="doc/3")
 
     await memory.erase(one, reason="asked for")
 
-    log = b"".join([line async for line in export_log(memory._ledger)])
+    log = b"".join([line async for line in export_log(inside(memory)._ledger)])
     assert validate_log(log) == []
     events = read_log(log).documents
     (event,) = [event for event in events if event["event_type"] == "consolidate"]

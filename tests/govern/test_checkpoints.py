@@ -8,11 +8,12 @@ from memoranda.app.audit import verify_database
 from memoranda.journeys.audit.checkpoints import Seal, root_at
 from memoranda.ledger.checkpoint import Checkpoint, parse_checkpoint
 from tests.govern.conftest import Opens
+from tests.handles import inside
 from tests.patience import PATIENCE
 
 
 async def newest(memory: Memory[Any]) -> Checkpoint | None:
-    notes = await memory._ledger.notes()
+    notes = await inside(memory)._ledger.notes()
     return parse_checkpoint(notes[0]).checkpoint if notes else None
 
 
@@ -32,9 +33,9 @@ async def test_one_is_made_after_so_many_entries(opens: Opens) -> None:
 
         made = await first_made(memory)
 
-        head = await memory._ledger.head()
+        head = await inside(memory)._ledger.head()
         assert (made.origin, made.size) == (head.origin, head.size)
-        assert made.root == await root_at(memory._ledger, made.size)
+        assert made.root == await root_at(inside(memory)._ledger, made.size)
 
 
 async def test_one_is_made_after_so_much_time(opens: Opens) -> None:
@@ -51,9 +52,9 @@ async def test_one_is_made_at_the_end_and_none_where_nothing_came(opens: Opens) 
         made = await newest(memory)
         assert made is not None
         assert made.size == receipt.size
-        before = await memory._ledger.notes()
+        before = await inside(memory)._ledger.notes()
     async with opens() as memory:
-        assert await memory._ledger.notes() == before
+        assert await inside(memory)._ledger.notes() == before
 
 
 async def test_the_directory_names_every_scope_that_has_one(opens: Opens, url: str) -> None:

@@ -16,6 +16,7 @@ from memoranda.outside.anchors import FileAnchor
 from tests.govern.conftest import Opens
 from tests.govern.judging import audited, breaks, fact
 from tests.govern.reading import events
+from tests.handles import inside
 
 
 async def logged(memory: Memory[Any]) -> list[dict[str, Any]]:
@@ -51,7 +52,7 @@ async def test_the_first_model_of_a_role_is_declared_by_its_use_and_that_is_logg
         await memory.remember("x")
     async with opens(models={"chat": "large-1"}) as memory:
         await memory.remember("y")
-        policy = (await memory.status()).policies["models"]
+        policy = (await memory.govern.status()).policies["models"]
         declared = [e for e in await events(memory) if e["memory_object_id"] == "policy/models"]
 
     assert policy.rules == {"roles": {"embedder": ["mini-1"], "chat": ["large-1"]}}
@@ -63,7 +64,7 @@ async def test_the_first_model_of_a_role_is_declared_by_its_use_and_that_is_logg
 async def test_a_declared_set_of_models_may_be_used_in_any_order(opens: Opens) -> None:
     both = Policy("models", 2, {"roles": {"embedder": ["mini-1", "mini-2"]}})
     async with opens() as memory:
-        await memory.change_policy(both, reason="one for each machine")
+        await memory.govern.change_policy(both, reason="one for each machine")
     for model in ("mini-2", "mini-1", "mini-2"):
         async with opens(models={"embedder": model}) as memory:
             assert await breaks(memory) == []
@@ -82,7 +83,9 @@ async def test_a_re_audit_excuses_a_change_once_and_never_the_same_change_again(
             assert len(await breaks(memory)) == 1, f"{model}, at turn {turn}"
             await audited(memory)
             assert await breaks(memory) == []
-            assert (await memory.status()).policies["models"].rules["roles"] == {"chat": [model]}
+            assert (await memory.govern.status()).policies["models"].rules["roles"] == {
+                "chat": [model]
+            }
         async with opens(models={"chat": model}) as memory:
             assert await breaks(memory) == [], "what was audited may be used"
 
@@ -98,7 +101,7 @@ async def test_while_a_break_stands_nothing_is_returned_for_factual_use(opens: O
         with pytest.raises(ConformanceBroken):
             await memory.list(factual=True)
         with pytest.raises(ConformanceBroken):
-            await memory.search("x", factual=True)
+            await memory.list(text="x", factual=True)
         assert await memory.get(id) is not None, "other reading goes on"
 
         await audited(memory, "audit/7")
@@ -132,11 +135,11 @@ async def test_only_what_is_judged_factual_is_for_factual_use(
 async def test_a_policy_changes_by_a_logged_event_and_then_breaks_nothing(opens: Opens) -> None:
     policy = Policy("source_hierarchy", 2, {"order": ["https://law.example/"]})
     async with opens() as memory:
-        await memory.change_policy(policy, reason="the law comes first")
+        await memory.govern.change_policy(policy, reason="the law comes first")
         with pytest.raises(InvalidPolicy):
-            await memory.change_policy(policy, reason="the same version again")
+            await memory.govern.change_policy(policy, reason="the same version again")
     async with opens() as memory:
-        status = await memory.status()
+        status = await memory.govern.status()
         event = (await events(memory))[-1]
 
     assert status.breaks == {}
@@ -180,15 +183,15 @@ async def test_an_index_that_is_another_one_without_a_logged_rebuild_is_a_break(
     monkeypatch.setattr(reindex, "SMALL", 0)
     async with opens() as memory:
         await memory.remember("x")
-        assert (await memory.reindex()).objects == 1
+        assert (await memory.maintain.reindex()).objects == 1
     async with opens() as memory:
         unlogged = Unit("system:somebody", 0, lambda _: [], tokenizer="another")
-        await memory._ledger.commit(unlogged)
+        await inside(memory)._ledger.commit(unlogged)
 
     async with opens() as memory:
         (why,) = await breaks(memory)
         assert "index" in why
-        await memory.reindex()
+        await memory.maintain.reindex()
         await audited(memory)
         assert await breaks(memory) == []
     async with opens() as memory:
@@ -199,8 +202,8 @@ async def test_an_index_that_is_another_one_without_a_logged_rebuild_is_a_break(
 async def test_how_an_index_was_built_names_all_that_went_into_it(opens: Opens) -> None:
     async with opens() as memory:
         await memory.remember("x")
-        await memory.reindex()
-        state = await memory._conformance.state()
+        await memory.maintain.reindex()
+        state = await inside(memory)._conformance.state()
 
     assert state.fingerprint is not None
     built = str(state.fingerprint.index)
@@ -225,7 +228,7 @@ async def test_a_log_that_is_shorter_than_its_anchor_is_a_break_logged_once(
     seal = Seal(anchors=[FileAnchor(elsewhere / "anchor")])
     async with memoranda.open(url, scope=scope, seal=seal) as memory:
         await memory.remember("x")
-        origin = (await memory._ledger.head()).origin
+        origin = (await inside(memory)._ledger.head()).origin
     note = (elsewhere / "anchor").read_text()
     assert origin in note
     forged = Seal(anchors=[FileAnchor(elsewhere / "forged")])
@@ -241,13 +244,13 @@ async def test_a_log_that_is_shorter_than_its_anchor_is_a_break_logged_once(
         assert len(await logged(memory)) == 1
         report = await memory.verify()
         assert len(await logged(memory)) == 1, "verify finds what was found"
-        await memory.record_audit(
+        await memory.govern.record_audit(
             "audit/1", report=report, reason="the anchor was forged", accept=["anchor"]
         )
         assert await breaks(memory) == []
     async with memoranda.open(url, scope=scope, seal=forged) as memory:
         assert await breaks(memory) == []
-        status = await memory.status()
+        status = await memory.govern.status()
 
     assert "log" in why
     assert [one.verdict for one in status.anchors][:1] == ["forked"]
@@ -261,4 +264,4 @@ async def test_an_anchor_that_can_not_be_reached_fails_no_write(
     async with memoranda.open(url, scope=scope, seal=seal) as memory:
         receipt = await memory.remember("x")
         assert await memory.get(receipt.id) is not None
-        assert (await memory.status()).unreachable
+        assert (await memory.govern.status()).unreachable

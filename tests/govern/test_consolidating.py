@@ -13,6 +13,7 @@ from memoranda.ledger.object import unsealed
 from memoranda.testkit.simulators import FrozenClock
 from tests.govern.conftest import Opens
 from tests.govern.reading import events, objects
+from tests.handles import inside
 
 
 async def two(memory: Memory[Any], **facts: Any) -> tuple[str, str]:
@@ -27,7 +28,7 @@ async def test_a_consolidation_keeps_its_inputs_and_names_all_sources(
 ) -> None:
     one, other = await two(memory)
 
-    receipt = await memory.consolidate(
+    receipt = await memory.govern.consolidate(
         [one, other], "Kim likes tea and rice", justification="one person", verdict="Inference"
     )
 
@@ -49,7 +50,9 @@ async def test_a_consolidation_keeps_its_inputs_and_names_all_sources(
 @pytest.mark.rule("GOV-CONS-4")
 async def test_the_event_of_a_consolidation_rebuilds_it(memory: Memory[Any]) -> None:
     one, other = await two(memory)
-    await memory.consolidate([one, other], "Kim likes tea and rice", justification="one person")
+    await memory.govern.consolidate(
+        [one, other], "Kim likes tea and rice", justification="one person"
+    )
 
     event = (await events(memory))[-1]
     first, second, output = await objects(memory)
@@ -68,20 +71,20 @@ async def test_an_input_without_a_source_is_refused_and_nothing_is_written(
 ) -> None:
     one, _ = await two(memory)
     bare = await memory.remember("no source", verdict="Inference")
-    head = await memory._ledger.head()
+    head = await inside(memory)._ledger.head()
 
-    refused = await memory.consolidate([one, bare.id], "both", justification="j")
+    refused = await memory.govern.consolidate([one, bare.id], "both", justification="j")
 
     assert isinstance(refused, Refusal)
     assert "GOV-CONS-5" in {failure.rule for failure in refused.failures}
-    assert await memory._ledger.head() == head
+    assert await inside(memory)._ledger.head() == head
 
 
 @pytest.mark.rule("GOV-CONS-5")
 async def test_every_gate_that_fails_is_named(memory: Memory[Any]) -> None:
     bare = await memory.remember("no source")
 
-    refused = await memory.consolidate([bare.id], "x", justification=" ", verdict="Factual")
+    refused = await memory.govern.consolidate([bare.id], "x", justification=" ", verdict="Factual")
 
     assert isinstance(refused, Refusal)
     assert refused.gates == ("A", "B", "E")
@@ -93,7 +96,7 @@ async def test_a_consolidation_holds_only_while_all_of_its_inputs_do(
 ) -> None:
     one, other = await two(memory, valid_from=clock.at, valid_to=clock.at + 1_000)
 
-    receipt = await memory.consolidate([one, other], "both", justification="j")
+    receipt = await memory.govern.consolidate([one, other], "both", justification="j")
 
     assert not isinstance(receipt, Refusal)
     found = await memory.get(receipt.id)
@@ -105,7 +108,7 @@ async def test_what_is_not_there_can_not_be_consolidated(memory: Memory[Any]) ->
     one, _ = await two(memory)
 
     with pytest.raises(RecordNotFound):
-        await memory.consolidate([one, "nowhere"], "x", justification="j")
+        await memory.govern.consolidate([one, "nowhere"], "x", justification="j")
 
 
 # -------------------------------------------------------------------------- approval
@@ -115,15 +118,15 @@ async def test_only_somebody_who_contributed_nothing_may_approve(opens: Opens) -
     async with opens(actor="agent:a") as writer:
         one, other = await two(writer)
     async with opens(actor="human:editor") as editor:
-        made = await editor.consolidate([one, other], "both", justification="j")
+        made = await editor.govern.consolidate([one, other], "both", justification="j")
         assert not isinstance(made, Refusal)
         with pytest.raises(ApprovalRefused):
-            await editor.approve(made.id, reason="looks right")
+            await editor.govern.approve(made.id, reason="looks right")
     async with opens(actor="agent:a") as writer:
         with pytest.raises(ApprovalRefused):
-            await writer.approve(made.id, reason="looks right")
+            await writer.govern.approve(made.id, reason="looks right")
     async with opens(actor="human:boss") as boss:
-        await boss.approve(made.id, reason="checked with Kim")
+        await boss.govern.approve(made.id, reason="checked with Kim")
         found = await boss.get(made.id)
 
     assert found is not None
@@ -134,8 +137,8 @@ async def test_a_summary_of_something_untrusted_stays_so(opens: Opens) -> None:
     async with opens(actor="agent:a") as writer:
         one, other = await two(writer)
     async with opens(actor="human:boss") as boss:
-        await boss.approve(one, reason="checked")
-        made = await boss.consolidate([one, other], "both", justification="j")
+        await boss.govern.approve(one, reason="checked")
+        made = await boss.govern.consolidate([one, other], "both", justification="j")
         assert not isinstance(made, Refusal)
         found = await boss.get(made.id)
 
@@ -146,7 +149,7 @@ async def test_a_summary_of_something_untrusted_stays_so(opens: Opens) -> None:
 @pytest.mark.rule("GOV-TYPE")
 async def test_a_consolidation_that_is_changed_stays_marked(memory: Memory[Any]) -> None:
     one, other = await two(memory)
-    made = await memory.consolidate([one, other], "both", justification="j")
+    made = await memory.govern.consolidate([one, other], "both", justification="j")
     assert not isinstance(made, Refusal)
 
     await memory.update(made.id, "both, reworded", keep_sources=True, reason="a typing error")

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 import memoranda
-from memoranda import Memory
-from memoranda.app.audit import verify_database
+from memoranda import Memory, MemoryFilter
+from memoranda.app.audit import export_memory_log, export_memory_objects, verify_database
 from memoranda.identity import decode
 from memoranda.journeys.audit.whole import Audit
 from memoranda.kernel.errors import AuditRefused, ConformanceBroken, EntryDamaged, PolicyRefused
@@ -14,6 +14,7 @@ from memoranda.ledger.policy import Policy
 from tests.govern.conftest import Opens, Tampers
 from tests.govern.judging import audited, breaks, fact
 from tests.govern.reading import events
+from tests.handles import inside
 
 pytestmark = pytest.mark.rule("GOV-BREAK")
 
@@ -106,7 +107,7 @@ async def test_who_can_t_write_reports_damage_and_says_that_it_is_not_on_record(
 ) -> None:
     async with opens() as memory:
         await memory.remember("the limit is 100 euro")
-        size = (await memory._ledger.head()).size
+        size = (await inside(memory)._ledger.head()).size
     edited(tampers, scope, b"100", b"900")
     last = await _edited_model(opens)
     joined = "&" if "?" in url else "?"
@@ -121,14 +122,14 @@ async def test_who_can_t_write_reports_damage_and_says_that_it_is_not_on_record(
             await memory.list(factual=True)
     async with opens() as memory:
         assert await breaks(memory) == [], "nothing was written"
-        assert (await memory._ledger.head()).size == last > size
+        assert (await inside(memory)._ledger.head()).size == last > size
 
 
 async def _edited_model(opens: Opens) -> int:
     """The scope declares a model; how many entries it has then."""
     async with opens(models={"chat": "1"}) as memory:
         await memory.remember("y")
-        return int((await memory._ledger.head()).size)
+        return int((await inside(memory)._ledger.head()).size)
 
 
 # ---------------------------------------------------------- what stands can't be wiped
@@ -158,7 +159,7 @@ async def test_a_break_whose_own_words_were_damaged_stands_all_the_same(
         await memory.remember("x")
     async with opens(models={"chat": "2"}) as memory:
         await memory.remember("y")
-        (seq,) = [one.seq for one in (await memory._conformance.state()).standing.values()]
+        (seq,) = [one.seq for one in (await inside(memory)._conformance.state()).standing.values()]
     removed(tampers, scope, seq, "bodies")
 
     for _ in range(2):
@@ -177,7 +178,7 @@ async def test_a_log_that_lost_its_end_is_one_break_however_often_it_is_opened(
     async with opens() as memory:
         kept = await fact(opens, memory, "the limit is 100 euro")
         await memory.remember("the last word")
-        last = (await memory._ledger.head()).size - 1
+        last = (await inside(memory)._ledger.head()).size - 1
     removed(tampers, scope, last, "entries", "bodies")
 
     for _ in range(5):
@@ -213,7 +214,7 @@ async def test_a_re_audit_accepts_damage_by_its_entry_and_lifts_the_rest(
     async with opens() as memory:
         whole = await fact(opens, memory, "the limit is 500 euro")
         hurt = await fact(opens, memory, "the price is 100 euro")
-        (seq,) = [past.seq for past in (await memory._ledger.versions(hurt))[-1:]]
+        (seq,) = [past.seq for past in (await inside(memory)._ledger.versions(hurt))[-1:]]
     with tampers() as tables:
         (journal,) = tables.rows("journals", scope=scope)
         where = {"journal": journal["number"], "seq": seq}
@@ -223,16 +224,16 @@ async def test_a_re_audit_accepts_damage_by_its_entry_and_lifts_the_rest(
     async with opens(actor="human:auditor") as memory:
         report = await memory.verify()
         with pytest.raises(AuditRefused) as caught:
-            await memory.record_audit("audit/1", report=report, reason="looked at")
+            await memory.govern.record_audit("audit/1", report=report, reason="looked at")
         assert caught.value.code == "record.audit_refused"
         assert str(seq) in str(caught.value)
         with pytest.raises(AuditRefused):
-            await memory.record_audit(
+            await memory.govern.record_audit(
                 "audit/1", report=report, reason="looked at", accept=[seq, seq + 999]
             )
         assert len(await breaks(memory)) == 1
 
-        await memory.record_audit("audit/1", report=report, reason="looked at", accept=[seq])
+        await memory.govern.record_audit("audit/1", report=report, reason="looked at", accept=[seq])
 
         assert await breaks(memory) == []
         assert await memory.get(whole, factual=True) is not None
@@ -244,10 +245,10 @@ async def test_a_re_audit_accepts_damage_by_its_entry_and_lifts_the_rest(
         again = await memory.verify()
         assert (again.is_sound, again.recorded) == (False, True)
         assert await breaks(memory) == [], "it was accepted, once and for all"
-        await memory.record_audit("audit/2", report=again, reason="and nothing new")
+        await memory.govern.record_audit("audit/2", report=again, reason="and nothing new")
         await memory.erase(hurt, reason="it can't be read any more")
         assert [one.id for one in await memory.list(factual=True)] == [whole]
-        assert [one.id for one in await memory.search("euro", factual=True)] == [whole]
+        assert [one.id for one in await memory.list(text="euro", factual=True)] == [whole]
 
 
 async def test_what_a_re_audit_rests_on_stands_in_the_journal(opens: Opens) -> None:
@@ -255,8 +256,8 @@ async def test_what_a_re_audit_rests_on_stands_in_the_journal(opens: Opens) -> N
         await memory.remember("x")
     async with opens(models={"chat": "2"}) as memory:
         report = await memory.verify()
-        receipt = await memory.record_audit("audit/1", report=report, reason="looked at")
-        (stored,) = await memory._ledger.entries_at([receipt.size - 1])
+        receipt = await memory.govern.record_audit("audit/1", report=report, reason="looked at")
+        (stored,) = await inside(memory)._ledger.entries_at([receipt.size - 1])
 
     assert stored.body is not None
     document = decode(stored.body)
@@ -282,7 +283,7 @@ async def test_a_report_that_is_not_of_the_present_journal_is_refused(
 
         async def refused(report: Audit) -> str:
             with pytest.raises(AuditRefused) as caught:
-                await memory.record_audit("audit/1", report=report, reason="looked at")
+                await memory.govern.record_audit("audit/1", report=report, reason="looked at")
             return str(caught.value)
 
         assert "verify again" in await refused(old)
@@ -299,7 +300,7 @@ async def test_a_break_that_came_after_the_report_stands(opens: Opens) -> None:
         report = await memory.verify()
         async with opens(models={"chat": "3"}) as other:
             await other.verify()  # which logs what was found at opening
-        await memory.record_audit("audit/1", report=report, reason="looked at")
+        await memory.govern.record_audit("audit/1", report=report, reason="looked at")
         (why,) = await breaks(memory)
 
     assert "chat 3" in why
@@ -310,7 +311,7 @@ async def test_what_was_mended_and_is_damaged_again_is_a_break_again(
 ) -> None:
     async with opens() as memory:
         await memory.remember_many([f"number {n}" for n in range(600)])
-        await memory.reindex()
+        await memory.maintain.reindex()
 
     for turn in (1, 2):
         with tampers() as tables:
@@ -322,7 +323,7 @@ async def test_what_was_mended_and_is_damaged_again_is_a_break_again(
             await memory.verify()
             assert len(await breaks(memory)) == 1
             assert await logged(memory) == turn
-            await memory.reindex()
+            await memory.maintain.reindex()
             await audited(memory)
             assert await breaks(memory) == []
 
@@ -335,11 +336,11 @@ async def test_an_agent_can_t_record_a_re_audit_unless_the_policy_lets_it(opens:
         with pytest.raises(AuditRefused):
             await audited(memory)
         with pytest.raises(PolicyRefused) as caught:
-            await memory.change_policy(allowed, reason="I say so")
+            await memory.govern.change_policy(allowed, reason="I say so")
         assert caught.value.code == "record.policy_refused"
         assert len(await breaks(memory)) == 1
         async with opens(actor="human:boss") as boss:
-            await boss.change_policy(allowed, reason="it may")
+            await boss.govern.change_policy(allowed, reason="it may")
         await audited(memory)
         assert await breaks(memory) == []
 
@@ -356,3 +357,65 @@ async def test_why_tells_without_proofs_where_an_entry_is_gone(
     async with opens() as memory:
         why = await memory.why("left")
         assert (why.parts[0].known["content"], why.proof) == ("left", None)
+
+
+@pytest.mark.rule("R-2", "GOV-LOG")
+async def test_what_is_not_as_it_was_written_is_exported_under_no_new_hash(
+    opens: Opens, url: str, scope: str, tampers: Tampers
+) -> None:
+    async with opens() as memory:
+        await memory.remember("the limit is 100", id="limit")
+        await memory.remember("a secret", id="gone")
+        await memory.erase("gone", reason="asked for")
+    before = [decode(line) async for line in export_memory_log(url, scope)]
+    seq = edited(tampers, scope, b"100", b"900")
+
+    with pytest.raises(EntryDamaged) as caught:
+        [line async for line in export_memory_objects(url, scope)]
+    after = [decode(line) async for line in export_memory_log(url, scope)]
+
+    assert (caught.value.entry, caught.value.code) == (seq, "store.entry_damaged")
+    damaged = [one for one in after if one not in before]
+    assert [one["memory_object_id"] for one in damaged] == ["[damaged]"]
+    assert damaged[0].get("new_hash") is None
+
+
+async def test_an_object_that_is_gone_and_was_not_erased_is_not_passed_over(
+    opens: Opens, url: str, scope: str, tampers: Tampers
+) -> None:
+    async with opens() as memory:
+        kept = await memory.remember("something")
+    removed(tampers, scope, kept.size - 1, "bodies")
+
+    with pytest.raises(EntryDamaged):
+        [line async for line in export_memory_objects(url, scope)]
+
+
+async def test_ids_counts_and_tags_read_no_body(opens: Opens, scope: str, tampers: Tampers) -> None:
+    async with opens() as memory:
+        one = await memory.remember("the limit is 100 euro", tags=["limit/eu"], subject="kim")
+    edited(tampers, scope, b"100", b"900")
+
+    async with opens() as memory:
+        filter = MemoryFilter(tag_prefix="limit/", subject="kim")
+        assert await memory.records.ids(filter) == [one.id]
+        assert await memory.records.count(filter) == 1
+        assert await memory.records.tags("limit/") == {"limit/eu": 1}
+        with pytest.raises(EntryDamaged):
+            await memory.records.query(filter)
+
+
+@pytest.mark.parametrize("selector", ["context", "recent"])
+async def test_a_recall_by_conditions_says_what_it_could_not_judge(
+    opens: Opens, scope: str, tampers: Tampers, selector: str
+) -> None:
+    async with opens() as memory:
+        await memory.remember({"limit": "100 euro"})
+        whole = await memory.remember({"limit": "200 euro"})
+    edited(tampers, scope, b"100", b"900")
+
+    async with opens() as memory:
+        where = {"data.limit": {"$exists": True}}
+        found = await memory.recall("limit", top_k=5, selector=selector, where=where)
+
+    assert (found.outcome, [item.id for item in found]) == ("degraded", [whole.id])

@@ -88,12 +88,12 @@ async def told(desk: Desk) -> Story:
         await desk.act("ask", record.id),
         await desk.act("add"),
     ]
-    await memory.branch("heir", at=touched[-1].world)
+    await memory.worlds.branch("heir", at=touched[-1].world)
     touched += [
         await desk.act("add", branch="heir"),
         await desk.act("fail", record.id, branch="heir"),
     ]
-    await memory.branch("clean", at=before.world)
+    await memory.worlds.branch("clean", at=before.world)
     untouched = [before, await desk.act("learn", other.id, branch="clean")]
     try:
         await desk.asking.update(record.id, {"likes": f"{CANARY} anew"}, idempotency_key="k-up")
@@ -167,7 +167,7 @@ async def test_a_record_goes_with_every_run_that_used_it_or_came_after_one(
     assert (done.counts.objects, done.counts.proposals) == (1, 1)
     assert (done.counts.contexts, done.counts.effects, done.counts.snapshots) == (5, 1, 6)
     assert_in_no_byte(url, tmp_path)
-    assert [one.proposal.proposal_id for one in await desk.asking.inbox()] == []
+    assert [one.proposal.proposal_id for one in await desk.asking.inbox.list()] == []
 
 
 async def test_what_was_erased_answers_that_it_was(desk: Desk) -> None:
@@ -177,30 +177,30 @@ async def test_what_was_erased_answers_that_it_was(desk: Desk) -> None:
 
     for run in story.touched:
         with pytest.raises(WorldErased):
-            await memory.restore(run.execution_key)
-        assert (await memory.replay(run.execution_key)).verdict == "erased"
+            await memory.worlds.restore(run.execution_key)
+        assert (await memory.worlds.replay(run.execution_key)).verdict == "erased"
         assert erased_in(await memory.why(run.execution_key))
     with pytest.raises(WorldErased):
-        await memory.restore(story.touched[0].world)
+        await memory.worlds.restore(story.touched[0].world)
     with pytest.raises(WorldErased):
-        await memory.standing(story.proposal)
+        await memory.worlds.standing(story.proposal)
     assert erased_in(await memory.why(story.proposal))
 
 
 async def test_what_did_not_use_it_stays_byte_for_byte(desk: Desk) -> None:
     story = await told(desk)
     memory = desk.memory
-    kept = [await memory.restore(run.execution_key) for run in story.untouched]
+    kept = [await memory.worlds.restore(run.execution_key) for run in story.untouched]
     await memory.erase(story.id, reason="asked")
 
-    assert [await memory.restore(run.execution_key) for run in story.untouched] == kept
+    assert [await memory.worlds.restore(run.execution_key) for run in story.untouched] == kept
     for run in story.untouched:
-        assert (await memory.replay(run.execution_key)).verdict == "same"
+        assert (await memory.worlds.replay(run.execution_key)).verdict == "same"
         assert not erased_in(await memory.why(run.execution_key))
-    assert {one.name: one.world for one in await memory.branches()} == {
+    assert {one.name: one.world for one in await memory.worlds.branches()} == {
         "main": story.untouched[0].world,
         "clean": story.untouched[1].world,
-        "system": next(one.world for one in await memory.branches() if one.name == "system"),
+        "system": next(one.world for one in await memory.worlds.branches() if one.name == "system"),
     }
 
 
@@ -236,13 +236,13 @@ async def test_an_execution_goes_with_what_came_after_it(desk: Desk) -> None:
 
     assert done.counts.objects == 0
     assert (done.counts.proposals, done.counts.contexts, done.counts.effects) == (0, 4, 1)
-    assert (await desk.memory.restore(story.touched[0].execution_key)).data["notes"] != []
+    assert (await desk.memory.worlds.restore(story.touched[0].execution_key)).data["notes"] != []
     with pytest.raises(WorldErased):
-        await desk.memory.restore(story.touched[1].execution_key)
+        await desk.memory.worlds.restore(story.touched[1].execution_key)
 
 
 async def test_a_proposal_goes_with_its_execution(desk: Desk, url: str, tmp_path: Path) -> None:
-    run = await desk.memory.act("note", {"text": CANARY}, trace=CANARY, idempotency_key="k")
+    run = await desk.memory.act("note", {"text": CANARY}, reason=CANARY, idempotency_key="k")
 
     done = await checked(desk, url, id=run.proposal_id)
 
@@ -250,18 +250,18 @@ async def test_a_proposal_goes_with_its_execution(desk: Desk, url: str, tmp_path
     assert done.counts.retries == 1
     assert_in_no_byte(url, tmp_path)
     with pytest.raises(WorldErased):
-        await desk.memory.standing(run.proposal_id)
+        await desk.memory.worlds.standing(run.proposal_id)
     with pytest.raises(WorldErased):
-        await desk.memory.restore(str(run.execution_key))
+        await desk.memory.worlds.restore(str(run.execution_key))
     assert erased_in(await desk.memory.why(run.proposal_id))
 
 
 async def test_a_proposal_that_waits_leaves_the_inbox(desk: Desk, url: str) -> None:
-    proposed = await desk.asking.propose("note", {"text": CANARY})
+    proposed = await desk.asking.worlds.propose("note", {"text": CANARY})
 
     await checked(desk, url, id=proposed.proposal_id)
 
-    assert await desk.asking.inbox() == []
+    assert await desk.asking.inbox.list() == []
 
 
 async def test_whoever_erases_a_run_again_gets_the_first_certificate(desk: Desk) -> None:
@@ -281,7 +281,7 @@ async def test_a_person_goes_with_the_runs_that_used_what_is_known_of_them(
     assert done.counts.objects == 1
     assert done.counts.contexts == 5
     assert_in_no_byte(url, tmp_path)
-    assert (await desk.memory.replay(story.untouched[1].execution_key)).verdict == "same"
+    assert (await desk.memory.worlds.replay(story.untouched[1].execution_key)).verdict == "same"
 
 
 # -------------------------------------------------------------------- a whole scope
@@ -305,15 +305,15 @@ async def test_a_whole_scope_goes_and_is_used_again(
     assert_in_no_byte(url, tmp_path)
     for run in runs:
         with pytest.raises(WorldErased):
-            await desk.memory.restore(run.execution_key)
+            await desk.memory.worlds.restore(run.execution_key)
         with pytest.raises(WorldErased):
-            await desk.memory.restore(run.world)
+            await desk.memory.worlds.restore(run.world)
         with pytest.raises(WorldErased):
-            await desk.memory.standing(run.proposal_id)
+            await desk.memory.worlds.standing(run.proposal_id)
     run = await desk.act("add")
     assert run.data["count"] == 1
     assert run.world == story.untouched[0].world
-    assert (await desk.memory.replay(run.world)).verdict == "same"
+    assert (await desk.memory.worlds.replay(run.world)).verdict == "same"
     await both_verify(desk.memory, url)
 
 
@@ -343,7 +343,7 @@ async def test_what_is_erased_while_a_run_goes_on_is_in_no_byte_of_it(
     await both_verify(desk.memory, url)
     assert_in_no_byte(url, tmp_path)
     assert (await desk.act("add")).data == {"count": 1, "notes": [], "heard": None}
-    assert await desk.memory.resume() == []
+    assert await desk.memory.worlds.resume() == []
 
 
 @pytest.mark.parametrize("action", ["note", "ask"])
@@ -358,11 +358,11 @@ async def test_a_proposal_that_is_erased_while_it_runs_is_in_no_byte(
     given = {"input": {"text": CANARY}} if action == "note" else {}
 
     with pytest.raises(WorldErased):
-        await desk.act(action, trace=CANARY, **given)
+        await desk.act(action, reason=CANARY, **given)
 
     await both_verify(desk.memory, url)
     assert_in_no_byte(url, tmp_path)
-    assert await desk.memory.resume() == []
+    assert await desk.memory.worlds.resume() == []
 
 
 async def test_a_branch_that_is_made_while_its_beginning_is_erased_is_not_made(
@@ -379,8 +379,8 @@ async def test_a_branch_that_is_made_while_its_beginning_is_erased_is_not_made(
 
     monkeypatch.setattr(Chronicle, "kept", kept_and_erased)
     with pytest.raises(WorldErased):
-        await desk.memory.branch("heir", at=run.world)
+        await desk.memory.worlds.branch("heir", at=run.world)
 
     await both_verify(desk.memory, url)
     assert_in_no_byte(url, tmp_path)
-    assert [one.name for one in await desk.memory.branches()] == ["main"]
+    assert [one.name for one in await desk.memory.worlds.branches()] == ["main"]

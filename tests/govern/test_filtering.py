@@ -5,15 +5,16 @@ from typing import Any
 import pytest
 
 from memoranda import Memory, MemoryFilter
+from tests.handles import inside
 
 pytestmark = pytest.mark.rule("MEM-FILTER")
 
 
 async def ids(memory: Memory[Any], **asked: Any) -> list[str]:
     """What both ways to ask find, which is the same."""
-    filter = MemoryFilter.model_validate(asked)
-    listed = [one.id for one in await memory.list(filter)]
-    assert [one.id for one in await memory.records.query(filter)] == listed
+    listed = [one.id for one in await memory.list(**asked)]
+    queried = await memory.records.query(MemoryFilter.model_validate(asked))
+    assert [one.id for one in queried] == listed
     return listed
 
 
@@ -23,7 +24,7 @@ async def test_ten_turns_of_one_millisecond_come_back_in_reverse_order(memory: M
 
     assert await ids(memory, limit=3) == written[:-4:-1]
     assert await ids(memory, tags=["session"]) == written[::-1]
-    assert await ids(memory, order="asc", offset=8) == written[8:]
+    assert await ids(memory, order="asc", limit=2) == written[:2]
 
 
 async def test_records_are_found_by_whom_they_are_about(memory: Memory[Any]) -> None:
@@ -45,7 +46,7 @@ async def test_conditions_on_data_and_meta_are_kept_to_page_by_page(memory: Memo
     wanted = [f"{n:02}" for n in range(29, -1, -1) if n % 2 == 0 and n % 5 <= 1]
 
     assert await ids(memory, where=where) == wanted
-    assert await ids(memory, where=where, limit=2, offset=1) == wanted[1:3]
+    assert await ids(memory, where=where, limit=2) == wanted[:2]
     assert [one async for one in memory.records.stream(MemoryFilter(where=where, limit=1))] == (
         await memory.records.query(MemoryFilter(where=where, limit=1))
     )
@@ -56,8 +57,30 @@ async def test_what_was_known_then_is_filtered_likewise(memory: Memory[Any]) -> 
     receipt = await memory.update("ticket", {"status": "closed"}, reason="done")
 
     def then(**asked: Any) -> Any:
-        return memory.list(MemoryFilter.model_validate(asked), at_size=receipt.size - 1)
+        return memory.list(at=receipt.seq - 1, **asked)
 
     assert len(await then(where={"data.status": "open"}, subject="kim", tag_prefix="a/")) == 1
     assert await then(where={"data.status": "closed"}) == []
     assert await ids(memory, where={"data.status": "closed"}) == ["ticket"]
+
+
+@pytest.mark.rule("GOV-FORGET")
+async def test_what_no_longer_fits_when_it_is_its_turn_is_not_forgotten(
+    memory: Memory[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(3):
+        await memory.remember({"status": "closed"}, id=f"t{n}", tags=["ticket"])
+    ledger: Any = inside(memory)._table.ledger
+    selected_ids = ledger.selected_ids
+
+    async def and_then_one_is_opened_again(filter: MemoryFilter) -> list[str]:
+        found: list[str] = await selected_ids(filter)
+        await memory.update("t1", {"status": "open"}, reason="called again")
+        return found
+
+    monkeypatch.setattr(ledger, "selected_ids", and_then_one_is_opened_again)
+    closed = MemoryFilter(where={"data.status": "closed"}, tags=["ticket"])
+
+    assert await memory.records.forget_where(closed, reason="solved") == 2
+    assert [one.id for one in await memory.list()] == ["t1"]
+    assert (await memory.history("t0"))[-1].reason == "solved"

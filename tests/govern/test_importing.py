@@ -14,16 +14,17 @@ from memoranda.ledger.log import read_log
 from memoranda.ledger.object import sealed, unsealed
 from memoranda.ledger.validate_events import validate_log
 from tests.govern.conftest import Opens
+from tests.handles import inside
 
 pytestmark = [pytest.mark.anyio, pytest.mark.rule("GOV-OBJECT")]
 
 
 async def objects_of(memory: Memory[Any]) -> bytes:
-    return b"".join([line async for line in export_objects(memory._ledger)])
+    return b"".join([line async for line in export_objects(inside(memory)._ledger)])
 
 
 async def log_of(memory: Memory[Any]) -> bytes:
-    return b"".join([line async for line in export_log(memory._ledger)])
+    return b"".join([line async for line in export_log(inside(memory)._ledger)])
 
 
 def documents(lines: bytes) -> list[dict[str, Any]]:
@@ -42,13 +43,13 @@ async def life(opens: Opens, memory: Memory[Any]) -> None:
     two = await memory.remember({"k": [1, None]}, source="law/2", id="two")
     await memory.update(one.id, "The law says: X", source="law/3", reason="typing")
     async with opens(actor="human:judge") as judge:
-        await judge.revise(one.id, reason="looked up", verdict="Factual")
-    made = await memory.consolidate([one.id, two.id], "Both", justification="so")
+        await judge.govern.revise(one.id, reason="looked up", verdict="Factual")
+    made = await memory.govern.consolidate([one.id, two.id], "Both", justification="so")
     assert isinstance(made, Receipt)
     await memory.forget(two.id, reason="wrong", cause="correction")
-    await memory.reinstate(two.id, reason="right")
-    await memory.supersede(two.id, "another", reason="better", source="law/4")
-    await memory.archive(two.id, reason="old")
+    await memory.govern.reinstate(two.id, reason="right")
+    await memory.govern.supersede(two.id, "another", reason="better", source="law/4")
+    await memory.govern.archive(two.id, reason="old")
     gone = await memory.remember("a secret of Lee")
     await memory.erase(gone.id, reason="asked for")
 
@@ -71,7 +72,7 @@ async def test_what_is_exported_and_imported_is_the_same(
     first, log = await objects_of(memory), await log_of(memory)
     assert b"a secret" not in first
     async with opens(scope=f"{scope}-b", actor="human:b") as other:
-        report = await other.import_objects(first)
+        report = await other.journal.import_objects(first)
         second, second_log = await objects_of(other), await log_of(other)
         assert (report.lines, report.objects, report.refused) == (len(first.splitlines()), 4, [])
         assert without(second, HERE) == without(first, HERE)
@@ -84,7 +85,7 @@ async def test_what_is_exported_and_imported_is_the_same(
         assert (await other.verify()).is_sound
         assert [one.data for one in await other.list()] != []
     async with opens(scope=f"{scope}-c", actor="human:b") as third:
-        await third.import_objects(second, log=second_log)
+        await third.journal.import_objects(second, log=second_log)
 
         assert await objects_of(third) == second  # byte for byte: there is nothing left to change
         assert without(await log_of(third), {"event_id"}) == without(second_log, {"event_id"})
@@ -102,7 +103,7 @@ async def test_an_object_of_others_gets_a_version_a_trust_and_a_nonce(memory: Me
         "jurisdiction": None, "applicability_scope": None, "version": "2.1-beta",
     }  # fmt: skip
 
-    report = await memory.import_objects(written(theirs))
+    report = await memory.journal.import_objects(written(theirs))
 
     (kept,) = documents(await objects_of(memory))
     assert report.versions == 1
@@ -147,15 +148,15 @@ async def test_nothing_comes_in_if_a_line_is_refused_and_leniently_the_others_do
     file = b"\n".join(line.rstrip(b"\n") for line in lines)
     async with opens(scope=f"{scope}-b") as other:
         await other.remember("what is logged at a handle's first write is there", id="before")
-        size = (await other._ledger.head()).size
+        size = (await inside(other)._ledger.head()).size
         with pytest.raises(ImportRefused) as caught:
-            await other.import_objects(file)
+            await other.journal.import_objects(file)
         assert (caught.value.code, caught.value.line) == ("input.import", 2)
-        assert (await other._ledger.head()).size == size
+        assert (await inside(other)._ledger.head()).size == size
 
-        dry = await other.import_objects(file, lenient=True, dry_run=True)
-        assert (await other._ledger.head()).size == size
-        report = await other.import_objects(file, lenient=True)
+        dry = await other.journal.import_objects(file, lenient=True, dry_run=True)
+        assert (await inside(other)._ledger.head()).size == size
+        report = await other.journal.import_objects(file, lenient=True)
 
         assert [one.line for one in report.refused] == [2]
         assert (dry.objects, dry.refused) == (report.objects, report.refused)
@@ -168,8 +169,8 @@ async def test_what_is_there_is_not_touched(memory: Memory[Any]) -> None:
     lines = await objects_of(memory)
 
     with pytest.raises(ImportRefused):
-        await memory.import_objects(lines)
-    report = await memory.import_objects(lines, lenient=True)
+        await memory.journal.import_objects(lines)
+    report = await memory.journal.import_objects(lines, lenient=True)
 
     assert (report.versions, len(report.refused)) == (0, 1)
     assert len(documents(await objects_of(memory))) == 1
@@ -183,7 +184,7 @@ async def test_what_follows_a_refused_version_is_refused(
     await memory.update("first", "three")
     one, _, three = (await objects_of(memory)).splitlines()
     async with opens(scope=f"{scope}-b") as other:
-        report = await other.import_objects(one + b"\n{}\n" + three, lenient=True)
+        report = await other.journal.import_objects(one + b"\n{}\n" + three, lenient=True)
 
         assert [each.line for each in report.refused] == [2, 3]
         assert (await other.get("first")).data == "one"  # type: ignore[union-attr]
@@ -197,12 +198,12 @@ async def test_a_log_that_is_of_other_objects_is_refused(
     await memory.remember("two", id="second")
     others = documents(await log_of(memory))[1:]
     async with opens(scope=f"{scope}-b") as other:
-        size = (await other._ledger.head()).size
+        size = (await inside(other)._ledger.head()).size
         with pytest.raises(InvalidLog):
-            await other.import_objects(objects, log=others)
-        assert (await other._ledger.head()).size == size
+            await other.journal.import_objects(objects, log=others)
+        assert (await inside(other)._ledger.head()).size == size
 
-        report = await other.import_objects(objects, log=others, lenient=True)
+        report = await other.journal.import_objects(objects, log=others, lenient=True)
         assert (report.versions, len(report.log) > 0) == (1, True)
 
 
@@ -215,8 +216,8 @@ async def test_an_import_is_untrusted_and_can_be_approved(
         opens(scope=f"{scope}-b", actor="agent:a") as other,
         opens(scope=f"{scope}-b", actor="human:h") as human,
     ):
-        (receipt,) = (await other.import_objects(lines)).receipts
-        await human.approve(receipt.id, reason="looked at")
+        (receipt,) = (await other.journal.import_objects(lines)).receipts
+        await human.govern.approve(receipt.id, reason="looked at")
 
         assert (await other.get("first")).trust == "approved"  # type: ignore[union-attr]
         assert len(read_log(await log_of(other)).documents) == 2

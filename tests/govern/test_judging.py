@@ -12,6 +12,7 @@ from memoranda.ledger.policy import Policy
 from tests.govern.conftest import Opens
 from tests.govern.judging import audited, fact
 from tests.govern.reading import log_lines, objects
+from tests.handles import inside
 
 pytestmark = pytest.mark.rule("GOV-BREAK")
 
@@ -21,17 +22,17 @@ MAKERS_JUDGE = Policy("oversight", 2, {"maker_may_judge": True, "agents_may_audi
 async def test_a_maker_s_own_verdict_is_refused_and_somebody_else_s_taken(
     opens: Opens, memory: Memory[Any]
 ) -> None:
-    head = await memory._ledger.head()
+    head = await inside(memory)._ledger.head()
     with pytest.raises(JudgementRefused) as caught:
         await memory.remember("the limit is 100", source="doc/1", verdict="Factual")
     assert caught.value.code == "record.judgement_refused"
-    assert await memory._ledger.head() == head
+    assert await inside(memory)._ledger.head() == head
 
     made = await memory.remember("the limit is 100", source="doc/1")
     with pytest.raises(ApprovalRefused):
-        await memory.approve(made.id, reason="I know", verdict="Factual")
+        await memory.govern.approve(made.id, reason="I know", verdict="Factual")
     async with opens(actor="human:judge") as judge:
-        await judge.approve(made.id, reason="looked it up", verdict="Factual")
+        await judge.govern.approve(made.id, reason="looked it up", verdict="Factual")
 
     found = await memory.get(made.id, factual=True)
     assert found is not None
@@ -40,25 +41,27 @@ async def test_a_maker_s_own_verdict_is_refused_and_somebody_else_s_taken(
 
 async def test_a_revision_judges_by_the_same_rule(opens: Opens, memory: Memory[Any]) -> None:
     made = await memory.remember("the limit is 100", source="doc/1")
-    head = await memory._ledger.head()
+    head = await inside(memory)._ledger.head()
     with pytest.raises(JudgementRefused):
-        await memory.revise(made.id, reason="I know", verdict="Factual")
+        await memory.govern.revise(made.id, reason="I know", verdict="Factual")
     with pytest.raises(JudgementRefused):
-        await memory.supersede(
+        await memory.govern.supersede(
             made.id, "the limit is 200", reason="it is", source="doc/1", verdict="Factual"
         )
     with pytest.raises(JudgementRefused):
         await memory.remember_many(["the limit is 200"], source="doc/1", verdict="Factual")
-    assert await memory._ledger.head() == head
+    assert await inside(memory)._ledger.head() == head
 
     async with opens(actor="human:judge") as judge:
-        await judge.revise(made.id, reason="looked it up", verdict="Factual")
+        await judge.govern.revise(made.id, reason="looked it up", verdict="Factual")
         found = await judge.get(made.id, factual=True)
         assert found is not None
         assert (found.verdict, found.trust) == ("Factual", "unreviewed")
         # Who has judged has a part in it by now, and so has whoever made what it was made from.
         with pytest.raises(JudgementRefused):
-            await judge.revise(made.id, reason="and again", verdict="Factual", source="doc/2")
+            await judge.govern.revise(
+                made.id, reason="and again", verdict="Factual", source="doc/2"
+            )
 
 
 @pytest.mark.parametrize("verb", ["update", "revise"])
@@ -70,7 +73,7 @@ async def test_what_was_judged_by_other_sources_is_not_judged(
     if verb == "update":
         await memory.update(one, "the limit is 100", source="doc/2")
     else:
-        await memory.revise(one, reason="found another", source="doc/2")
+        await memory.govern.revise(one, reason="found another", source="doc/2")
 
     found = await memory.get(one)
     assert found is not None
@@ -82,15 +85,15 @@ async def test_what_has_no_source_is_not_judged_factual(opens: Opens, memory: Me
 
     async with opens(actor="human:judge") as judge:
         with pytest.raises(ApprovalRefused):
-            await judge.approve(bare.id, reason="sounds right", verdict="Factual")
-        await judge.approve(bare.id, reason="no, it is not", verdict="False")
+            await judge.govern.approve(bare.id, reason="sounds right", verdict="Factual")
+        await judge.govern.approve(bare.id, reason="no, it is not", verdict="False")
 
     assert await memory.get(bare.id) is None
 
 
 async def test_a_policy_lets_makers_judge(opens: Opens, memory: Memory[Any]) -> None:
     async with opens(actor="human:boss") as boss:
-        await boss.change_policy(MAKERS_JUDGE, reason="one person, one desk")
+        await boss.govern.change_policy(MAKERS_JUDGE, reason="one person, one desk")
 
     made = await memory.remember("the limit is 100", source="doc/1", verdict="Factual")
 
@@ -99,36 +102,36 @@ async def test_a_policy_lets_makers_judge(opens: Opens, memory: Memory[Any]) -> 
 
 async def test_while_a_break_stands_nothing_becomes_factual(opens: Opens) -> None:
     async with opens(models={"chat": "1"}) as memory:
-        await memory.change_policy(MAKERS_JUDGE, reason="one person, one desk")
+        await memory.govern.change_policy(MAKERS_JUDGE, reason="one person, one desk")
         await memory.remember("the limit is 100 euro", id="a", source="doc/1", verdict="Factual")
         await memory.remember("the price is 20 euro", id="b", source="doc/2", verdict="Factual")
         await memory.remember("the day is a Monday", id="c", source="doc/3", verdict="Factual")
         await memory.remember("it may be so", id="d", source="doc/4")
-        await memory.archive("a", reason="not now")
+        await memory.govern.archive("a", reason="not now")
     async with opens(models={"chat": "2"}, actor="human:judge") as memory:
         await memory.remember("what was found is logged with the first write")
-        head = await memory._ledger.head()
+        head = await inside(memory)._ledger.head()
         with pytest.raises(ConformanceBroken):
             await memory.remember("x", source="doc/1", verdict="Factual")
         with pytest.raises(ConformanceBroken):
-            await memory.approve("d", reason="looked it up", verdict="Factual")
+            await memory.govern.approve("d", reason="looked it up", verdict="Factual")
         with pytest.raises(ConformanceBroken):
-            await memory.revise("d", reason="looked it up", verdict="Factual")
+            await memory.govern.revise("d", reason="looked it up", verdict="Factual")
         with pytest.raises(ConformanceBroken):
-            await memory.supersede("d", "x", reason="so", source="doc/1", verdict="Factual")
-        again = {**unsealed(await memory.memory_object("b")), "id": "e"}
+            await memory.govern.supersede("d", "x", reason="so", source="doc/1", verdict="Factual")
+        again = {**unsealed(await memory.journal.object("b")), "id": "e"}
         with pytest.raises(ConformanceBroken):
-            await memory.import_objects([sealed(again)])
+            await memory.journal.import_objects([sealed(again)])
         with pytest.raises(ConformanceBroken):
-            await memory.reinstate("a", reason="needed after all")
+            await memory.govern.reinstate("a", reason="needed after all")
         with pytest.raises(ConformanceBroken):
-            await memory.consolidate(
+            await memory.govern.consolidate(
                 ["b", "c"],
                 "the price is 20 euro. the day is a Monday",
                 justification="both",
                 verdict="Factual",
             )
-        assert await memory._ledger.head() == head
+        assert await inside(memory)._ledger.head() == head
         await memory.remember("what nobody judged goes on", source="doc/5")
 
 
@@ -141,10 +144,10 @@ async def test_our_own_validator_never_condemns_our_own_log_for_a_break(opens: O
         with pytest.raises(ConformanceBroken):
             await fact(opens, memory, "and one more")
         await memory.records.annotate(one, tags=["kept"])
-        await memory.revise(one, reason="it is theirs", subject="kim")
+        await memory.govern.revise(one, reason="it is theirs", subject="kim")
         await memory.update(other, {"price": 30})
         await memory.forget(third, reason="wrong day", cause="correction")
-        await memory.archive(one, reason="not now")
+        await memory.govern.archive(one, reason="not now")
         assert validate_log(await log_lines(memory), objects=await objects(memory)) == []
         await audited(memory)
         await fact(opens, memory, "and one more")
@@ -159,7 +162,7 @@ async def test_a_factual_consolidation_says_only_what_stands_in_its_inputs(
     other = await fact(opens, memory, "The customer lives in the city of Ulm.")
 
     async def said(statement: str, verdict: Any = "Factual") -> bool:
-        made = await memory.consolidate(
+        made = await memory.govern.consolidate(
             [one, other], statement, justification="one person", verdict=verdict
         )
         return not isinstance(made, Refusal)

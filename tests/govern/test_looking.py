@@ -11,10 +11,12 @@ import pytest
 import memoranda
 from memoranda import Memory, MemoryRecordInput
 from memoranda.app.databases import acquire, release
+from memoranda.journeys.audit.export import export_objects
 from memoranda.journeys.govern import unwritten
 from memoranda.journeys.govern.table import FilteredLedger
 from memoranda.kernel.clock import SystemClock
 from memoranda.kernel.errors import (
+    ImportRefused,
     InvalidScope,
     MemorandaError,
     ScopeNotFound,
@@ -26,6 +28,7 @@ from memoranda.recall.index import WordIndex
 from memoranda.recall.vectors import Embedded, VectorIndex
 from memoranda.stores.dictionary import DictDatabase
 from tests.govern.conftest import Opens
+from tests.handles import inside
 
 
 async def sizes(url: str) -> dict[str, int]:
@@ -50,12 +53,12 @@ async def test_a_scope_that_is_not_there_reads_as_empty_and_is_not_made(
 
     async with opens() as memory:
         assert await memory.list() == []
-        assert await memory.search("something") == []
+        assert await memory.list(text="something") == []
         assert await memory.records.get("nowhere") is None
         assert [one async for one in memory.records.stream(memoranda.MemoryFilter())] == []
-        assert await memory.inbox() == []
+        assert await memory.inbox.list() == []
         assert (await memory.verify()).is_sound
-        assert (await memory.status()).size == 0
+        assert (await memory.govern.status()).size == 0
 
     assert await sizes(url) == before
     assert scope not in await memoranda.scopes(url)
@@ -70,7 +73,7 @@ async def test_opening_a_scope_that_is_there_writes_nothing(
     before = await sizes(url)
 
     async with opens(models={"chat": "another"}) as memory:
-        assert (await memory.status()).breaks == {}
+        assert (await memory.govern.status()).breaks == {}
         assert len(await memory.list()) == 1
 
     assert await sizes(url) == before
@@ -123,13 +126,13 @@ async def test_a_break_stands_when_it_is_found_and_is_logged_with_the_first_writ
     size = (await sizes(url))[scope]
 
     async with opens(models={"chat": "two"}) as memory:
-        assert len((await memory.status()).breaks) == 1
+        assert len((await memory.govern.status()).breaks) == 1
         assert (await sizes(url))[scope] == size
         await memory.remember("more")
-        assert len((await memory.status()).breaks) == 1
+        assert len((await memory.govern.status()).breaks) == 1
 
     async with opens(models={"chat": "two"}) as memory:
-        assert len((await memory.status()).breaks) == 1
+        assert len((await memory.govern.status()).breaks) == 1
 
 
 # ------------------------------------------------------------------------- read_only
@@ -141,17 +144,17 @@ async def test_a_handle_that_only_reads_finds_what_is_there(opens: Opens) -> Non
 
     async with opens(read_only=True) as memory:
         assert [one.data for one in await memory.list()] == ["something"]
-        assert [one.id for one in await memory.search("something")] == [kept.id]
+        assert [one.id for one in await memory.list(text="something")] == [kept.id]
         assert (found := await memory.get(kept.id)) is not None
         assert found.data == "something"
         assert len(await memory.history(kept.id)) == 1
         assert (await memory.why(kept.id)).id == kept.id
         assert (await memory.verify()).is_sound
-        assert (await memory.status()).breaks == {}
+        assert (await memory.govern.status()).breaks == {}
 
 
 async def audited(memory: Memory[Any]) -> None:
-    await memory.record_audit("a/1", report=await memory.verify(), reason="a test")
+    await memory.govern.record_audit("a/1", report=await memory.verify(), reason="a test")
 
 
 WRITES: dict[str, Callable[[Memory[Any], str], Awaitable[Any]]] = {
@@ -162,8 +165,8 @@ WRITES: dict[str, Callable[[Memory[Any], str], Awaitable[Any]]] = {
     "create": lambda memory, _: memory.records.create(MemoryRecordInput(data=1)),
     "delete": lambda memory, id: memory.records.delete(id),
     "recall": lambda memory, _: memory.recall("something", top_k=1),
-    "reindex": lambda memory, _: memory.reindex(),
-    "scrub": lambda memory, _: memory.scrub(),
+    "reindex": lambda memory, _: memory.maintain.reindex(),
+    "scrub": lambda memory, _: memory.maintain.scrub(),
     "record_audit": lambda memory, _: audited(memory),
 }
 
@@ -215,7 +218,7 @@ async def test_a_break_is_told_by_a_handle_that_only_reads_and_not_logged(
     before = await sizes(url)
 
     async with opens(models={"chat": "two"}, read_only=True) as memory:
-        assert len((await memory.status()).breaks) == 1
+        assert len((await memory.govern.status()).breaks) == 1
 
     assert await sizes(url) == before
 
@@ -229,7 +232,7 @@ def test_what_stands_for_an_absent_journal_answers_all_that_a_ledger_is_asked() 
         empty.vectors: (VectorIndex,),
         unwritten._EmptySnapshot("origin"): (Snapshot,),
     }
-    written = {"commit", "reindex", "keep_note"}  # which begin the journal
+    written = {"commit", "reindex"}  # which begin the journal
 
     for stand_in, protocols in ports.items():
         asked = {name for port in protocols for name in vars(port) if not name.startswith("_")}
@@ -239,14 +242,14 @@ def test_what_stands_for_an_absent_journal_answers_all_that_a_ledger_is_asked() 
 REFUSED: dict[str, Callable[[Memory[Any]], Awaitable[Any]]] = {
     "forget": lambda memory: memory.forget("nowhere", reason="a test"),
     "update": lambda memory: memory.update("nowhere", "other"),
-    "revise": lambda memory: memory.revise("nowhere", subject="kim", reason="a test"),
-    "supersede": lambda memory: memory.supersede("nowhere", "other", reason="a test"),
+    "revise": lambda memory: memory.govern.revise("nowhere", subject="kim", reason="a test"),
+    "supersede": lambda memory: memory.govern.supersede("nowhere", "other", reason="a test"),
     "erase": lambda memory: memory.erase("nowhere", reason="a test"),
     "erase dry": lambda memory: memory.erase(whole_scope=True, reason="a test", dry_run=True),
     "erase subject": lambda memory: memory.erase(subject="kim", reason="a test", dry_run=True),
     "delete": lambda memory: memory.records.delete("nowhere"),
     "clear": lambda memory: memory.records.clear(),
-    "import": lambda memory: memory.import_objects(b"{}"),
+    "import": lambda memory: memory.journal.import_objects(b"{}"),
 }
 
 
@@ -260,3 +263,49 @@ async def test_what_changes_nothing_begins_no_journal(opens: Opens, url: str, ac
         await memory.remember("and now it begins")
         assert await memoranda.exists(memory.scope, url)
         assert (await memory.verify()).is_sound
+
+
+async def test_the_dry_run_of_an_erasure_is_a_read(opens: Opens, url: str) -> None:
+    async with opens() as memory:
+        kept = await memory.remember("something", subject="kim", tags=["x"])
+        await memory.recall("something", top_k=1, subject="kim")
+    before = await sizes(url)
+    named: list[dict[str, Any]] = [{"id": kept.id}, {"subject": "kim"}, {"whole_scope": True}]
+
+    async with opens(read_only=True) as reader:
+        dry = [await reader.erase(**one, reason="asked", dry_run=True) for one in named]
+        for one in named:
+            with pytest.raises(StoreReadOnly):
+                await reader.erase(**one, reason="asked")
+
+    assert [(one.counts.objects, one.counts.traces) for one in dry] == [(1, 1)] * 3
+    assert await sizes(url) == before
+
+
+async def test_the_dry_run_of_an_import_is_a_read(opens: Opens, scope: str, url: str) -> None:
+    async with opens() as memory, opens(scope=f"{scope}-other") as other:
+        await memory.remember("something", id="a")
+        await other.remember("another", id="b")
+        lines = b"".join([line async for line in export_objects(inside(memory)._ledger)])
+    before = await sizes(url)
+
+    async with opens(scope=f"{scope}-other", read_only=True) as reader:
+        report = await reader.journal.import_objects(lines, dry_run=True)
+        with pytest.raises(StoreReadOnly):
+            await reader.journal.import_objects(lines)
+    async with opens(read_only=True) as reader:
+        with pytest.raises(ImportRefused):
+            await reader.journal.import_objects(lines, dry_run=True)
+
+    assert (report.versions, report.is_dry_run, list(report.receipts)) == (1, True, [])
+    assert await sizes(url) == before
+
+
+async def test_a_dry_run_logs_nothing_that_the_handle_found(opens: Opens, url: str) -> None:
+    async with opens(models={"chat": "one"}) as memory:
+        kept = await memory.remember("something")
+    before = await sizes(url)
+
+    async with opens(models={"chat": "two"}) as memory:
+        await memory.erase(kept.id, reason="asked", dry_run=True)
+        assert await sizes(url) == before

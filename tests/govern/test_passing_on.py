@@ -14,6 +14,7 @@ from memoranda.kernel.errors import (
 )
 from tests.govern.conftest import Opens
 from tests.govern.judging import fact
+from tests.handles import inside
 
 pytestmark = pytest.mark.anyio
 
@@ -32,12 +33,12 @@ async def follow(memory: Memory[Any], verb: str, id: str, text: str, **said: Any
     """Update a record, or supersede it: the id of what says the text."""
     if verb == "update":
         return (await memory.update(id, text, **{"reason": "moved", **said})).id
-    return (await memory.supersede(id, text, **{"reason": "moved", **said}))[1].id
+    return (await memory.govern.supersede(id, text, **{"reason": "moved", **said}))[1].id
 
 
 async def shown(memory: Memory[Any], id: str) -> dict[str, Any]:
     """The object under an id."""
-    return await memory.memory_object(id)
+    return await memory.journal.object(id)
 
 
 VERBS = pytest.mark.parametrize("verb", ["update", "supersede"])
@@ -55,6 +56,19 @@ async def test_what_is_said_of_a_record_passes_on(memory: Memory[Any], verb: str
                  "tags", "meta"):  # fmt: skip
         assert after[name] == before[name], name
     assert (await memory.verify()).is_sound
+
+
+async def test_who_supersedes_is_told_how_many_sources_were_dropped(memory: Memory[Any]) -> None:
+    first = await memory.remember("Kim lives in Rosenweg 7", source=["letter/1", "letter/2"])
+
+    old, second = await memory.govern.supersede(
+        first.id, "Kim lives in Tulpenweg 9", reason="moved", source="letter/2"
+    )
+    _, third = await memory.govern.supersede(
+        second.id, "Kim lives in Tulpenweg 10", reason="typing", keep_sources=True
+    )
+
+    assert [one.dropped_sources for one in (old, second, third)] == [0, 1, 0]
 
 
 @VERBS
@@ -77,7 +91,7 @@ async def test_unless_something_else_is_said(memory: Memory[Any], verb: str) -> 
 @VERBS
 async def test_what_is_said_wrongly_changes_nothing(memory: Memory[Any], verb: str) -> None:
     first = await memory.remember("Kim", valid_from=1_000)
-    size = (await memory._ledger.head()).size
+    size = (await inside(memory)._ledger.head()).size
     wrong: list[tuple[type[Exception], dict[str, Any]]] = [
         (InvalidObject, {"subject": " "}),
         (InvalidObject, {"jurisdiction": "x" * 513}),
@@ -90,7 +104,7 @@ async def test_what_is_said_wrongly_changes_nothing(memory: Memory[Any], verb: s
         with pytest.raises(error):
             await follow(memory, verb, first.id, "Kim again", **said)
 
-    assert (await memory._ledger.head()).size == size
+    assert (await inside(memory)._ledger.head()).size == size
 
 
 # ---------------------------------------------------------------------------- sources
@@ -165,7 +179,7 @@ async def test_a_correction_stays_in_its_conversation(
     assert {one.id for one in found} == set(chat)
     assert "next to a match" in next(one.reason for one in found if one.id == chat[1])
     assert (await memory.verify()).is_sound
-    await memory.reindex()
+    await memory.maintain.reindex()
     assert {one.id for one in await memory.recall("refund shoes", top_k=2)} == set(chat)
 
 
@@ -177,11 +191,13 @@ async def test_a_person_goes_with_all_that_stands_in_the_place_of_what_was_said(
     memory: Memory[Any],
 ) -> None:
     one = (await memory.remember("Kim lives in Rosenweg 7", subject="kim")).id
-    two = (await memory.supersede(one, "Kim lives in Tulpenweg 9", reason="moved"))[1].id
-    _, three = await memory.supersede(two, "Kim lives in Elmweg 3", reason="moved", subject=None)
-    await memory.archive(two, reason="old")
+    two = (await memory.govern.supersede(one, "Kim lives in Tulpenweg 9", reason="moved"))[1].id
+    _, three = await memory.govern.supersede(
+        two, "Kim lives in Elmweg 3", reason="moved", subject=None
+    )
+    await memory.govern.archive(two, reason="old")
     other = (await memory.remember("Kim was seen", subject="kim")).id
-    _, lee = await memory.supersede(other, "Lee was seen", reason="not Kim", subject="lee")
+    _, lee = await memory.govern.supersede(other, "Lee was seen", reason="not Kim", subject="lee")
     made = await memory.remember("nobody")
 
     dry = await memory.erase(subject="kim", reason="asked for", dry_run=True)

@@ -8,6 +8,7 @@ from memoranda.kernel.errors import InvalidPolicy, PolicyRefused
 from memoranda.ledger import Refusal
 from memoranda.ledger.policy import DEFAULTS, POLICY_KINDS, Policy, PolicyKind
 from tests.govern.conftest import Opens
+from tests.handles import inside
 
 
 def changed(kind: PolicyKind, **rules: Any) -> Policy:
@@ -25,17 +26,19 @@ async def refused(call: Any) -> PolicyRefused:
 async def test_only_the_causes_of_the_forgetting_policy_count(opens: Opens) -> None:
     async with opens() as memory:
         await memory.remember("x", id="x")
-        await memory.change_policy(changed("forgetting", causes=["policy"]), reason="the law")
-        head = await memory._ledger.head()
+        await memory.govern.change_policy(
+            changed("forgetting", causes=["policy"]), reason="the law"
+        )
+        head = await inside(memory)._ledger.head()
 
         await refused(memory.forget("x", reason="asked", cause="user_request"))
-        await refused(memory.archive("x", reason="old", cause="obsolescence"))
-        await refused(memory.supersede("x", "y", reason="newer"))
+        await refused(memory.govern.archive("x", reason="old", cause="obsolescence"))
+        await refused(memory.govern.supersede("x", "y", reason="newer"))
         await refused(memory.erase("x", reason="asked"))
         await refused(memory.records.delete("x"))
         await refused(memory.records.clear())
 
-        assert await memory._ledger.head() == head
+        assert await inside(memory)._ledger.head() == head
         await memory.forget("x", reason="the law says so", cause="policy")
         assert await memory.get("x") is None
 
@@ -44,7 +47,7 @@ async def test_only_the_causes_of_the_forgetting_policy_count(opens: Opens) -> N
 async def test_only_those_forget_and_erase_whom_the_policy_names(opens: Opens) -> None:
     async with opens(actor="human:boss") as boss:
         await boss.remember("x", id="x")
-        await boss.change_policy(
+        await boss.govern.change_policy(
             changed("forgetting", by=["human", "agent"], erase_by=["human"]), reason="the law"
         )
         async with opens(actor="agent:a") as agent:
@@ -62,12 +65,12 @@ async def test_the_consolidation_policy_says_who_and_what_may_be_asked(opens: Op
         one = await boss.remember({"price": 1}, source="doc/1")
         other = await boss.remember({"price": 2}, source="doc/2")
         ids = [one.id, other.id]
-        await boss.change_policy(
+        await boss.govern.change_policy(
             changed("consolidation", by=["human"], on_conflict=["refuse"]), reason="the law"
         )
         async with opens(actor="agent:a") as agent:
-            await refused(agent.consolidate(ids, "x", justification="j"))
-        await refused(boss.consolidate(ids, "x", justification="j", on_conflict="record"))
+            await refused(agent.govern.consolidate(ids, "x", justification="j"))
+        await refused(boss.govern.consolidate(ids, "x", justification="j", on_conflict="record"))
 
 
 @pytest.mark.rule("GOV-CONS-1", "GOV-BREAK")
@@ -76,13 +79,13 @@ async def test_the_gates_that_the_policy_leaves_out_are_not_applied(opens: Opens
         one = await boss.remember("in Ulm", source="doc/1", jurisdiction="DE")
         other = await boss.remember("in Seoul", source="doc/2", jurisdiction="KR")
         ids = [one.id, other.id]
-        assert isinstance(await boss.consolidate(ids, "x", justification="j"), Refusal)
+        assert isinstance(await boss.govern.consolidate(ids, "x", justification="j"), Refusal)
 
-        await boss.change_policy(
+        await boss.govern.change_policy(
             changed("consolidation", gates=["A", "B", "C", "E"]), reason="places don't matter"
         )
 
-        assert not isinstance(await boss.consolidate(ids, "x", justification="j"), Refusal)
+        assert not isinstance(await boss.govern.consolidate(ids, "x", justification="j"), Refusal)
         with pytest.raises(InvalidPolicy):
             changed("consolidation", gates=[])
 

@@ -20,6 +20,7 @@ from memoranda.ledger.entry import entry_hash
 from memoranda.testkit.simulators import FrozenClock
 from tests.govern.conftest import Opens
 from tests.govern.reading import objects
+from tests.handles import inside
 
 
 @pytest.mark.rule("GOV-OBJECT", "GOV-TIME-2")
@@ -68,7 +69,7 @@ async def test_every_object_that_is_written_is_valid(memory: Memory[Any]) -> Non
         meta={"by": "web"},
     )
     await memory.update(receipt.id, {"plan": "silver"}, reason="downgraded")
-    await memory.archive(receipt.id, reason="left", cause="obsolescence")
+    await memory.govern.archive(receipt.id, reason="left", cause="obsolescence")
     await memory.erase(receipt.id, reason="asked")
     await memory.remember({"text": ""})
 
@@ -100,8 +101,8 @@ async def test_a_receipt_names_the_entry_and_the_size_of_the_journal(memory: Mem
     first = await memory.remember("one")
     second = await memory.update(first.id, "two")
 
-    stored = await memory._ledger.bytes_at([second.seq])
-    head = await memory._ledger.head()
+    stored = await inside(memory)._ledger.bytes_at([second.seq])
+    head = await inside(memory)._ledger.head()
 
     assert (first.version, second.version) == (1, 2)
     assert second.size == first.size + 1 == head.size
@@ -114,13 +115,13 @@ async def test_many_are_remembered_together_or_not_at_all(memory: Memory[Any]) -
 
     assert [one and one.data for one in found] == ["a", "b", "c"]
     assert await memory.remember_many([]) == []
-    head = await memory._ledger.head()
+    head = await inside(memory)._ledger.head()
     with pytest.raises(InvalidJson) as caught:
         await memory.remember_many(["d", float("nan")])
     assert caught.value.where == "$[1].data"
     with pytest.raises(InvalidRecord):
         await memory.remember_many("one text")
-    assert await memory._ledger.head() == head
+    assert await inside(memory)._ledger.head() == head
 
 
 async def test_a_retry_returns_the_first_receipt(memory: Memory[Any]) -> None:
@@ -153,12 +154,12 @@ async def test_an_id_that_is_in_use_is_refused(memory: Memory[Any]) -> None:
 async def test_a_fact_that_is_none_is_refused_and_nothing_is_written(
     memory: Memory[Any], wrong: dict[str, Any]
 ) -> None:
-    head = await memory._ledger.head()
+    head = await inside(memory)._ledger.head()
 
     with pytest.raises(InvalidObject):
         await memory.remember("x", **wrong)
 
-    assert await memory._ledger.head() == head
+    assert await inside(memory)._ledger.head() == head
 
 
 @pytest.mark.rule("GOV-TIME-1")

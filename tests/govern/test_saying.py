@@ -20,13 +20,14 @@ from memoranda.ledger.log import read_log
 from memoranda.ledger.validate import validate_object
 from tests.govern.conftest import Opens
 from tests.govern.judging import fact
+from tests.handles import inside
 
 pytestmark = pytest.mark.anyio
 
 
 async def saved(memory: Memory[Any], id: str) -> dict[str, Any]:
     """The object under an id, which is valid."""
-    found = await memory.memory_object(id)
+    found = await memory.journal.object(id)
     assert validate_object(found) == []
     return found
 
@@ -61,7 +62,7 @@ async def test_a_statement_says_of_what_type_it_is_where_and_when_it_holds(
     found = await saved(memory, again.id)
     assert (found["statement_type"], found["temporal_scope"]) == ("SourceStatement", "unbounded")
     assert found["applicability_scope"] == {"country": "DE"}
-    _, heir = await memory.supersede(one.id, "The law: X and Y", reason="amended")
+    _, heir = await memory.govern.supersede(one.id, "The law: X and Y", reason="amended")
     found = await saved(memory, heir.id)
     assert (found["applicability_scope"], found["temporal_scope"]) == (
         {"country": "DE"},
@@ -88,26 +89,26 @@ async def test_what_can_not_be_said_is_refused(
     memory: Memory[Any], error: type[Exception], said: dict[str, Any]
 ) -> None:
     one = (await memory.remember("x")).id
-    size = (await memory._ledger.head()).size
+    size = (await inside(memory)._ledger.head()).size
 
     for call in (
         lambda: memory.remember("y", **said),
         lambda: memory.remember_many(["y"], **said),
         lambda: memory.update(one, "y", **said),
-        lambda: memory.supersede(one, "y", reason="r", **said),
-        lambda: memory.revise(one, reason="r", **said),
+        lambda: memory.govern.supersede(one, "y", reason="r", **said),
+        lambda: memory.govern.revise(one, reason="r", **said),
     ):
         with pytest.raises(error):
             await call()
 
-    assert (await memory._ledger.head()).size == size
+    assert (await inside(memory)._ledger.head()).size == size
 
 
 async def test_what_was_derived_stays_marked_so(memory: Memory[Any]) -> None:
     one = await memory.remember("so Z", statement_type="DerivedStatement")
 
     with pytest.raises(InvalidObject):
-        await memory.revise(one.id, reason="r", statement_type="SourceStatement", source="a")
+        await memory.govern.revise(one.id, reason="r", statement_type="SourceStatement", source="a")
 
 
 @pytest.mark.rule("GOV-CONS-5")
@@ -115,7 +116,7 @@ async def test_a_consolidation_that_is_restated_without_sources_is_derived(
     memory: Memory[Any],
 ) -> None:
     ids = [(await memory.remember(f"Kim {n}", source=f"doc/{n}")).id for n in range(2)]
-    made = await memory.consolidate(ids, "Kim twice", justification="both")
+    made = await memory.govern.consolidate(ids, "Kim twice", justification="both")
     assert isinstance(made, Receipt)
 
     await memory.update(made.id, "Kim three times")
@@ -131,9 +132,9 @@ async def test_a_justified_widening_can_be_written(memory: Memory[Any]) -> None:
     ]
     wide: dict[str, Any] = {"justification": "both", "valid_from": 1_000, "valid_to": 9_000}
 
-    refused = await memory.consolidate(ids, "Kim", **wide)
-    made = await memory.consolidate(ids, "Kim", **wide, widening="the lease was renewed")
-    endless = await memory.consolidate(
+    refused = await memory.govern.consolidate(ids, "Kim", **wide)
+    made = await memory.govern.consolidate(ids, "Kim", **wide, widening="the lease was renewed")
+    endless = await memory.govern.consolidate(
         ids, "Kim", justification="both", valid_from=1_000, temporal_scope="unbounded",
         widening="it never ends",
     )  # fmt: skip
@@ -159,7 +160,7 @@ async def test_a_statement_is_revised_as_its_next_version(
     before = await saved(memory, one.id)
 
     async with opens(actor="human:judge") as judge:
-        receipt = await judge.revise(
+        receipt = await judge.govern.revise(
             one.id, reason="looked up", verdict="Factual", source=["law/1", "law/2"],
             subject="kim", jurisdiction="DE", valid_from=1_000, valid_to=2_000_000_000_000,
             expires=2_000_000_000_000,
@@ -177,7 +178,7 @@ async def test_a_statement_is_revised_as_its_next_version(
     )
     assert [source["uri"] for source in after["source_refs"]] == ["law/1", "law/2"]
     assert after["supersedes"] == f"sha256:{before['integrity_hash']['digest']}"
-    log = b"".join([line async for line in export_log(memory._ledger)])
+    log = b"".join([line async for line in export_log(inside(memory)._ledger)])
     event = read_log(log).documents[-1]
     assert (event["event_type"], event["prev_hash"]) == ("create", None)
     assert (event["supersedes"], event["reason"]) == (after["supersedes"], "looked up")
@@ -189,7 +190,7 @@ async def test_a_fact_becomes_false_and_is_no_longer_returned(
 ) -> None:
     one = await fact(opens, memory, "The earth is flat")
 
-    await memory.revise(one, reason="seen from above", verdict="False")
+    await memory.govern.revise(one, reason="seen from above", verdict="False")
 
     assert await memory.get(one) is None
     assert (await memory.get(one, include=["false"])).verdict == "False"  # type: ignore[union-attr]
@@ -199,11 +200,11 @@ async def test_a_fact_becomes_false_and_is_no_longer_returned(
 async def test_other_sources_or_another_verdict_end_an_approval(opens: Opens) -> None:
     async with opens(actor="agent:a") as memory, opens(actor="human:b") as human:
         one = (await memory.remember("x", source="a")).id
-        await human.approve(one, reason="looked at")
-        await memory.revise(one, reason="r", subject="kim")
+        await human.govern.approve(one, reason="looked at")
+        await memory.govern.revise(one, reason="r", subject="kim")
         assert (await memory.get(one)).trust == "approved"  # type: ignore[union-attr]
 
-        await memory.revise(one, reason="r", verdict="Inference")
+        await memory.govern.revise(one, reason="r", verdict="Inference")
 
         assert (await memory.get(one)).trust == "unreviewed"  # type: ignore[union-attr]
 
@@ -214,21 +215,21 @@ async def test_a_revision_has_a_reason_something_to_say_and_an_object(
     one = await fact(opens, memory, "x")
 
     with pytest.raises(InvalidRecord):
-        await memory.revise(one, reason=" ", subject="k")
+        await memory.govern.revise(one, reason=" ", subject="k")
     with pytest.raises(InvalidRecord):
-        await memory.revise(one, reason="r")
+        await memory.govern.revise(one, reason="r")
     with pytest.raises(InvalidObject):
-        await memory.revise(one, reason="r", source=[""])
+        await memory.govern.revise(one, reason="r", source=[""])
     with pytest.raises(InvalidObject):
-        await memory.revise(one, reason="r", verdict="True")  # type: ignore[arg-type]
+        await memory.govern.revise(one, reason="r", verdict="True")  # type: ignore[arg-type]
     with pytest.raises(RecordNotFound):
-        await memory.revise("nowhere", reason="r", subject="k")
+        await memory.govern.revise("nowhere", reason="r", subject="k")
     with pytest.raises(VersionConflict):
-        await memory.revise(one, reason="r", subject="k", expected_version=3)
-    first = await memory.revise(one, reason="r", subject="k", idempotency_key="i")
-    assert await memory.revise(one, reason="r", subject="k", idempotency_key="i") == first
+        await memory.govern.revise(one, reason="r", subject="k", expected_version=3)
+    first = await memory.govern.revise(one, reason="r", subject="k", idempotency_key="i")
+    assert await memory.govern.revise(one, reason="r", subject="k", idempotency_key="i") == first
     with pytest.raises(IdempotencyConflict):
-        await memory.revise(one, reason="r", subject="l", idempotency_key="i")
+        await memory.govern.revise(one, reason="r", subject="l", idempotency_key="i")
     assert first.version == 3
 
 
@@ -248,7 +249,7 @@ async def test_who_acts_is_logged_in_the_three_words_of_the_log(
         one = await memory.remember("x")
         await memory.forget(one.id, reason="too old", cause="policy")
 
-        log = b"".join([line async for line in export_log(memory._ledger)])
+        log = b"".join([line async for line in export_log(inside(memory)._ledger)])
         assert {event["actor"] for event in read_log(log).documents} == {logged}
         assert {event.actor for event in await memory.history(one.id)} == {actor}
         assert (await memory.verify()).is_sound

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from memoranda import Memory, MemoryFilter
+from memoranda import Memory
 from memoranda.kernel.errors import InvalidFilter, InvalidTime
+from memoranda.ledger.time import format_time
 from memoranda.testkit.simulators import FrozenClock
 from tests.govern.reading import objects
 
@@ -85,19 +86,19 @@ async def test_what_we_knew_then_is_asked_for_by_as_of(
     await memory.forget(one.id, reason="r")
 
     async def known(at: int) -> list[Any]:
-        return [found.data for found in await memory.list(as_of=at)]
+        return [found.data for found in await memory.list(at=format_time(at))]
 
     assert await known(start - 1) == []
     assert await known(start) == ["first"]
     assert await known(start + DAY) == ["second"]
     assert await known(start + 2 * DAY) == ["other"]
-    then = await memory.get(one.id, as_of=start + DAY - 1)
+    then = await memory.get(one.id, at=format_time(start + DAY - 1))
     assert then is not None
     assert (then.data, then.version) == ("first", 1)
-    assert await memory.get(one.id, at_size=one.size) is not None
-    assert await memory.get(one.id, at_size=one.size - 1) is None
-    assert await memory.get(gone.id, as_of=start) is None
-    assert [found.data for found in await memory.list(MemoryFilter(tags=["t"]), as_of=start)] == [
+    assert await memory.get(one.id, at=one.seq) is not None
+    assert await memory.get(one.id, at=one.seq - 1) is None
+    assert await memory.get(gone.id, at=format_time(start)) is None
+    assert [found.data for found in await memory.list(tags=["t"], at=format_time(start))] == [
         "first"
     ]
 
@@ -109,8 +110,8 @@ async def test_what_was_erased_is_not_known_at_any_time(
     clock.advance(DAY)
     await memory.erase(receipt.id, reason="asked")
 
-    assert await memory.get(receipt.id, at_size=receipt.size) is None
-    assert await memory.list(at_size=receipt.size) == []
+    assert await memory.get(receipt.id, at=receipt.seq) is None
+    assert await memory.list(at=receipt.seq) == []
 
 
 async def test_a_list_has_a_limit_and_an_order(memory: Memory[Any], clock: FrozenClock) -> None:
@@ -118,17 +119,19 @@ async def test_a_list_has_a_limit_and_an_order(memory: Memory[Any], clock: Froze
         await memory.remember(number, valid_to=None if number % 2 else clock.at)
         clock.advance(1)
 
-    newest = await memory.list(MemoryFilter(limit=1))
-    paged = await memory.list(MemoryFilter(limit=1, offset=1))
+    newest = await memory.list(limit=1)
+    paged = await memory.list(limit=1, cursor=newest.next)
 
     assert [one.data for one in await memory.list()] == [3, 1]
     assert ([one.data for one in newest], [one.data for one in paged]) == ([3], [1])
 
 
-@pytest.mark.parametrize("wrong", [datetime(2026, 1, 1), "yesterday", 1.0, True])  # noqa: DTZ001
+@pytest.mark.parametrize("wrong", [datetime(2026, 1, 1), "soon", 1.0, True])  # noqa: DTZ001
 async def test_a_time_without_a_zone_or_a_form_is_refused(memory: Memory[Any], wrong: Any) -> None:
     with pytest.raises(InvalidTime):
-        await memory.list(as_of=wrong)
+        await memory.list(valid_at=wrong)
+    with pytest.raises(InvalidFilter):
+        await memory.list(at=wrong)
 
 
 async def test_a_list_goes_on_past_what_is_not_current(
@@ -141,8 +144,8 @@ async def test_a_list_goes_on_past_what_is_not_current(
         await memory.remember(number, expires=clock.at + 1)
     clock.advance(10)
 
-    assert [one.data for one in await memory.list(MemoryFilter(limit=4))] == ["new"] * 3 + ["old"]
-    assert [one.id for one in await memory.list(MemoryFilter(limit=5, offset=3))] == [old.id]
+    assert [one.data for one in await memory.list(limit=4)] == ["new"] * 3 + ["old"]
+    assert [one.id for one in (await memory.list(limit=8))[3:]] == [old.id]
 
 
 @pytest.mark.parametrize("wrong", [["gone"], "expired", ["expired", "erased"]])

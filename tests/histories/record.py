@@ -13,6 +13,7 @@ from typing import Any
 import memoranda
 from examples.refunds import shop
 from memoranda.app.audit import export_scope
+from tests.handles import opened as handle_on
 
 SCOPE = "shop"
 
@@ -39,7 +40,7 @@ async def record(url: str) -> None:
     async with AsyncExitStack() as handles:
 
         async def opened(actor: str, **more: Any) -> memoranda.Memory[Any]:
-            handle = memoranda.open(url, scope=SCOPE, actor=actor, **more)
+            handle = handle_on(url, scope=SCOPE, actor=actor, **more)
             return await handles.enter_async_context(handle)
 
         memory = await opened("agent:support")
@@ -58,14 +59,14 @@ async def record(url: str) -> None:
 
         first = await refund("t1", "ann", 20)
         large = await refund("t2", "kim", 250, trace="the parcel never arrived")
-        await lee.approve(large.proposal_id, reason="the carrier lost it")
-        await agent.run(large.proposal_id)
+        await lee.inbox.approve(large.proposal_id, reason="the carrier lost it")
+        await agent.worlds.run(large.proposal_id)
         refused = await refund("t3", "kim", 900, trace="the same parcel")
-        await lee.reject(refused.proposal_id, reason="it was paid already")
+        await lee.inbox.reject(refused.proposal_id, reason="it was paid already")
         await refund("t1", "ann", 20)
         await refund("t4", "eve", 30)
         await refund("t5", "nobody", 40)
-        await agent.branch("what-if", at=first.world)
+        await agent.worlds.branch("what-if", at=first.world)
         await refund("t6", "서연", 50, branch="what-if")
 
 

@@ -9,6 +9,7 @@ import memoranda
 from examples.refunds.shop import Books, Refund, shop
 from memoranda.kernel.errors import InvalidProof
 from memoranda.worlds import ActionContext, Domain, Merge
+from tests.handles import opened
 
 HISTORIES = sorted(Path(__file__).parent.glob("*.ndjson"))
 FIRST = Path(__file__).parent / "refunds-1.ndjson"
@@ -79,12 +80,12 @@ async def test_an_action_that_is_added_alters_nothing() -> None:
 
 async def test_a_handle_replays_what_was_run_under_an_older_schema(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/shop.db"
-    async with memoranda.open(url, domain=shop) as memory:
+    async with opened(url, domain=shop) as memory:
         run = await memory.act("refund", {"ticket": "t1", "customer": "ann", "amount": 1})
 
-    async with memoranda.open(url, domain=grown()) as memory:
-        assert [one.verdict async for one in memory.replay_branch()] == ["same"]
-        assert (await memory.replay(str(run.world))).is_same
+    async with opened(url, domain=grown()) as memory:
+        assert [one.verdict async for one in memory.worlds.replay_branch()] == ["same"]
+        assert (await memory.worlds.replay(str(run.world))).is_same
 
 
 async def test_an_action_that_is_gone_is_a_difference() -> None:

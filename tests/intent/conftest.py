@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-import memoranda
 from memoranda import Memory
 from memoranda.testkit.simulators import FrozenClock
+from tests.handles import opened as handle_on
 from tests.intent.counter import COUNTER
 from tests.postgres.server import PostgresServer
 from tests.postgres_store.roles import make_roles
@@ -59,7 +59,7 @@ def opens(url: str, scope: str, clock: FrozenClock) -> Opens:
 
     def opened(**options: Any) -> AbstractAsyncContextManager[Memory[Any]]:
         given = {"scope": scope, "clock": clock, "actor": "agent:worker", "domain": COUNTER}
-        return memoranda.open(url, **{**given, **options})
+        return handle_on(url, **{**given, **options})
 
     return opened
 

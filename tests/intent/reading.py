@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from memoranda import Memory
 from memoranda.identity import decode
 from memoranda.ledger.entry import read_entry
+from tests.handles import inside
 
 
 class Said(NamedTuple):
@@ -21,7 +22,7 @@ class Said(NamedTuple):
 
 async def said(memory: Memory[Any], *types: str) -> list[Said]:
     """The facts of these types, or all of them, in the order of the journal."""
-    async with memory._ledger.snapshot() as snapshot:
+    async with inside(memory)._ledger.snapshot() as snapshot:
         stored = [one async for chunk in snapshot.entries() for one in chunk]
     found = []
     for one in stored:
@@ -42,4 +43,4 @@ async def counts(memory: Memory[Any]) -> Counter[str]:
 
 async def head(memory: Memory[Any], branch: str = "main") -> str:
     """The world at the head of a branch."""
-    return next(one.world for one in await memory.branches() if one.name == branch)
+    return next(one.world for one in await memory.worlds.branches() if one.name == branch)

@@ -7,6 +7,7 @@ from typing import Any
 from memoranda import Memory
 from memoranda.ledger.unit import Committed, Ledger, Unit
 from memoranda.recall.provider import MemoryExperience, MemoryQuery
+from tests.handles import inside
 
 
 class Provider:
@@ -122,7 +123,7 @@ class SlowLedger:
 
 def dies_at(memory: Memory[Any], at: int, *, landed: bool) -> None:
     """Let a handle die at its commit of this number from now on, counted from 0."""
-    memory._table.ledger = DyingLedger(memory._table.ledger, at, landed=landed)
+    inside(memory)._table.ledger = DyingLedger(inside(memory)._table.ledger, at, landed=landed)
 
 
 def read_now(make: Callable[[], Any]) -> Any:

@@ -35,12 +35,12 @@ async def test_fifty_acts_at_once_on_one_branch_lose_nothing(opens: Opens) -> No
         done = [result for result in results if not isinstance(result, BaseException)]
         assert kinds.keys() <= {"Run", "BranchMoved"}
         assert done
-        snapshot = await one.restore(await head(one))
+        snapshot = await one.worlds.restore(await head(one))
         assert snapshot.data["count"] == len(done) == snapshot.meta.version
         written = await counts(one)
         assert written["Proposal"] == written["Decision"] == written["ExecutionSealed"] == 50
-        assert await one.resume() == []
-        assert {each.verdict async for each in one.replay_branch()} == {"same"}
+        assert await one.worlds.resume() == []
+        assert {each.verdict async for each in one.worlds.replay_branch()} == {"same"}
         assert (await one.verify()).report.damages.found == []
 
 
@@ -55,9 +55,9 @@ async def test_fifty_acts_at_once_on_ten_branches_lose_nothing(opens: Opens) -> 
             isinstance(one, BranchMoved) or not isinstance(one, BaseException) for one in results
         )
         notes = 0
-        for branch in await memory.branches():
-            notes += len((await memory.restore(branch.world)).data["notes"])
-        assert len(await memory.branches()) == 10
+        for branch in await memory.worlds.branches():
+            notes += len((await memory.worlds.restore(branch.world)).data["notes"])
+        assert len(await memory.worlds.branches()) == 10
         assert notes == sum(not isinstance(one, BaseException) for one in results)
 
 
@@ -67,7 +67,7 @@ async def test_runs_that_change_nothing_never_stand_in_each_others_way(opens: Op
 
         assert {run.status for run in runs} == {"completed"}
         assert len({run.world for run in runs}) == 1
-        assert [each.verdict async for each in one.replay_branch()] == ["same"] * 20
+        assert [each.verdict async for each in one.worlds.replay_branch()] == ["same"] * 20
 
 
 async def test_why_a_world_is_that_very_many_led_to_stays_short(memory: Memory[Any]) -> None:
@@ -80,7 +80,9 @@ async def test_why_a_world_is_that_very_many_led_to_stays_short(memory: Memory[A
 
 async def test_a_branch_is_begun_once_by_many(opens: Opens) -> None:
     async with opens() as one, opens() as two:
-        await asyncio.gather(*((one, two)[n % 2].propose("add", {"by": 1}) for n in range(20)))
+        await asyncio.gather(
+            *((one, two)[n % 2].worlds.propose("add", {"by": 1}) for n in range(20))
+        )
 
         assert (await counts(one))["Branch"] == 1
         assert (await counts(one))["World"] == 1
@@ -90,7 +92,8 @@ async def test_one_name_forked_by_many_is_forked_once(opens: Opens) -> None:
     async with opens() as memory:
         run = await memory.act("add", {"by": 1})
         results = await asyncio.gather(
-            *(memory.branch("side", at=run.world or "") for _ in range(10)), return_exceptions=True
+            *(memory.worlds.branch("side", at=run.world or "") for _ in range(10)),
+            return_exceptions=True,
         )
 
         assert sum(not isinstance(one, BaseException) for one in results) == 1
@@ -114,7 +117,7 @@ async def test_a_retry_while_the_run_is_under_way_waits_for_it(opens: Opens) -> 
         first = asyncio.create_task(memory.act("slow", idempotency_key="k"))
         await going.wait()
         again = asyncio.create_task(memory.act("slow", idempotency_key="k"))
-        resumed = asyncio.create_task(memory.resume())
+        resumed = asyncio.create_task(memory.worlds.resume())
         for _ in range(20):
             await asyncio.sleep(0)
         may_end.set()
@@ -142,7 +145,7 @@ async def test_a_second_handle_that_resumes_a_run_under_way_ends_it_and_both_kno
     async with opens(domain=domain) as one, opens(domain=domain) as two:
         first = asyncio.create_task(one.act("slow"))
         await going.wait()
-        (ended,) = await two.resume()
+        (ended,) = await two.worlds.resume()
         may_end.set()
         told = await first
 
@@ -160,9 +163,9 @@ async def test_a_huge_input_and_a_huge_memory_go_through(opens: Opens) -> None:
         run = await memory.act("note", {"text": rows})
 
         assert run.data["notes"] == [rows]
-        restored = await memory.restore(run.execution_key or "")
+        restored = await memory.worlds.restore(run.execution_key or "")
         assert restored.input["$app"]["memoryContext"] == rows
-        assert (await memory.replay(run.execution_key or "")).is_same
+        assert (await memory.worlds.replay(run.execution_key or "")).is_same
 
 
 def nested(depth: int) -> Any:
@@ -185,7 +188,7 @@ async def test_values_that_are_nested_too_deep_are_refused_or_kept_whole(
         except InvalidIntent:
             return
         assert run.status in {"completed", "failed"}
-        assert (await memory.replay(run.execution_key or "")).is_same
+        assert (await memory.worlds.replay(run.execution_key or "")).is_same
 
 
 async def test_an_action_that_makes_its_state_too_deep_fails(opens: Opens) -> None:
@@ -198,7 +201,7 @@ async def test_an_action_that_makes_its_state_too_deep_fails(opens: Opens) -> No
     async with opens(domain=domain) as memory:
         run = await memory.act("dig")
         assert run.status == "failed"
-        assert (await memory.replay(run.execution_key or "")).is_same
+        assert (await memory.worlds.replay(run.execution_key or "")).is_same
 
 
 # ------------------------------------------------------------------------------ odd ids
@@ -239,8 +242,8 @@ async def test_a_record_whose_id_is_that_of_a_run_is_only_a_record(opens: Opens,
         await memory.erase(id, reason="it was a decoy", cause="user_request")
 
         for run in (first, second):
-            assert (await memory.restore(run.execution_key or "")).data == run.data
-            assert (await memory.replay(run.execution_key or "")).is_same
+            assert (await memory.worlds.restore(run.execution_key or "")).data == run.data
+            assert (await memory.worlds.replay(run.execution_key or "")).is_same
         assert (await memory.act("add", {"by": 1})).data["count"] == 3
 
 
@@ -258,8 +261,8 @@ async def test_what_is_erased_takes_the_runs_that_remembered_it_along(opens: Ope
         await memory.erase("secret", reason="the subject asked", cause="user_request")
 
         with pytest.raises(WorldErased):
-            await memory.restore(run.execution_key or "")
-        replay = await memory.replay(run.execution_key or "")
+            await memory.worlds.restore(run.execution_key or "")
+        replay = await memory.worlds.replay(run.execution_key or "")
         assert replay.verdict == "erased"
         tree = await memory.why(run.execution_key or "")
         assert tree.known["content"] == "erased"
@@ -283,7 +286,7 @@ async def test_what_is_erased_while_a_run_goes_on_fails_the_run(opens: Opens) ->
         assert run.error is not None
         assert run.error["code"] == "memory.erased"
         assert run.data == {"count": 0, "notes": []}
-        restored = await memory.restore(run.execution_key or "")
+        restored = await memory.worlds.restore(run.execution_key or "")
         assert restored.input["$app"] == {"memoryContext": None, "memoryRecallFailed": True}
 
 
@@ -291,14 +294,14 @@ async def test_the_branch_of_memory_operations_is_not_for_others(memory: Memory[
     with pytest.raises(InvalidWorld):
         await memory.act("add", {"by": 1}, branch="system")
     with pytest.raises(InvalidWorld):
-        await memory.project(
+        await memory.worlds.project(
             Projection("any", lambda *_: None),
             ProjectionEvent(kind="ui", event_id="e1"),
             branch="system",
         )
     run = await memory.act("add", {"by": 1})
     with pytest.raises(InvalidWorld):
-        await memory.branch("system", at=run.world or "")
+        await memory.worlds.branch("system", at=run.world or "")
 
 
 @pytest.mark.parametrize(
@@ -309,5 +312,5 @@ async def test_odd_values_in_a_state_come_back_as_they_were(opens: Opens, value:
         run = await memory.act("note", {"text": value})
 
         assert run.data["notes"] == [value]
-        assert (await memory.restore(run.execution_key or "")).data["notes"] == [value]
-        assert (await memory.replay(run.execution_key or "")).is_same
+        assert (await memory.worlds.restore(run.execution_key or "")).data["notes"] == [value]
+        assert (await memory.worlds.replay(run.execution_key or "")).is_same

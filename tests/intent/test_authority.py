@@ -29,9 +29,9 @@ async def test_a_proposal_waits_in_the_inbox_with_what_it_would_do(opens: Opens)
             "selected": [],
         }
         trace = {"summary": "due", "context": {"memory": used}}
-        proposed = await memory.propose("add", {"by": 3}, trace=trace, scope=["count"])
+        proposed = await memory.worlds.propose("add", {"by": 3}, reason=trace, paths=["count"])
 
-        (waiting,) = await memory.inbox()
+        (waiting,) = await memory.inbox.list()
         assert proposed.status == "evaluating"
         assert waiting.proposal.proposal_id == proposed.proposal_id
         assert waiting.proposal.intent.body.input == {"by": 3}
@@ -44,13 +44,13 @@ async def test_a_proposal_waits_in_the_inbox_with_what_it_would_do(opens: Opens)
 
 async def test_who_approves_lets_it_run_once(opens: Opens) -> None:
     async with opens(authority=DESK) as memory, opens(actor="human:alice") as alice:
-        proposed = await memory.propose("add", {"by": 3})
-        await alice.approve(proposed.proposal_id, reason="fine by me")
+        proposed = await memory.worlds.propose("add", {"by": 3})
+        await alice.inbox.approve(proposed.proposal_id, reason="fine by me")
 
-        assert await memory.inbox() == []
-        assert (await memory.standing(proposed.proposal_id)).status == "approved"
-        run = await memory.run(proposed.proposal_id)
-        again = await memory.run(proposed.proposal_id)
+        assert await memory.inbox.list() == []
+        assert (await memory.worlds.standing(proposed.proposal_id)).status == "approved"
+        run = await memory.worlds.run(proposed.proposal_id)
+        again = await memory.worlds.run(proposed.proposal_id)
         assert run.data["count"] == 3
         assert again == run
         assert (await counts(memory))["ExecutionSealed"] == 1
@@ -59,9 +59,9 @@ async def test_who_approves_lets_it_run_once(opens: Opens) -> None:
 async def test_whoever_acts_may_wait_for_the_answer(opens: Opens) -> None:
     async with opens(authority=DESK) as memory, opens(actor="human:alice") as alice:
         acting = asyncio.create_task(memory.act("add", {"by": 3}, wait=PATIENCE))
-        while not (waiting := await alice.inbox()):  # noqa: ASYNC110 - the inbox has no bell
+        while not (waiting := await alice.inbox.list()):  # noqa: ASYNC110 - the inbox has no bell
             await asyncio.sleep(0)
-        await alice.approve(waiting[0].proposal.proposal_id, reason="fine")
+        await alice.inbox.approve(waiting[0].proposal.proposal_id, reason="fine")
 
         assert (await acting).data["count"] == 3
 
@@ -76,10 +76,10 @@ async def test_an_act_that_nobody_answers_is_pending(opens: Opens) -> None:
 
 async def test_who_rejects_ends_it(opens: Opens) -> None:
     async with opens(authority=DESK) as memory, opens(actor="human:bob") as bob:
-        proposed = await memory.propose("add", {"by": 3})
-        await bob.reject(proposed.proposal_id, reason="not now")
+        proposed = await memory.worlds.propose("add", {"by": 3})
+        await bob.inbox.reject(proposed.proposal_id, reason="not now")
 
-        run = await memory.run(proposed.proposal_id)
+        run = await memory.worlds.run(proposed.proposal_id)
         assert run.status == "rejected"
         decision = (await said(memory, "Decision"))[0].document["decision"]
         assert decision["decision"] == {"kind": "rejected", "reason": "not now"}
@@ -88,8 +88,8 @@ async def test_who_rejects_ends_it(opens: Opens) -> None:
 
 async def test_a_decision_is_bound_to_the_proposal_and_its_base(opens: Opens) -> None:
     async with opens(authority=DESK) as memory, opens(actor="human:alice") as alice:
-        proposed = await memory.propose("add", {"by": 3})
-        await alice.approve(proposed.proposal_id, reason="fine")
+        proposed = await memory.worlds.propose("add", {"by": 3})
+        await alice.inbox.approve(proposed.proposal_id, reason="fine")
 
         proposal, decision = await said(memory, "Proposal", "Decision")
         assert decision.document["proposalDigest"] == proposal.body_digest
@@ -104,15 +104,15 @@ async def test_a_second_decision_is_refused(opens: Opens, second: str) -> None:
         opens(actor="human:alice") as alice,
         opens(actor="human:bob") as bob,
     ):
-        proposed = await memory.propose("add", {"by": 3})
-        await alice.reject(proposed.proposal_id, reason="no")
+        proposed = await memory.worlds.propose("add", {"by": 3})
+        await alice.inbox.reject(proposed.proposal_id, reason="no")
         before = await counts(memory)
 
         with pytest.raises(DecisionRefused):
-            await getattr(bob, second)(proposed.proposal_id, reason="but")
+            await getattr(bob.inbox, second)(proposed.proposal_id, reason="but")
 
         assert await counts(memory) == before
-        assert (await memory.standing(proposed.proposal_id)).status == "rejected"
+        assert (await memory.worlds.standing(proposed.proposal_id)).status == "rejected"
 
 
 async def test_of_many_answers_at_once_one_decides(opens: Opens) -> None:
@@ -121,10 +121,10 @@ async def test_of_many_answers_at_once_one_decides(opens: Opens) -> None:
         opens(actor="human:alice") as alice,
         opens(actor="human:bob") as bob,
     ):
-        proposed = await memory.propose("add", {"by": 3})
+        proposed = await memory.worlds.propose("add", {"by": 3})
         answers = [
-            *(who.approve(proposed.proposal_id, reason="yes") for who in (alice, bob)),
-            *(who.reject(proposed.proposal_id, reason="no") for who in (bob, alice)),
+            *(who.inbox.approve(proposed.proposal_id, reason="yes") for who in (alice, bob)),
+            *(who.inbox.reject(proposed.proposal_id, reason="no") for who in (bob, alice)),
         ]
         results = await asyncio.gather(*answers, return_exceptions=True)
 
@@ -138,25 +138,30 @@ async def test_inboxes_that_are_read_while_somebody_answers_never_decide_twice(
 ) -> None:
     async with opens(authority=DESK) as memory, opens(actor="human:alice") as alice:
         for n in range(10):
-            proposed = await memory.propose("add", {"by": 3})
+            proposed = await memory.worlds.propose("add", {"by": 3})
             if n % 2:
                 clock.advance(1_000)
             await asyncio.gather(
-                memory.inbox(),
-                alice.approve(proposed.proposal_id, reason="yes"),
-                alice.inbox(),
+                memory.inbox.list(),
+                alice.inbox.approve(proposed.proposal_id, reason="yes"),
+                alice.inbox.list(),
                 return_exceptions=True,
             )
-            await memory.inbox()
+            await memory.inbox.list()
 
         assert (await counts(memory))["Decision"] == 10
 
 
 async def test_who_is_not_asked_may_not_answer(opens: Opens) -> None:
     async with opens(authority=DESK) as memory, opens(actor="human:mallory") as mallory:
-        proposed = await memory.propose("add", {"by": 3})
+        proposed = await memory.worlds.propose("add", {"by": 3})
 
-        for verb in (mallory.approve, mallory.reject, mallory.abstain, memory.approve):
+        for verb in (
+            mallory.inbox.approve,
+            mallory.inbox.reject,
+            mallory.inbox.abstain,
+            memory.inbox.approve,
+        ):
             with pytest.raises(DecisionRefused) as caught:
                 await verb(proposed.proposal_id, reason="let me")
             assert caught.value.code == "world.decision_refused"
@@ -166,9 +171,9 @@ async def test_who_is_not_asked_may_not_answer(opens: Opens) -> None:
 @pytest.mark.parametrize("reason", ["", " ", "\ud800", "x" * 100_000])
 async def test_an_answer_has_a_reason(opens: Opens, reason: str) -> None:
     async with opens(authority=DESK) as memory, opens(actor="human:alice") as alice:
-        proposed = await memory.propose("add", {"by": 3})
+        proposed = await memory.worlds.propose("add", {"by": 3})
 
-        for verb in (alice.approve, alice.reject, alice.abstain):
+        for verb in (alice.inbox.approve, alice.inbox.reject, alice.inbox.abstain):
             with pytest.raises(InvalidRecord):
                 await verb(proposed.proposal_id, reason=reason)
 
@@ -176,7 +181,7 @@ async def test_an_answer_has_a_reason(opens: Opens, reason: str) -> None:
 async def test_an_answer_to_what_was_never_proposed_is_refused(opens: Opens) -> None:
     async with opens(actor="human:alice") as alice:
         with pytest.raises(WorldNotFound):
-            await alice.reject("prop-0", reason="no")
+            await alice.inbox.reject("prop-0", reason="no")
 
 
 # ---------------------------------------------------------------------------- time
@@ -188,13 +193,13 @@ async def test_what_nobody_answers_in_time_is_decided_by_its_policy(
 ) -> None:
     policy = HumanInTheLoop(["human:alice"], timeout_ms=1_000, on_timeout=outcome)
     async with opens(authority=policy) as memory:
-        proposed = await memory.propose("add", {"by": 3})
+        proposed = await memory.worlds.propose("add", {"by": 3})
         clock.advance(999)
-        assert len(await memory.inbox()) == 1
+        assert len(await memory.inbox.list()) == 1
         clock.advance(1)
 
-        assert await memory.inbox() == []
-        assert (await memory.standing(proposed.proposal_id)).status == status
+        assert await memory.inbox.list() == []
+        assert (await memory.worlds.standing(proposed.proposal_id)).status == status
         (decision,) = await said(memory, "Decision")
         assert decision.document["decision"]["decision"] == {"kind": "timeout", "action": status}
         assert decision.actor == "system:memoranda"
@@ -205,15 +210,15 @@ async def test_a_late_answer_is_refused_and_the_timeout_is_on_record(
     opens: Opens, clock: FrozenClock, verb: str
 ) -> None:
     async with opens(authority=DESK) as memory, opens(actor="human:alice") as alice:
-        proposed = await memory.propose("add", {"by": 3})
+        proposed = await memory.worlds.propose("add", {"by": 3})
         clock.advance(1_000)
 
         with pytest.raises(DecisionRefused):
-            await getattr(alice, verb)(proposed.proposal_id, reason="late")
+            await getattr(alice.inbox, verb)(proposed.proposal_id, reason="late")
 
         (decision,) = await said(memory, "Decision")
         assert decision.document["decision"]["decision"]["kind"] == "timeout"
-        assert (await memory.standing(proposed.proposal_id)).status == "rejected"
+        assert (await memory.worlds.standing(proposed.proposal_id)).status == "rejected"
 
 
 async def test_what_is_approved_by_its_timeout_is_run_by_resume(
@@ -221,13 +226,13 @@ async def test_what_is_approved_by_its_timeout_is_run_by_resume(
 ) -> None:
     policy = HumanInTheLoop(["human:alice"], timeout_ms=10, on_timeout="approve")
     async with opens(authority=policy) as memory:
-        await memory.propose("add", {"by": 3})
+        await memory.worlds.propose("add", {"by": 3})
         clock.advance(10)
-        await memory.inbox()
+        await memory.inbox.list()
 
-        (run,) = await memory.resume()
+        (run,) = await memory.worlds.resume()
         assert run.data["count"] == 3
-        assert await memory.resume() == []
+        assert await memory.worlds.resume() == []
 
 
 # --------------------------------------------------------------------- many, and others
@@ -236,19 +241,19 @@ async def test_what_is_approved_by_its_timeout_is_run_by_resume(
 async def test_a_tribunal_decides_by_its_quorum_and_keeps_the_votes(opens: Opens) -> None:
     members = ["human:alice", "human:bob", "human:carol"]
     async with opens(authority=Tribunal(members, Majority())) as memory:
-        proposed = await memory.propose("add", {"by": 3})
+        proposed = await memory.worlds.propose("add", {"by": 3})
         async with opens(actor="human:alice") as alice, opens(actor="human:bob") as bob:
-            await alice.approve(proposed.proposal_id, reason="yes")
-            assert (await memory.standing(proposed.proposal_id)).status == "evaluating"
-            (waiting,) = await memory.inbox()
+            await alice.inbox.approve(proposed.proposal_id, reason="yes")
+            assert (await memory.worlds.standing(proposed.proposal_id)).status == "evaluating"
+            (waiting,) = await memory.inbox.list()
             assert [str(vote.voter) for vote in waiting.votes] == ["human:alice"]
             with pytest.raises(DecisionRefused):
-                await alice.approve(proposed.proposal_id, reason="twice")
-            await bob.approve(proposed.proposal_id, reason="yes")
+                await alice.inbox.approve(proposed.proposal_id, reason="twice")
+            await bob.inbox.approve(proposed.proposal_id, reason="yes")
 
         decision = (await said(memory, "Decision"))[0].document["decision"]
         assert [vote["voter"]["actorId"] for vote in decision["votes"]] == ["alice", "bob"]
-        assert (await memory.run(proposed.proposal_id)).data["count"] == 3
+        assert (await memory.worlds.run(proposed.proposal_id)).data["count"] == 3
         assert (await counts(memory))["Vote"] == 2
 
 
@@ -257,24 +262,24 @@ async def test_whoever_proposed_can_not_approve_where_somebody_else_is_asked_for
 ) -> None:
     policy = SeparateApprover(HumanInTheLoop(["human:alice", "human:bob"]))
     async with opens(authority=policy, actor="human:alice") as alice:
-        proposed = await alice.propose("add", {"by": 3})
+        proposed = await alice.worlds.propose("add", {"by": 3})
         with pytest.raises(DecisionRefused):
-            await alice.approve(proposed.proposal_id, reason="mine")
+            await alice.inbox.approve(proposed.proposal_id, reason="mine")
         async with opens(actor="human:bob") as bob:
-            await bob.approve(proposed.proposal_id, reason="not mine")
+            await bob.inbox.approve(proposed.proposal_id, reason="not mine")
 
-        assert (await alice.run(proposed.proposal_id)).data["count"] == 3
+        assert (await alice.worlds.run(proposed.proposal_id)).data["count"] == 3
 
 
 async def test_a_later_answer_is_judged_by_the_policy_that_held_when_it_was_proposed(
     opens: Opens,
 ) -> None:
     async with opens(authority=DESK) as memory:
-        proposed = await memory.propose("add", {"by": 3})
+        proposed = await memory.worlds.propose("add", {"by": 3})
     lenient = HumanInTheLoop(["human:mallory"])
     async with opens(authority=lenient, actor="human:mallory") as mallory:
         with pytest.raises(DecisionRefused):
-            await mallory.approve(proposed.proposal_id, reason="now it is mine")
+            await mallory.inbox.approve(proposed.proposal_id, reason="now it is mine")
 
 
 async def test_rules_decide_and_escalate(opens: Opens) -> None:
@@ -293,8 +298,8 @@ async def test_rules_decide_and_escalate(opens: Opens) -> None:
         never = await memory.act("fail")
 
         assert (small.status, big.status, never.status) == ("completed", "evaluating", "rejected")
-        await alice.approve(big.proposal_id, reason="once")
-        assert (await memory.run(big.proposal_id)).data["count"] == 11
+        await alice.inbox.approve(big.proposal_id, reason="once")
+        assert (await memory.worlds.run(big.proposal_id)).data["count"] == 11
 
 
 async def test_policies_combine(opens: Opens) -> None:
@@ -305,35 +310,35 @@ async def test_policies_combine(opens: Opens) -> None:
         by_agent = await memory.act("add", {"by": 1})
         assert (by_human.status, by_agent.status) == ("completed", "evaluating")
         async with opens(actor="human:alice") as alice, opens(actor="human:carol") as carol:
-            await alice.approve(by_agent.proposal_id, reason="yes")
-            assert (await memory.standing(by_agent.proposal_id)).status == "evaluating"
-            await carol.approve(by_agent.proposal_id, reason="yes")
+            await alice.inbox.approve(by_agent.proposal_id, reason="yes")
+            assert (await memory.worlds.standing(by_agent.proposal_id)).status == "evaluating"
+            await carol.inbox.approve(by_agent.proposal_id, reason="yes")
 
-        assert (await memory.run(by_agent.proposal_id)).data["count"] == 2
+        assert (await memory.worlds.run(by_agent.proposal_id)).data["count"] == 2
 
 
 async def test_an_approval_on_a_head_that_moved_ends_as_a_conflict(opens: Opens) -> None:
     async with opens(authority=DESK) as memory, opens(actor="human:alice") as alice:
-        first = await memory.propose("add", {"by": 1})
-        second = await memory.propose("add", {"by": 2})
+        first = await memory.worlds.propose("add", {"by": 1})
+        second = await memory.worlds.propose("add", {"by": 2})
         for proposed in (first, second):
-            await alice.approve(proposed.proposal_id, reason="both")
+            await alice.inbox.approve(proposed.proposal_id, reason="both")
 
-        done, conflict = await memory.resume()
+        done, conflict = await memory.worlds.resume()
         assert (done.status, conflict.status) == ("completed", "failed")
         assert conflict.error is not None
         assert conflict.error["code"] == "world.conflict"
         assert await head(memory) == done.world
-        assert await memory.resume() == []
+        assert await memory.worlds.resume() == []
 
 
 async def test_the_scope_that_was_approved_holds(opens: Opens) -> None:
     async with opens() as memory:
-        outside = await memory.act("add", {"by": 1}, scope=["notes"])
-        inside = await memory.act("add", {"by": 1}, scope=["count"])
+        outside = await memory.act("add", {"by": 1}, paths=["notes"])
+        inside = await memory.act("add", {"by": 1}, paths=["count"])
 
         assert outside.error is not None
         assert outside.error["code"] == "scope.violated"
         assert inside.status == "completed"
         for run in (outside, inside):
-            assert (await memory.replay(run.execution_key or "")).is_same
+            assert (await memory.worlds.replay(run.execution_key or "")).is_same

@@ -11,6 +11,7 @@ from memoranda.worlds.context import ActionContext
 from memoranda.worlds.domain import Domain
 from memoranda.worlds.effects import EffectFailed
 from memoranda.worlds.patches import Patch, Set
+from tests.handles import inside
 from tests.intent.changing import changed, other_arguments
 from tests.intent.conftest import Opens
 from tests.intent.counter import OUTSIDE, counter
@@ -37,7 +38,7 @@ async def test_a_run_that_dies_at_any_commit_is_taken_up_again(
 
     asked = len(provider.queries)
     async with opens(provider=provider) as memory:
-        runs = await memory.resume()
+        runs = await memory.worlds.resume()
         written = await counts(memory)
 
         assert len(OUTSIDE.calls) == len(set(OUTSIDE.calls))  # each effect at most once
@@ -62,9 +63,9 @@ async def test_a_run_that_dies_at_any_commit_is_taken_up_again(
                 assert await head(memory) == run.world
             has_begun = at > 1 or (at == 1 and landed)
             assert len(provider.queries) == asked + (0 if has_begun else 1)
-        assert await memory.resume() == []
+        assert await memory.worlds.resume() == []
         assert written["ExecutionSealed"] == 2
-        replays = [replay.verdict async for replay in memory.replay_branch()]
+        replays = [replay.verdict async for replay in memory.worlds.replay_branch()]
         assert set(replays) == {"same"}
 
 
@@ -78,7 +79,7 @@ async def test_a_first_run_that_dies_leaves_a_branch_that_works(
         with pytest.raises(Died):
             await memory.act("add", {"by": 1})
     async with opens() as memory:
-        await memory.resume()
+        await memory.worlds.resume()
         run = await memory.act("add", {"by": 1})
 
         assert run.data["count"] in {1, 2}
@@ -104,7 +105,7 @@ async def test_a_run_with_an_effect_of_unknown_outcome_never_calls_it_again(
         assert run.error["code"] == "effect.unknown"
         assert again == run
         assert OUTSIDE.calls == [("ask", "pay")]
-        replay = await memory.replay(run.execution_key or "")
+        replay = await memory.worlds.replay(run.execution_key or "")
         assert (replay.verdict, replay.why and replay.why.split(":")[0]) == (
             "not run",
             "effect.unknown",
@@ -121,9 +122,9 @@ async def test_what_was_recalled_before_a_run_died_is_what_it_goes_on_with(opens
             await memory.act("work", {"steps": 2})
     provider.answer = "after"
     async with opens(provider=provider) as memory:
-        (run,) = await memory.resume()
+        (run,) = await memory.worlds.resume()
 
-        restored = await memory.restore(run.execution_key or "")
+        restored = await memory.worlds.restore(run.execution_key or "")
         assert restored.input["$app"]["memoryContext"] == "before"
         assert run.recall == "answered"
 
@@ -136,7 +137,7 @@ async def test_a_head_that_moved_meanwhile_makes_a_conflict_of_what_died(opens: 
             await memory.act("work", {"steps": 2})
     async with opens() as memory:
         moved = await memory.act("add", {"by": 7})
-        (run,) = await memory.resume()
+        (run,) = await memory.worlds.resume()
 
         assert run.status == "failed"
         assert run.error is not None
@@ -151,11 +152,11 @@ async def test_what_died_under_another_version_of_the_domain_ends(opens: Opens) 
         with pytest.raises(Died):
             await memory.act("work", {"steps": 2})
     async with opens(domain=counter("2")) as memory:
-        (run,) = await memory.resume()
+        (run,) = await memory.worlds.resume()
 
         assert run.status == "failed"
         assert run.error is not None
-        assert await memory.resume() == []
+        assert await memory.worlds.resume() == []
 
 
 async def test_what_is_taken_up_by_changed_code_that_went_another_way_has_failed(
@@ -167,11 +168,11 @@ async def test_what_is_taken_up_by_changed_code_that_went_another_way_has_failed
         with pytest.raises(Died):
             await memory.act("work", {"steps": 2})
     async with opens(domain=changed({"work": other_arguments})) as memory:
-        (run,) = await memory.resume()
+        (run,) = await memory.worlds.resume()
 
         assert run.error is not None
         assert run.error["code"] == "run.changed"
-        assert (await memory.replay(run.execution_key or "")).verdict == "not run"
+        assert (await memory.worlds.replay(run.execution_key or "")).verdict == "not run"
 
 
 async def test_a_run_without_its_end_is_neither_restored_nor_replayed(opens: Opens) -> None:
@@ -182,10 +183,10 @@ async def test_a_run_without_its_end_is_neither_restored_nor_replayed(opens: Ope
             await memory.act("work", {"steps": 2})
     async with opens() as memory:
         key = (await said(memory, "ExecutionBegun"))[-1].document["executionKey"]
-        standing = await memory.standing(key.rpartition(":")[0])
+        standing = await memory.worlds.standing(key.rpartition(":")[0])
 
         assert (standing.status, standing.world) == ("executing", None)
-        for ask in (memory.restore, memory.replay):
+        for ask in (memory.worlds.restore, memory.worlds.replay):
             with pytest.raises(WorldNotFound):
                 await ask(key)
         assert (await memory.why(key)).known["outcome"] == "not sealed"
@@ -206,7 +207,7 @@ async def test_an_act_that_is_cancelled_anywhere_can_be_taken_up(opens: Opens) -
             for each in (acting, asking):
                 each.cancel()
             await asyncio.wait({acting, asking})
-            for run in await memory.resume():
+            for run in await memory.worlds.resume():
                 # What was being written when it was cancelled may land after that.
                 code = None if run.error is None else run.error["code"]
                 assert (run.status, code) in {
@@ -215,9 +216,9 @@ async def test_an_act_that_is_cancelled_anywhere_can_be_taken_up(opens: Opens) -
                     ("failed", "world.conflict"),
                     ("executing", None),
                 }
-        await memory.resume()
+        await memory.worlds.resume()
         for branch in ("main", "side"):
-            assert {one.verdict async for one in memory.replay_branch(branch)} <= {"same"}
+            assert {one.verdict async for one in memory.worlds.replay_branch(branch)} <= {"same"}
         assert (await memory.verify()).report.damages.found == []
 
 
@@ -247,14 +248,14 @@ async def test_an_effect_that_an_action_gives_up_is_one_of_unknown_outcome(
         return Set("gave_up", value=True)
 
     async with opens(domain=hasty) as memory:
-        ledger = memory._table.ledger = SlowLedger(memory._table.ledger)
+        ledger = inside(memory)._table.ledger = SlowLedger(inside(memory)._table.ledger)
         run = await memory.act("impatient")
         assert running.is_set() == (when == "running")
 
         assert run.status == "failed"
         assert run.error is not None
         assert run.error["code"] == "effect.unknown"
-        assert (await memory.replay(run.execution_key or "")).verdict == "not run"
+        assert (await memory.worlds.replay(run.execution_key or "")).verdict == "not run"
 
 
 together = Domain("together", "1")
@@ -286,14 +287,14 @@ async def test_effects_at_the_same_time_are_recorded_resumed_and_replayed(
     async with opens(domain=together) as memory:
         run = await memory.act("gather")
         assert run.data["found"] == [str(n) if n % 5 == 0 else n * n for n in range(20)]
-        assert (await memory.replay(run.execution_key or "")).is_same
+        assert (await memory.worlds.replay(run.execution_key or "")).is_same
         dies_at(memory, at, landed=True)
         with pytest.raises(Died):
             await memory.act("gather")
     async with opens(domain=together) as memory:
-        (run,) = await memory.resume()
+        (run,) = await memory.worlds.resume()
         assert run.status in {"failed", "completed"}
-        assert await memory.resume() == []
+        assert await memory.worlds.resume() == []
 
 
 async def test_an_effect_that_could_not_be_journaled_leaves_the_run_open(
@@ -313,12 +314,12 @@ async def test_an_effect_that_could_not_be_journaled_leaves_the_run_open(
             return getattr(self._ledger, name)
 
     await memory.act("nothing")
-    ledger = memory._table.ledger
-    memory._table.ledger = Full(ledger)
+    ledger = inside(memory)._table.ledger
+    inside(memory)._table.ledger = Full(ledger)
     with pytest.raises(OSError, match="full"):
         await memory.act("work", {"steps": 2})
-    memory._table.ledger = ledger
+    inside(memory)._table.ledger = ledger
 
-    (run,) = await memory.resume()
+    (run,) = await memory.worlds.resume()
     assert run.error is not None
     assert run.error["code"] == "effect.unknown"

@@ -6,19 +6,21 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
-import memoranda
-from memoranda import Memory
 from memoranda.kernel.errors import BranchMoved, DecisionRefused, IllegalMove
 from memoranda.testkit.simulators import FrozenClock
 from memoranda.worlds.policies import HumanInTheLoop
+from tests.handles import opened
 from tests.intent.counter import COUNTER, OUTSIDE
 from tests.intent.simulators import Died, dies_at
+
+if TYPE_CHECKING:
+    from memoranda import Memory
 
 LIMIT_MS = 1_000
 BRANCHES = st.sampled_from(["main", "side"])
@@ -80,10 +82,10 @@ class Worlds(RuleBasedStateMachine):
         shared = {"scope": "s", "clock": self.clock, "domain": COUNTER, "authority": policy}
         opens = self.open.enter_async_context
         self.worker: Memory[Any] = await opens(
-            memoranda.open(self.url, actor="agent:worker", **shared)  # type: ignore[arg-type]
+            opened(self.url, actor="agent:worker", **shared)  # type: ignore[arg-type]
         )
         self.alice: Memory[Any] = await opens(
-            memoranda.open(self.url, actor="human:alice", **shared)  # type: ignore[arg-type]
+            opened(self.url, actor="human:alice", **shared)  # type: ignore[arg-type]
         )
 
     def teardown(self) -> None:
@@ -98,7 +100,7 @@ class Worlds(RuleBasedStateMachine):
     @rule(target=proposals, branch=BRANCHES, is_approved=st.sampled_from([True, True, False]))
     def propose(self, branch: str, *, is_approved: bool) -> str:
         by = 2 ** next(self.numbers) % (2**40)
-        submitted = self.do(self.worker.propose("ask", {"text": by}, branch=branch))
+        submitted = self.do(self.worker.worlds.propose("ask", {"text": by}, branch=branch))
         head = self.model.heads.setdefault(branch, Head())
         self.model.proposals[submitted.proposal_id] = Modelled(
             branch, by, head.moved, self.clock.at
@@ -112,7 +114,7 @@ class Worlds(RuleBasedStateMachine):
         known = self.model.proposals[proposal]
         refused = False
         try:
-            self.do(getattr(self.alice, verb)(proposal, reason="so be it"))
+            self.do(getattr(self.alice.inbox, verb)(proposal, reason="so be it"))
         except DecisionRefused:
             refused = True
         is_late = self.clock.at >= known.at + LIMIT_MS
@@ -125,7 +127,7 @@ class Worlds(RuleBasedStateMachine):
     def run(self, proposal: str) -> None:
         known = self.model.proposals[proposal]
         try:
-            run = self.do(self.worker.run(proposal))
+            run = self.do(self.worker.worlds.run(proposal))
         except IllegalMove:
             assert known.status == "evaluating"
             return
@@ -144,7 +146,7 @@ class Worlds(RuleBasedStateMachine):
             for _, one in sorted(self.model.proposals.items())
             if one.status in {"approved", "executing"}
         ]
-        runs = self.do(self.worker.resume())
+        runs = self.do(self.worker.worlds.resume())
         assert len(runs) == len(open_ones)
         for known in open_ones:
             self.ran(known)
@@ -156,11 +158,11 @@ class Worlds(RuleBasedStateMachine):
         dies_at(self.worker, at, landed=landed)
         before = known.status
         with suppress(Died, BranchMoved, IllegalMove):
-            self.do(self.worker.run(proposal))
+            self.do(self.worker.worlds.run(proposal))
         self.do(self.reopen())
         if before not in {"approved", "executing"}:
             return
-        standing = self.do(self.worker.standing(proposal))
+        standing = self.do(self.worker.worlds.standing(proposal))
         known.status = standing.status
         if standing.status == "completed":
             head = self.model.heads[known.branch]
@@ -177,7 +179,7 @@ class Worlds(RuleBasedStateMachine):
 
     @rule()
     def look(self) -> None:
-        waiting = [one.proposal.proposal_id for one in self.do(self.alice.inbox())]
+        waiting = [one.proposal.proposal_id for one in self.do(self.alice.inbox.list())]
         for known in self.model.proposals.values():
             if known.status == "evaluating" and self.clock.at >= known.at + LIMIT_MS:
                 known.status = "rejected"
@@ -205,13 +207,13 @@ class Worlds(RuleBasedStateMachine):
     @invariant()
     def stands_as_modelled(self) -> None:
         for id, known in self.model.proposals.items():
-            assert self.do(self.worker.standing(id)).status == known.status, known
+            assert self.do(self.worker.worlds.standing(id)).status == known.status, known
 
     @invariant()
     def heads_are_as_modelled(self) -> None:
-        heads = {one.name: one.world for one in self.do(self.worker.branches())}
+        heads = {one.name: one.world for one in self.do(self.worker.worlds.branches())}
         for name, head in self.model.heads.items():
-            data = self.do(self.worker.restore(heads[name])).data
+            data = self.do(self.worker.worlds.restore(heads[name])).data
             assert len(data["notes"]) == head.total
 
     @invariant()
@@ -226,7 +228,7 @@ class Worlds(RuleBasedStateMachine):
 
     async def replayed(self, name: str) -> list[str]:
         """Every verdict of a branch."""
-        return [one.verdict async for one in self.worker.replay_branch(name)]
+        return [one.verdict async for one in self.worker.worlds.replay_branch(name)]
 
 
 TestWorlds = Worlds.TestCase

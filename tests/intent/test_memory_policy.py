@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-import memoranda
 from memoranda import Memory
 from memoranda.kernel.errors import (
     ApprovalPending,
@@ -19,6 +18,7 @@ from memoranda.records.authority import MemoryOperation
 from memoranda.records.hooks import MemoryHooks
 from memoranda.records.model import MemoryRecordInput
 from memoranda.worlds.policies import AutoApprove, HumanInTheLoop, PolicyRules
+from tests.handles import inside, opened
 from tests.intent.conftest import Opens
 
 HUMAN = "human:chief"
@@ -43,7 +43,7 @@ class Needs:
 async def kinds(memory: Memory[Any]) -> list[str]:
     """The kinds of all entries of the journal."""
     found = []
-    async with memory._ledger.snapshot() as snapshot:
+    async with inside(memory)._ledger.snapshot() as snapshot:
         async for chunk in snapshot.entries():
             found += [
                 one.entry.decode().partition('"kind":"')[2].partition('"')[0] for one in chunk
@@ -63,13 +63,13 @@ async def test_an_operation_that_needs_no_approval_makes_no_world(opens: Opens) 
     async with opens(memory_policy=Needs(types=[])) as memory:
         await memory.remember("one", id="a")
         await memory.update("a", "two")
-        await memory.archive("a", reason="old")
-        await memory.reinstate("a", reason="needed")
+        await memory.govern.archive("a", reason="old")
+        await memory.govern.reinstate("a", reason="needed")
         await memory.forget("a", reason="wrong")
         await memory.records.create_many([])
 
         assert set(await kinds(memory)) <= {"create", "archive", "invalidate", "maintenance"}
-        assert await memory.branches() == []
+        assert await memory.worlds.branches() == []
 
 
 @pytest.mark.rule("MEM-AUTH-2")
@@ -87,16 +87,16 @@ async def test_an_operation_that_needs_approval_takes_effect_when_it_is_approved
         assert before is not None
         assert before.data == {"city": "Seoul"}
         async with opens(actor=HUMAN) as human:
-            (waiting,) = await human.inbox()
+            (waiting,) = await human.inbox.list()
             assert waiting.proposal.proposal_id == proposal
             assert waiting.risk == "medium"
             change = waiting.proposal.intent.body.input["changes"][0]
             assert change["object"]["statement"] == '{"city":"서울"}'
-            await human.approve(proposal, reason="it is so")
+            await human.inbox.approve(proposal, reason="it is so")
         after = await memory.get("a")
         assert after is not None
         assert (after.data, after.version) == ({"city": "서울"}, 2)
-        assert (await memory.standing(proposal)).is_completed
+        assert (await memory.worlds.standing(proposal)).is_completed
         assert [event.actor for event in await memory.history("a")] == ["agent:worker"] * 2
         assert (await memory.verify()).report.is_sound
 
@@ -110,10 +110,10 @@ async def test_what_is_rejected_changes_nothing_and_makes_no_world(opens: Opens)
         worlds = (await kinds(memory)).count("world")
 
         async with opens(actor=HUMAN) as human:
-            await human.reject(proposal, reason="keep it")
+            await human.inbox.reject(proposal, reason="keep it")
 
         assert await memory.get("a") is not None
-        assert (await memory.standing(proposal)).status == "rejected"
+        assert (await memory.worlds.standing(proposal)).status == "rejected"
         assert (await kinds(memory)).count("world") == worlds
 
 
@@ -150,9 +150,9 @@ async def test_rules_that_reject_are_told_to_the_caller(opens: Opens) -> None:
         (lambda m: m.records.annotate("a", tags=["x"]), "update"),
         (lambda m: m.forget("a", reason="wrong"), "delete"),
         (lambda m: m.records.delete("a"), "delete"),
-        (lambda m: m.archive("a", reason="old"), "demote"),
-        (lambda m: m.reinstate("gone", reason="needed"), "promote"),
-        (lambda m: m.supersede("a", "two", reason="newer"), "delete"),
+        (lambda m: m.govern.archive("a", reason="old"), "demote"),
+        (lambda m: m.govern.reinstate("gone", reason="needed"), "promote"),
+        (lambda m: m.govern.supersede("a", "two", reason="newer"), "delete"),
     ],
 )
 async def test_every_verb_that_changes_memory_asks_the_policy(
@@ -161,7 +161,7 @@ async def test_every_verb_that_changes_memory_asks_the_policy(
     async with opens() as memory:
         await memory.remember("one", id="a")
         await memory.remember("gone", id="gone")
-        await memory.archive("gone", reason="old")
+        await memory.govern.archive("gone", reason="old")
     policy = Needs(types=["create", "update", "delete", "promote", "demote"], risk="high")
     async with opens(memory_policy=policy, authority=HumanInTheLoop(HUMAN)) as memory:
         await refused(verb(memory))
@@ -169,12 +169,12 @@ async def test_every_verb_that_changes_memory_asks_the_policy(
         assert policy.asked[0].type == type_
         assert policy.asked[0].actor_id == "worker"
         assert policy.asked[0].record is not None
-        (waiting,) = await memory.inbox()
+        (waiting,) = await memory.inbox.list()
         assert waiting.proposal.intent.body.type == f"system.memory.{type_}"
         assert waiting.risk == "high"
         async with opens(actor=HUMAN) as human:
-            await human.approve(waiting.proposal.proposal_id, reason="fine")
-        assert (await memory.standing(waiting.proposal.proposal_id)).is_completed
+            await human.inbox.approve(waiting.proposal.proposal_id, reason="fine")
+        assert (await memory.worlds.standing(waiting.proposal.proposal_id)).is_completed
         assert (await memory.verify()).report.is_sound
 
 
@@ -185,14 +185,14 @@ async def test_what_was_changed_meanwhile_ends_as_failed(opens: Opens) -> None:
         first = await refused(memory.update("a", "two"))
         second = await refused(memory.update("a", "three"))
         async with opens(actor=HUMAN) as human:
-            await human.approve(first, reason="yes")
-            await human.approve(second, reason="yes")
+            await human.inbox.approve(first, reason="yes")
+            await human.inbox.approve(second, reason="yes")
 
         found = await memory.get("a")
         assert found is not None
         assert found.data == "two"
-        assert (await memory.standing(first)).is_completed
-        assert (await memory.standing(second)).status == "failed"
+        assert (await memory.worlds.standing(first)).is_completed
+        assert (await memory.worlds.standing(second)).status == "failed"
 
 
 async def test_two_operations_on_two_records_do_not_stand_in_each_others_way(
@@ -205,7 +205,7 @@ async def test_two_operations_on_two_records_do_not_stand_in_each_others_way(
         proposals = [await refused(memory.update(id, "new")) for id in ids]
         async with opens(actor=HUMAN) as human:
             for proposal in reversed(proposals):
-                await human.approve(proposal, reason="yes")
+                await human.inbox.approve(proposal, reason="yes")
 
         assert [one.data for one in await memory.list()] == ["new", "new"]
 
@@ -217,8 +217,8 @@ async def test_whoever_proposed_stays_the_contributor_and_may_not_raise_its_trus
     async with opens(memory_policy=policy, authority=HumanInTheLoop(HUMAN)) as memory:
         proposal = await refused(memory.remember("one", id="a"))
         async with opens(actor=HUMAN) as human:
-            await human.approve(proposal, reason="yes")
-            await human.approve("a", reason="I read it")
+            await human.inbox.approve(proposal, reason="yes")
+            await human.govern.approve("a", reason="I read it")
         found = await memory.get("a")
         assert found is not None
         assert found.trust == "approved"
@@ -231,7 +231,7 @@ async def test_a_retry_with_a_key_is_the_same_proposal(opens: Opens) -> None:
         second = await refused(memory.remember("one", id="a", idempotency_key="k"))
         assert first == second
         async with opens(actor=HUMAN) as human:
-            await human.approve(first, reason="yes")
+            await human.inbox.approve(first, reason="yes")
         again = await memory.remember("one", id="a", idempotency_key="k")
         assert (again.id, again.version) == ("a", 1)
 
@@ -246,8 +246,8 @@ async def test_erasing_a_record_erases_the_proposals_that_hold_it(opens: Opens) 
 
         assert certificate.counts.proposals == 1
         with pytest.raises(Exception, match="erased"):
-            await memory.standing(proposal)
-        assert await memory.inbox() == []
+            await memory.worlds.standing(proposal)
+        assert await memory.inbox.list() == []
         with pytest.raises(RecordNotFound):
             await memory.update("a", "two")
         assert (await memory.verify()).report.is_sound
@@ -263,7 +263,7 @@ async def test_a_create_under_the_id_of_a_deleted_record_is_a_create(opens: Open
         for id in ("forgotten", "archived"):
             await memory.remember("refunds above 100 need a ticket", id=id)
         await memory.forget("forgotten", reason="old")
-        await memory.archive("archived", reason="old")
+        await memory.govern.archive("archived", reason="old")
     async with opens(memory_policy=policy, authority=HumanInTheLoop(HUMAN)) as memory:
         for id in ("forgotten", "archived"):
             said = "refunds above 100 need no ticket"
@@ -286,8 +286,8 @@ async def test_a_policy_sees_the_record_before_and_after(opens: Opens) -> None:
     async with opens(memory_policy=policy) as memory:
         await memory.remember("one", id="a", tags=["old"])
         await memory.update("a", "two")
-        await memory.archive("a", reason="old")
-        await memory.reinstate("a", reason="needed")
+        await memory.govern.archive("a", reason="old")
+        await memory.govern.reinstate("a", reason="needed")
         await memory.forget("a", reason="wrong")
 
     def data(record: Any) -> Any:
@@ -326,13 +326,13 @@ async def test_a_risk_that_is_none_is_refused_and_nothing_is_written(opens: Open
 
         assert caught.value.code == "input.option"
         assert await memory.get("a") is None
-        assert await memory.inbox() == []
+        assert await memory.inbox.list() == []
 
 
 @pytest.mark.rule("D-MEM-5")
 async def test_a_store_that_keeps_no_policy_refuses_one() -> None:
     with pytest.raises(CapabilityMissing):
-        async with memoranda.open("dict://", memory_policy=Needs(types=["create"])):
+        async with opened("dict://", memory_policy=Needs(types=["create"])):
             pass
 
 
@@ -352,10 +352,10 @@ async def test_hooks_hear_of_an_operation_that_is_approved_later(opens: Opens) -
         waiting = await refused(memory.remember("one", id="a"))
         assert heard == []
         async with opens(actor=HUMAN, hooks=hooks) as human:
-            await human.approve(waiting, reason="fine")
-            await human.approve(await refused(memory.update("a", "two")), reason="fine")
-            await human.reject(await refused(memory.update("a", "three")), reason="no")
-            await human.approve(await refused(memory.records.delete("a")), reason="fine")
+            await human.inbox.approve(waiting, reason="fine")
+            await human.inbox.approve(await refused(memory.update("a", "two")), reason="fine")
+            await human.inbox.reject(await refused(memory.update("a", "three")), reason="no")
+            await human.inbox.approve(await refused(memory.records.delete("a")), reason="fine")
 
     assert heard == [
         ("created", "a", "one"),
@@ -381,13 +381,15 @@ async def test_hooks_hear_of_every_verb_of_a_handle(opens: Opens, policy: Any) -
         await memory.remember("one", id="a", idempotency_key="once")
         await memory.remember("one", id="a", idempotency_key="once")
         await memory.update("a", "two")
-        await memory.archive("a", reason="old")
-        await memory.reinstate("a", reason="needed")
+        await memory.govern.archive("a", reason="old")
+        await memory.govern.reinstate("a", reason="needed")
         await memory.forget("a", reason="wrong")
         await memory.remember("three", id="a")
-        old, new = await memory.supersede("a", "four", reason="newer", source="t/1")
+        old, new = await memory.govern.supersede("a", "four", reason="newer", source="t/1")
         (many,) = await memory.remember_many(["five"], source="t/2")
-        summary = await memory.consolidate([new.id, many.id], "four and five", justification="so")
+        summary = await memory.govern.consolidate(
+            [new.id, many.id], "four and five", justification="so"
+        )
         await memory.erase(many.id, reason="asked for")
 
     assert heard[:9] == [
@@ -404,3 +406,11 @@ async def test_hooks_hear_of_every_verb_of_a_handle(opens: Opens, policy: Any) -
     assert heard[9] == ("created", summary.id, "four and five")  # type: ignore[union-attr]
     erased = [("deleted", many.id, "five"), ("deleted", summary.id, "four and five")]  # type: ignore[union-attr]
     assert sorted(heard[10:]) == sorted(erased)
+
+
+async def test_a_key_that_was_used_through_a_gate_is_known_without_it(opens: Opens) -> None:
+    async with opens(memory_policy=Needs(types=["create"])) as gated, opens() as plain:
+        first = await gated.remember("one", id="a", idempotency_key="k")
+        again = await plain.remember("one", id="a", idempotency_key="k")
+
+        assert (again.id, again.version, again.entry_hash) == ("a", 1, first.entry_hash)

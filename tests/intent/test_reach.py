@@ -34,17 +34,17 @@ async def streamed(memory: Memory[Any]) -> list[Any]:
 READS: dict[str, Reads] = {
     "get": lambda memory: memory.get("tea"),
     "list": lambda memory: memory.list(),
-    "search": lambda memory: memory.search("tea"),
+    "search": lambda memory: memory.list(text="tea"),
     "history": lambda memory: memory.history("tea"),
-    "memory_object": lambda memory: memory.memory_object("tea"),
+    "memory_object": lambda memory: memory.journal.object("tea"),
     "records.get": lambda memory: memory.records.get("tea"),
     "records.version": lambda memory: memory.records.version("tea"),
     "records.query": lambda memory: memory.records.query(MemoryFilter()),
     "records.stream": streamed,
     "why": lambda memory: memory.why("tea"),
-    "restore": lambda memory: memory.restore("tea"),
-    "replay": lambda memory: memory.replay("tea"),
-    "inbox": lambda memory: memory.inbox(),
+    "restore": lambda memory: memory.worlds.restore("tea"),
+    "replay": lambda memory: memory.worlds.replay("tea"),
+    "inbox": lambda memory: memory.inbox.list(),
 }
 reads = pytest.mark.parametrize("read", READS.values(), ids=READS)
 
@@ -118,7 +118,7 @@ async def test_an_action_can_not_read_memory(opens: Opens, read: Reads) -> None:
         assert run.error is not None
         assert run.error["code"] == "action.raised"
         assert "an action" in str(run.error["message"])
-        assert (await memory.replay(run.execution_key or "")).is_same
+        assert (await memory.worlds.replay(run.execution_key or "")).is_same
 
 
 @pytest.mark.rule("C-5", "MEM-CONTEXT-2")
@@ -132,7 +132,7 @@ async def test_an_effect_can_not_read_memory(opens: Opens, read: Reads) -> None:
         run = await memory.act("ask")
 
         assert run.data == {"found": "MemoryOutOfReach"}
-        assert (await memory.replay(run.execution_key or "")).is_same
+        assert (await memory.worlds.replay(run.execution_key or "")).is_same
 
 
 @pytest.mark.rule("C-5")
@@ -181,7 +181,7 @@ async def test_a_projection_can_not_select_memory(opens: Opens, read: Reads) -> 
             return IntentBody(type="note", input={"text": str(read_now(lambda: read(memory)))})
 
         with pytest.raises(MemoryOutOfReach) as caught:
-            await memory.project(prying, ProjectionEvent(kind="ui", event_id="e1"))
+            await memory.worlds.project(prying, ProjectionEvent(kind="ui", event_id="e1"))
 
         assert caught.value.who == "a projection"
         assert (await counts(memory))["Proposal"] == 0
@@ -195,10 +195,10 @@ async def test_a_projection_makes_a_proposal_that_names_it(memory: Memory[Any]) 
 
     await memory.act("add", {"by": 1})
     event = ProjectionEvent(kind="ui", event_id="e1", payload={"by": 4})
-    proposed = await memory.project(clicks, event)
+    proposed = await memory.worlds.project(clicks, event)
 
     assert proposed is not None
-    run = await memory.run(proposed.proposal_id)
+    run = await memory.worlds.run(proposed.proposal_id)
     assert run.data["count"] == 6
     origin = (await said(memory, "Proposal"))[-1].document["proposal"]["intent"]["meta"]["origin"]
     assert origin["projectionId"] == "clicks"
@@ -269,9 +269,9 @@ async def test_a_policy_that_nobody_could_judge_by_later_is_refused_at_once(
 ) -> None:
     async with opens(authority=WaitingPolicy(lambda: None)) as memory:
         with pytest.raises(InvalidWorld):
-            await memory.propose("add", {"by": 1})
+            await memory.worlds.propose("add", {"by": 1})
 
-        assert await memory.inbox() == []
+        assert await memory.inbox.list() == []
         assert (await counts(memory))["Proposal"] == 0
 
 

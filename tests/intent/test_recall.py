@@ -17,6 +17,7 @@ from memoranda.testkit.simulators import FrozenClock
 from memoranda.worlds.host import HostExecutionResult
 from memoranda.worlds.policies import HumanInTheLoop
 from memoranda.worlds.snapshot import Snapshot
+from tests.handles import inside
 from tests.intent.conftest import Opens
 from tests.intent.reading import said
 from tests.intent.simulators import (
@@ -35,12 +36,12 @@ class Panic(BaseException):
 async def frozen(memory: Memory[Any], key: str | None) -> Any:
     """What was frozen for an execution."""
     assert key is not None
-    return (await memory.restore(key)).input["$app"]
+    return (await memory.worlds.restore(key)).input["$app"]
 
 
 @pytest.mark.rule("D-MEM-2", "MEM-INT-1", "MEM-INT-2")
 async def test_an_app_exposes_the_store_that_it_was_given(memory: Memory[Any]) -> None:
-    assert memory.app.store is memory.records
+    assert inside(memory).app.store is memory.records
 
 
 @pytest.mark.rule("D-MEM-3", "MEM-INT-3")
@@ -117,7 +118,7 @@ async def test_a_recall_that_fails_neither_blocks_the_run_nor_reaches_it(
             "memoryRecallFailed": True,
         }
         assert (await said(memory, "ExecutionBegun"))[0].document["recall"]["outcome"] == outcome
-        assert (await memory.replay(run.execution_key or "")).is_same
+        assert (await memory.worlds.replay(run.execution_key or "")).is_same
 
 
 @pytest.mark.rule("MEM-INT-4", "MEM-INT-5")
@@ -222,9 +223,9 @@ async def test_a_provider_gets_the_hints_of_whoever_acts_also_when_it_runs_later
         with pytest.raises(InvalidInput):
             await memory.act("learn", hints="ko")  # type: ignore[arg-type]
         async with opens(actor="human:ann") as ann:
-            await ann.approve(later.proposal_id, reason="fine")
+            await ann.inbox.approve(later.proposal_id, reason="fine")
     async with opens(provider=provider) as memory:
-        await memory.run(later.proposal_id)
+        await memory.worlds.run(later.proposal_id)
         async with memory.reasoning() as r:
             await r.act("learn", hints={"depth": 2})
         await memory.act("learn")
@@ -266,7 +267,7 @@ async def test_a_provider_that_ignores_its_cancellation_is_left_behind(opens: Op
 async def test_the_time_limit_is_five_seconds_unless_another_is_named(
     memory: Memory[Any],
 ) -> None:
-    assert memory.app._limit == 5.0
+    assert inside(memory).app._limit == 5.0
 
 
 @pytest.mark.rule("MEM-INT-1", "APP-INPUT-1", "MEM-CTX-3")
@@ -330,7 +331,7 @@ async def test_what_is_changed_in_the_store_later_never_reaches_a_run(opens: Ope
         await memory.records.delete("likes")
 
         assert (await frozen(memory, run.execution_key))["memoryContext"] == {"tea": "green"}
-        assert (await memory.replay(run.world or "")).is_same
+        assert (await memory.worlds.replay(run.world or "")).is_same
 
 
 @pytest.mark.rule("MEM-CONTEXT-1")
@@ -342,7 +343,7 @@ async def test_a_provider_can_not_change_the_intent_that_was_approved(opens: Ope
         run = await memory.act("add", {"by": 2})
 
         assert run.data["count"] == 2
-        assert (await memory.replay(run.world or "")).is_same
+        assert (await memory.worlds.replay(run.world or "")).is_same
 
 
 @pytest.mark.rule("MEM-INT-4")
@@ -402,7 +403,7 @@ async def test_the_sources_of_a_recall_are_observed(opens: Opens) -> None:
 
         async def recalled(_: Any) -> Any:
             first = await memory.records.get("one")
-            found = await memory.search("word two")
+            found = await memory.list(text="word two")
             return [first and first.data, [one.data for one in found]]
 
         provider.answer = recalled
@@ -463,6 +464,6 @@ async def test_what_was_frozen_stands_in_the_input_whatever_a_host_leaves_there(
     async with opens(domain=host, provider=Provider("known")) as memory:
         run = await memory.act("anything")
 
-        found = (await memory.restore(str(run.execution_key))).input
+        found = (await memory.worlds.restore(str(run.execution_key))).input
         assert found["$app"] == {"memoryContext": "known", "memoryRecallFailed": False}
         assert found.get("own") == (left or {}).get("own")

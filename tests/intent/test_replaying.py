@@ -81,8 +81,8 @@ async def test_a_replay_asks_neither_store_nor_provider_nor_network(
             no_network(monkeypatch)
         before = await counts(memory)
 
-        verdicts = [(await memory.replay(key)).verdict for key in keys]
-        on_branch = [one.verdict async for one in memory.replay_branch()]
+        verdicts = [(await memory.worlds.replay(key)).verdict for key in keys]
+        on_branch = [one.verdict async for one in memory.worlds.replay_branch()]
 
         assert verdicts == ["same"] * 7
         assert on_branch == ["same"] * 6
@@ -102,10 +102,11 @@ class Broken:
     async def remember(self, experience): raise AssertionError("nor tells anybody")
 
 async def main(url, scope):
-    async with memoranda.open(url, scope=scope, domain=COUNTER, provider=Broken()) as memory:
-        verdicts = [one.verdict async for one in memory.replay_branch()]
-        head = (await memory.branches())[0].world
-        print(verdicts, (await memory.restore(head)).canonical().hex())
+    app = memoranda.App(domain=COUNTER, provider=Broken())
+    async with memoranda.open(url, scope=scope, app=app) as memory:
+        verdicts = [one.verdict async for one in memory.worlds.replay_branch()]
+        head = (await memory.worlds.branches())[0].world
+        print(verdicts, (await memory.worlds.restore(head)).canonical().hex())
 
 asyncio.run(main(*sys.argv[1:]))
 """
@@ -115,8 +116,8 @@ asyncio.run(main(*sys.argv[1:]))
 async def test_a_replay_elsewhere_is_the_same(opens: Opens, url: str, scope: str) -> None:
     async with opens(provider=Provider({"ä": [1, 2.5, None]})) as memory:
         await history(memory)
-        head = (await memory.branches())[0].world
-        expected = f"{['same'] * 6} {(await memory.restore(head)).canonical().hex()}"
+        head = (await memory.worlds.branches())[0].world
+        expected = f"{['same'] * 6} {(await memory.worlds.restore(head)).canonical().hex()}"
 
     said = []
     for seed, zone, language in [("0", "Asia/Seoul", "C"), ("4711", "America/Caracas", "de_DE")]:
@@ -137,8 +138,8 @@ async def test_a_replay_elsewhere_is_the_same(opens: Opens, url: str, scope: str
 async def test_what_was_frozen_is_read_from_the_snapshot_alone(opens: Opens) -> None:
     async with opens(provider=Provider({"tea": "green"})) as memory:
         run = await memory.act("nothing")
-        snapshot = await memory.restore(run.execution_key or "")
-        world = await memory.restore(run.world or "")
+        snapshot = await memory.worlds.restore(run.execution_key or "")
+        world = await memory.worlds.restore(run.world or "")
 
     assert get_memory_context_for_replay(snapshot) == {"tea": "green"}
     assert get_memory_recall_failed_for_replay(snapshot) is False
@@ -149,19 +150,19 @@ async def test_a_world_is_replayed_by_the_first_run_that_reached_it(memory: Memo
     first = await memory.act("add", {"by": 1})
     await memory.act("nothing")
 
-    replay = await memory.replay(first.world or "")
+    replay = await memory.worlds.replay(first.world or "")
     assert replay.execution_key == first.execution_key
     assert replay.is_same
 
 
 async def test_a_conflict_was_never_run_and_says_so(opens: Opens) -> None:
     async with opens() as memory:
-        late = await memory.propose("add", {"by": 1})
+        late = await memory.worlds.propose("add", {"by": 1})
         await memory.act("add", {"by": 2})
-        (run,) = await memory.resume()
+        (run,) = await memory.worlds.resume()
 
         assert run.proposal_id == late.proposal_id
-        replay = await memory.replay(run.execution_key or "")
+        replay = await memory.worlds.replay(run.execution_key or "")
         assert replay.verdict == "not run"
 
 
@@ -185,7 +186,7 @@ async def test_a_replay_names_the_first_difference(
         await memory.act("add", {"by": 2})
         await memory.act("work", {"steps": 3})
     async with opens(domain=changed(behaviour)) as memory:
-        replays = [one async for one in memory.replay_branch()]
+        replays = [one async for one in memory.worlds.replay_branch()]
 
     differing = [one for one in replays if one.verdict == "differs"]
     (only,) = differing
@@ -211,9 +212,9 @@ async def test_a_host_that_raises_only_now_differs(opens: Opens) -> None:
     host = Fragile()
     async with opens(domain=of_host(host, "schema-1", {})) as memory:
         run = await memory.act("anything")
-        assert (await memory.replay(run.execution_key or "")).is_same
+        assert (await memory.worlds.replay(run.execution_key or "")).is_same
         host.broken = True
-        replay = await memory.replay(run.execution_key or "")
+        replay = await memory.worlds.replay(run.execution_key or "")
 
     assert replay.verdict == "differs"
     assert replay.why == "host.raised: RuntimeError: not any more"
@@ -227,12 +228,12 @@ async def test_a_host_without_surroundings_can_not_be_replayed(opens: Opens) -> 
     async with opens(domain=of_host(Opaque(), "schema-1", {})) as memory:
         run = await memory.act("anything")
         with pytest.raises(CapabilityMissing):
-            await memory.replay(run.execution_key or "")
+            await memory.worlds.replay(run.execution_key or "")
 
 
 async def test_a_branch_that_is_not_there_can_not_be_replayed(memory: Memory[Any]) -> None:
     with pytest.raises(WorldNotFound):
-        [one async for one in memory.replay_branch("nowhere")]
+        [one async for one in memory.worlds.replay_branch("nowhere")]
 
 
 class WiderState(State):
@@ -253,10 +254,10 @@ async def test_an_old_branch_goes_on_under_a_newer_schema(opens: Opens) -> None:
     async with opens(domain=newer) as memory:
         run = await memory.act("add", {"by": 3})
         assert run.data == {"count": 5, "notes": [], "owner": "somebody"}
-        snapshot = await memory.restore(run.world or "")
+        snapshot = await memory.worlds.restore(run.world or "")
         assert snapshot.meta.schema_hash == newer.schema_hash
-        assert (await memory.replay(run.execution_key or "")).is_same
-        assert (await memory.restore(old.world or "")).meta.schema_hash != newer.schema_hash
+        assert (await memory.worlds.replay(run.execution_key or "")).is_same
+        assert (await memory.worlds.restore(old.world or "")).meta.schema_hash != newer.schema_hash
 
 
 async def test_a_state_that_a_newer_schema_refuses_fails_the_run(opens: Opens) -> None:
@@ -288,7 +289,7 @@ async def test_memory_is_out_of_reach_in_a_replay(opens: Opens) -> None:
 
         await memory.act("add", {"by": 1})
     async with opens(domain=changed({"add": peek})) as memory:
-        (replay,) = [one async for one in memory.replay_branch()]
+        (replay,) = [one async for one in memory.worlds.replay_branch()]
 
     assert replay.difference is not None
     assert replay.difference.error is not None

@@ -67,7 +67,7 @@ async def test_the_options_of_a_host_carry_no_memory(opens: Opens) -> None:
     host = Seeing()
     runtime = of_host(host, "schema-1", {"a": 1})
     async with opens(domain=runtime, provider=Provider(CANARY)) as memory:
-        run = await memory.act("anything", {"b": 2}, scope=["a"])
+        run = await memory.act("anything", {"b": 2}, paths=["a"])
 
     (options,) = host.options
     assert run.is_completed
@@ -103,7 +103,7 @@ async def test_a_host_that_changes_its_base_changes_neither_memory_nor_history(
         begun = (await said(memory, "ExecutionBegun"))[0].document
         assert begun["input"]["$app"]["memoryContext"] == {"tea": "green"}
         for run in (first, second):
-            restored = await memory.restore(run.execution_key or "")
+            restored = await memory.worlds.restore(run.execution_key or "")
             assert restored.data == {"a": 1}
             assert restored.input["$app"]["memoryContext"] == {"tea": "green"}
 
@@ -122,7 +122,7 @@ async def test_true_in_an_input_is_not_the_one_that_was_given(opens: Opens) -> N
     async with opens(domain=of_host(Truthful(), "schema-1", {})) as memory:
         run = await memory.act("anything", {"b": 1})
 
-        assert (await memory.restore(run.execution_key or "")).input["b"] is True
+        assert (await memory.worlds.restore(run.execution_key or "")).input["b"] is True
 
 
 class Raising:
@@ -152,7 +152,7 @@ async def test_a_host_that_breaks_makes_a_failed_world(opens: Opens, host: Any, 
 async def test_the_id_of_a_world_follows_from_schema_and_snapshot(memory: Memory[Any]) -> None:
     run = await memory.act("add", {"by": 2})
 
-    snapshot = await memory.restore(run.world or "")
+    snapshot = await memory.worlds.restore(run.world or "")
     expected = sha256_hex(f"{COUNTER.schema_hash}:{snapshot_hash(snapshot)}".encode())
     record = next(
         one.document["world"]
@@ -187,7 +187,7 @@ async def test_two_executions_with_other_memory_that_reach_one_world_stay_two(
         assert one.world == two.world
         assert one.execution_key != two.execution_key
         contexts = [
-            (await memory.restore(run.execution_key or "")).input["$app"]["memoryContext"]
+            (await memory.worlds.restore(run.execution_key or "")).input["$app"]["memoryContext"]
             for run in (one, two)
         ]
         assert contexts == ["first", "second"]
@@ -208,9 +208,9 @@ async def test_who_used_and_who_approved_stay_apart_on_record(opens: Opens) -> N
             "selected": [],
         }
         trace = {"summary": "it is due", "context": {"memory": made}}
-        proposed = await memory.propose("add", {"by": 1}, trace=trace)
-        await alice.approve(proposed.proposal_id, reason="fine")
-        await memory.run(proposed.proposal_id)
+        proposed = await memory.worlds.propose("add", {"by": 1}, reason=trace)
+        await alice.inbox.approve(proposed.proposal_id, reason="fine")
+        await memory.worlds.run(proposed.proposal_id)
 
         proposal = (await said(memory, "Proposal"))[0].document["proposal"]
         decision = (await said(memory, "Decision"))[0].document["decision"]
@@ -231,7 +231,7 @@ async def test_the_head_moves_only_on_completed(memory: Memory[Any]) -> None:
     assert failed.status == "failed"
     assert failed.world not in {None, done.world}
     assert await head(memory) == done.world
-    assert (await memory.restore(failed.world or "")).system.last_error is not None
+    assert (await memory.worlds.restore(failed.world or "")).system.last_error is not None
     again = await memory.act("add", {"by": 1})
     assert again.data["count"] == 2
 
@@ -240,16 +240,16 @@ async def test_of_two_writers_on_one_head_one_wins_and_the_other_is_on_record_as
     opens: Opens,
 ) -> None:
     async with opens() as one, opens(actor="agent:other") as other:
-        first = await one.propose("add", {"by": 1})
-        second = await other.propose("add", {"by": 2})
-        done = await one.run(first.proposal_id)
+        first = await one.worlds.propose("add", {"by": 1})
+        second = await other.worlds.propose("add", {"by": 2})
+        done = await one.worlds.run(first.proposal_id)
 
         with pytest.raises(BranchMoved) as caught:
-            await other.run(second.proposal_id)
+            await other.worlds.run(second.proposal_id)
 
         assert caught.value.code == "world.branch_moved"
         assert caught.value.head == done.world
-        standing = await other.standing(second.proposal_id)
+        standing = await other.worlds.standing(second.proposal_id)
         assert standing.status == "failed"
         assert standing.error is not None
         assert standing.error["code"] == "world.conflict"
@@ -261,9 +261,9 @@ async def test_many_writers_on_one_head_exactly_one_wins(opens: Opens) -> None:
         await one.act("nothing")
         before = await head(one)
         handles = [one, two, three]
-        proposed = [await handles[n % 3].propose("add", {"by": n + 1}) for n in range(12)]
+        proposed = [await handles[n % 3].worlds.propose("add", {"by": n + 1}) for n in range(12)]
         results = await asyncio.gather(
-            *(handles[n % 3].run(it.proposal_id) for n, it in enumerate(proposed)),
+            *(handles[n % 3].worlds.run(it.proposal_id) for n, it in enumerate(proposed)),
             return_exceptions=True,
         )
 
@@ -271,7 +271,7 @@ async def test_many_writers_on_one_head_exactly_one_wins(opens: Opens) -> None:
         lost = [one for one in results if isinstance(one, BranchMoved)]
         assert (len(won), len(lost)) == (1, 11)
         assert await head(two) == won[0].world != before
-        statuses = [(await three.standing(it.proposal_id)).status for it in proposed]
+        statuses = [(await three.worlds.standing(it.proposal_id)).status for it in proposed]
         assert sorted(statuses) == ["completed", *["failed"] * 11]
 
 
@@ -279,9 +279,9 @@ async def test_two_handles_that_run_one_proposal_at_once_run_it_once(opens: Open
     async with opens() as one, opens() as other:
         await one.act("nothing")
         OUTSIDE.calls.clear()
-        proposed = await one.propose("work", {"steps": 1})
+        proposed = await one.worlds.propose("work", {"steps": 1})
         results = await asyncio.gather(
-            *(each.run(proposed.proposal_id) for each in (one, other, one, other)),
+            *(each.worlds.run(proposed.proposal_id) for each in (one, other, one, other)),
             return_exceptions=True,
         )
 
@@ -292,15 +292,15 @@ async def test_two_handles_that_run_one_proposal_at_once_run_it_once(opens: Open
             else:
                 assert result.proposal_id == proposed.proposal_id
         assert (await counts(one))["ExecutionSealed"] == 2
-        assert (await one.standing(proposed.proposal_id)).status in {"completed", "failed"}
+        assert (await one.worlds.standing(proposed.proposal_id)).status in {"completed", "failed"}
 
 
 async def test_two_handles_that_run_one_quiet_proposal_get_the_same_answer(opens: Opens) -> None:
     async with opens() as one, opens() as other:
         await one.act("nothing")
-        proposed = await one.propose("add", {"by": 5})
+        proposed = await one.worlds.propose("add", {"by": 5})
         results = await asyncio.gather(
-            *(each.run(proposed.proposal_id) for each in (one, other, one, other))
+            *(each.worlds.run(proposed.proposal_id) for each in (one, other, one, other))
         )
 
         assert {(run.status, run.world, run.data["count"]) for run in results} == {
@@ -378,19 +378,24 @@ async def test_a_handle_without_a_domain_runs_nothing(opens: Opens) -> None:
 
 @pytest.mark.parametrize("id", ["nowhere", "", "\ud800", "\x00", "main/", "x" * 10_000])
 async def test_what_is_not_there_is_not_found(memory: Memory[Any], id: str) -> None:
-    for ask in (memory.run, memory.standing, memory.restore, memory.replay):
+    for ask in (
+        memory.worlds.run,
+        memory.worlds.standing,
+        memory.worlds.restore,
+        memory.worlds.replay,
+    ):
         with pytest.raises(WorldNotFound):
             await ask(id)
     with pytest.raises(WorldNotFound):
-        await memory.branch("side", at=id)
+        await memory.worlds.branch("side", at=id)
 
 
 async def test_a_run_of_what_nobody_decided_is_refused(opens: Opens) -> None:
     async with opens(authority=HumanInTheLoop(["human:alice"])) as memory:
-        proposed = await memory.propose("add", {"by": 1})
+        proposed = await memory.worlds.propose("add", {"by": 1})
 
         with pytest.raises(IllegalMove):
-            await memory.run(proposed.proposal_id)
+            await memory.worlds.run(proposed.proposal_id)
 
 
 async def test_a_run_that_takes_too_long_has_failed_and_does_no_more_effects(opens: Opens) -> None:
@@ -408,7 +413,7 @@ async def test_a_run_that_takes_too_long_has_failed_and_does_no_more_effects(ope
         assert run.error is not None
         assert run.error["code"] == "execution.timed_out"
         assert called == []
-        assert (await memory.replay(run.execution_key or "")).verdict == "not run"
+        assert (await memory.worlds.replay(run.execution_key or "")).verdict == "not run"
 
 
 async def test_what_is_done_to_the_state_that_a_run_gave_back_reaches_no_later_run(

@@ -12,6 +12,7 @@ from memoranda.records.model import MemoryRecordInput
 from memoranda.testkit.simulators import CountedIds
 from memoranda.worlds.policies import HumanInTheLoop
 from memoranda.worlds.tribunal import Majority, Tribunal
+from tests.handles import inside
 from tests.intent.conftest import Opens
 from tests.intent.reading import said
 from tests.intent.simulators import Provider
@@ -51,10 +52,10 @@ async def test_why_a_world_is_says_who_used_who_approved_and_what_was_remembered
     async with opens(provider=provider, authority=policy) as memory:
         await memory.remember("tea is green", id="tea")
         provider.answer = reads(memory, "tea")
-        proposed = await memory.propose("ask", {"text": 3}, trace="because it is due")
+        proposed = await memory.worlds.propose("ask", {"text": 3}, reason="because it is due")
         async with opens(actor="human:alice") as alice:
-            await alice.approve(proposed.proposal_id, reason="fine by me")
-        run = await memory.run(proposed.proposal_id)
+            await alice.inbox.approve(proposed.proposal_id, reason="fine by me")
+        run = await memory.worlds.run(proposed.proposal_id)
 
         tree = await memory.why(run.world or "")
         execution, proposal = part(tree, "execution"), part(tree, "proposal")
@@ -84,7 +85,7 @@ async def test_why_shows_memories_as_they_were_then_and_what_is_known_now(opens:
         run = await memory.act("nothing")
         await memory.records.update("updated", {"was": "something else"})
         await memory.forget("forgotten", reason="it was wrong", cause="correction")
-        await memory.archive("archived", reason="it is old", cause="obsolescence")
+        await memory.govern.archive("archived", reason="it is old", cause="obsolescence")
 
         tree = await memory.why(run.execution_key or "")
         then = {one.id: one.known["content"] for one in parts(tree, "memory")}
@@ -105,9 +106,9 @@ async def test_a_memory_that_changes_while_the_run_goes_on_is_shown_as_it_was_re
     async with opens(provider=provider) as memory:
         await memory.records.create(MemoryRecordInput(id="tea", data={"is": "green"}))
         provider.answer = reads(memory, "tea")
-        own = memory.app._runner
+        own = inside(memory).app._runner
         assert own is not None
-        proposed = await memory.propose("nothing")
+        proposed = await memory.worlds.propose("nothing")
         original = own._executed
 
         async def executed(*given: Any) -> Any:
@@ -115,7 +116,7 @@ async def test_a_memory_that_changes_while_the_run_goes_on_is_shown_as_it_was_re
             return await original(*given)
 
         own._executed = executed  # type: ignore[assignment, method-assign]
-        run = await memory.run(proposed.proposal_id)
+        run = await memory.worlds.run(proposed.proposal_id)
 
         tree = await memory.why(run.execution_key or "")
         assert part(tree, "execution").known["memoryContext"] == [{"is": "green"}]
@@ -126,13 +127,13 @@ async def test_a_memory_that_changes_while_the_run_goes_on_is_shown_as_it_was_re
 async def test_why_a_proposal_waits_or_ended(opens: Opens) -> None:
     members = ["human:alice", "human:bob", "human:carol"]
     async with opens(authority=Tribunal(members, Majority())) as memory:
-        proposed = await memory.propose("add", {"by": 2})
+        proposed = await memory.worlds.propose("add", {"by": 2})
         tree = await memory.why(proposed.proposal_id)
         assert tree.what == "proposal"
         assert parts(tree, "decision") == []
         async with opens(actor="human:alice") as alice, opens(actor="human:bob") as bob:
-            await alice.reject(proposed.proposal_id, reason="no")
-            await bob.reject(proposed.proposal_id, reason="no, too")
+            await alice.inbox.reject(proposed.proposal_id, reason="no")
+            await bob.inbox.reject(proposed.proposal_id, reason="no, too")
 
         tree = await memory.why(proposed.proposal_id)
         assert part(tree, "decision").known["decision"] == "rejected"
@@ -163,7 +164,7 @@ async def test_why_a_record_says_what_happened_to_it_and_what_was_made_from_it(
         assert (tree.what, tree.known["status"]) == ("record", "invalidated")
         assert [one.known["event"] for one in parts(tree, "version")] == [
             "create",
-            "create",
+            "update",
             "invalidate",
         ]
         assert parts(tree, "version")[-1].known["reason"] == "nobody asks"
@@ -205,7 +206,7 @@ async def test_a_summary_whose_id_has_a_slash_is_a_memory(opens: Opens) -> None:
     async with opens(ids=CountedIds("execution/")) as memory:
         for name in ("a", "b"):
             await memory.remember(f"tea is {name}", id=name, source="https://example.org/tea")
-        receipt = await memory.consolidate(
+        receipt = await memory.govern.consolidate(
             ["a", "b"], "tea is a and b", justification="both are known"
         )
 

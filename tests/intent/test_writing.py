@@ -40,7 +40,7 @@ async def test_an_action_can_not_write_memory_and_an_effect_can_once(opens: Open
         assert itself.error is not None
         assert "reached from an action" in itself.error["message"]
         assert by_effect.is_completed
-        assert (await memory.replay(by_effect.execution_key or "")).is_same
+        assert (await memory.worlds.replay(by_effect.execution_key or "")).is_same
         assert [one.data for one in await memory.list()] == ["from an effect"]
 
 

@@ -14,7 +14,7 @@ import apsw
 import pytest
 
 from memoranda import MemoryFilter, MemoryRecordInput, MemoryUpdate
-from memoranda.app.databases import Database, acquire, release
+from memoranda.app.databases import LedgerDatabase, acquire, release
 from memoranda.identity import sha256
 from memoranda.identity.merkle import NodeList, leaf_hash
 from memoranda.journeys.govern.drafts import Drafts
@@ -26,13 +26,12 @@ from memoranda.kernel.errors import IdempotencyConflict, RecordExists, RecordNot
 from memoranda.kernel.randomness import Randomness
 from memoranda.kernel.retry import RetryKey
 from memoranda.ledger.checkpoint import scope_origin
-from memoranda.ledger.entry import body_digest, entry_hash, genesis, read_entry
 from memoranda.ledger.holdings import Holdings
+from memoranda.ledger.journals import NewNote
 from memoranda.ledger.tree import blocks_for_inclusion, blocks_for_root, root
 from memoranda.ledger.unit import (
     ACTIVE,
     KEPT,
-    Committed,
     Current,
     Draft,
     OfSubject,
@@ -67,6 +66,7 @@ class Counted:
 class Side:
     """One database, and what was told by it."""
 
+    database: LedgerDatabase
     ledger: FilteredLedger
     records: Records[Any]
     clock: FrozenClock
@@ -78,20 +78,20 @@ async def opened(url: str) -> AsyncIterator[Side]:
     clock, randomness = FrozenClock(), Randomness(draw=Counted())
     database, lease = await acquire(url, clock)
     try:
+        assert not isinstance(database, DictDatabase)
         ledger = await new_ledger(database, clock, randomness)
         table = GovernedTable(ledger, Drafts(SCOPE, randomness))
         records = Records[Any](
             table, codec=JsonCodec(), actor=parse_actor("human:ada"), clock=clock, ids=CountedIds()
         )
-        yield Side(ledger, records, clock)
+        yield Side(database, ledger, records, clock)
     finally:
         await release(lease)
 
 
 async def new_ledger(
-    database: Database, clock: FrozenClock, randomness: Randomness
+    database: LedgerDatabase, clock: FrozenClock, randomness: Randomness
 ) -> FilteredLedger:
-    assert not isinstance(database, DictDatabase)
     origin = scope_origin(randomness.take(16).hex(), SCOPE)
     return await database.ledger(SCOPE, origin, clock.now_ms())
 
@@ -260,10 +260,19 @@ async def erasing(side: Side) -> None:
 
 
 async def noting(side: Side) -> None:
-    """Notes of checkpoints, and the entries about the memory as a whole."""
-    for size, note in ((3, "three"), (40, "forty"), (3, "three again")):
-        await side.ledger.keep_note(size, note, side.clock.now_ms())
-    side.told += [await side.ledger.notes(), await side.ledger.notices()]
+    """Heads and notes of checkpoints, and the entries about the memory as a whole."""
+    names = [SCOPE, "nobody's"]
+    side.told += [await side.database.heads(names), await side.ledger.notes()]
+    (head,) = await side.database.heads(names)
+    for size, text in ((3, "three"), (40, "forty"), (3, "three again")):
+        note = NewNote(SCOPE, head.origin, size, text, side.clock.now_ms())
+        strange = [note._replace(origin="another"), note._replace(scope="nobody's")]
+        await side.database.keep_notes([note, *strange])
+    side.told += [await side.database.heads(names), await side.ledger.notes()]
+    blocks = blocks_for_root(head.size)
+    found = await side.database.hashes({SCOPE: blocks, "nobody's": blocks})
+    assert found == {SCOPE: await side.ledger.hashes(blocks)}
+    side.told += [found, await side.ledger.notices()]
 
 
 # ------------------------------------------------------------------------------ what is stored
@@ -355,39 +364,6 @@ async def test_the_same_erasures_leave_the_same(
     path = tmp_path / "both.db"
     for query in (RETRIES, "SELECT input, output FROM {}derivations ORDER BY 1, 2"):
         assert in_sqlite(path, query) == in_postgres(postgres_url, query)
-
-
-async def test_every_entry_follows_from_the_one_before_and_from_its_body(
-    sides: tuple[Side, Side],
-) -> None:
-    _, side = sides
-    await governed(side, 40)
-    await ungoverned(side)
-
-    head = await side.ledger.head()
-    stored = await entries(side)
-    before, at = genesis(head.origin), 0
-    for number, (seq, raw, salt, body) in enumerate(stored):
-        entry = read_entry(raw)  # which refuses every byte that is not canonical
-        assert salt is not None
-        assert body is not None
-        assert (entry.seq, seq, entry.previous_entry_hash) == (number, number, before)
-        assert entry.body_digest == body_digest(salt, body)
-        assert entry.at >= at
-        before, at = entry_hash(raw).hex(), entry.at
-    assert (head.size, head.entry_hash.hex()) == (len(stored), before)
-
-
-async def test_places_are_where_the_entries_stand(sides: tuple[Side, Side]) -> None:
-    for side in sides:
-        drafts = [Draft("maintenance", b"%d" % n, bytes(16)) for n in range(2_500)]
-        committed: Committed = await side.ledger.commit(Unit(ACTOR, 1, lambda _, d=drafts: d))  # type: ignore[misc]
-
-        stored = await entries(side)
-        assert [(each.seq, each.entry_hash) for each in committed.places] == [
-            (entry.seq, entry_hash(entry.entry)) for entry in stored
-        ]
-        assert [entry.body for entry in stored] == [draft.body for draft in drafts]
 
 
 async def test_the_third_level_of_nodes_is_stored_as_well(sides: tuple[Side, Side]) -> None:

@@ -12,7 +12,13 @@ from memoranda.app.audit import export_scope, verify_database
 from memoranda.app.maintain import backup, copy_scopes
 from memoranda.journeys.audit.verify import Progress, nobody
 from memoranda.journeys.govern.receipts import Receipt
-from memoranda.kernel.errors import CapabilityMissing, ScopeNotFound, StoreFailed, StoreUnavailable
+from memoranda.kernel.errors import (
+    CapabilityMissing,
+    ScopeExists,
+    ScopeNotFound,
+    StoreFailed,
+    StoreUnavailable,
+)
 from memoranda.stores.sqlite.connection import connect
 from tests.postgres.server import PostgresServer
 from tests.postgres_store.roles import make_roles
@@ -34,7 +40,7 @@ async def fill(url: str, scope: str = "one") -> None:
         many = await memory.remember_many([f"{scope} {n}" for n in range(300)], source="doc/1")
         await memory.update(many[0].id, "changed")
         await memory.forget(many[1].id, reason="wrong")
-        made = await memory.consolidate(
+        made = await memory.govern.consolidate(
             [many[2].id, many[3].id], "both", justification="j", tags=["x", "y" * 250]
         )
         assert isinstance(made, Receipt)
@@ -80,7 +86,7 @@ async def test_what_was_copied_goes_on_growing(file: str, postgres: str) -> None
         receipt = await memory.remember("more")
         await memory.erase(receipt.id, reason="asked")
         assert (await memory.verify()).is_sound
-        assert (await memory.status()).breaks == {}
+        assert (await memory.govern.status()).breaks == {}
 
 
 async def test_only_the_scopes_that_are_named_are_copied(file: str, tmp_path: Path) -> None:
@@ -104,7 +110,7 @@ async def test_a_scope_that_is_there_already_is_left_alone(
     async with memoranda.open(target, scope="one") as memory:
         await memory.remember("mine")
 
-    with pytest.raises(StoreUnavailable):
+    with pytest.raises(ScopeExists):
         await copy_scopes(file, target)
 
     async with memoranda.open(target, scope="one") as memory:

@@ -51,6 +51,34 @@ def anchor(tmp_path: Path) -> FileAnchor:
 # ---------------------------------------------------------------------- write and read
 
 
+async def test_many_notes_are_kept_in_their_order_and_the_disk_is_waited_for_once(
+    anchor: FileAnchor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await anchor.publish(NOTES[0])
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+
+    assert await anchor.publish_all(NOTES[1:]) == [()] * len(NOTES[1:])
+
+    assert texts(await everything(anchor)) == NOTES
+    assert len(synced) == 1
+
+
+async def test_of_many_notes_none_is_kept_if_one_is_none(anchor: FileAnchor) -> None:
+    with pytest.raises(InvalidCheckpoint) as caught:
+        await anchor.publish_all([NOTES[0], "no checkpoint"])
+
+    assert caught.value.code == "input.checkpoint"
+    assert not anchor.path.exists()
+
+
+def test_two_anchors_of_one_file_are_the_same(tmp_path: Path) -> None:
+    one, same, other = (FileAnchor(tmp_path / name) for name in ("a", "a", "b"))
+
+    assert {one, same} == {one}
+    assert one != other
+
+
 async def test_what_was_published_is_read_in_order(anchor: FileAnchor) -> None:
     for one in NOTES:
         assert await anchor.publish(one) == ()

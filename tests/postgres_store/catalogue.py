@@ -1,11 +1,6 @@
 """Looking into a database from beside: its schema as text that can be compared, its rows."""
 
-import asyncio
-from collections.abc import Callable
-
 import psycopg
-
-from tests.patience import PATIENCE
 
 _PARTS = (
     """SELECT table_name, ordinal_position, column_name, data_type, collation_name, is_nullable,
@@ -35,8 +30,13 @@ def asked(url: str, query: str, *values: object) -> list[tuple[object, ...]]:
         return connection.execute(query.encode(), values).fetchall()
 
 
-async def eventually(holds: Callable[[], object]) -> None:
-    """Wait for what a server does in its own time."""
-    async with asyncio.timeout(PATIENCE):
-        while not holds():  # noqa: ASYNC110 - nobody tells us
-            await asyncio.sleep(0.005)
+def connections(url: str) -> int:
+    """How many connections memoranda has to a database, by the name that it gives them.
+
+    Those of tests are left out: the server may still tell of one that is closed.
+    """
+    query = """
+        SELECT 1 FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'memoranda' AND state IS NOT NULL
+    """
+    return len(asked(url, query))

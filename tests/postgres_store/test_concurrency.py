@@ -22,8 +22,8 @@ from memoranda.kernel.randomness import Randomness
 from memoranda.ledger.entry import entry_hash, genesis, read_entry
 from memoranda.stores.postgres import connection as connection_module
 from memoranda.stores.postgres.database import PostgresDatabase
-from tests.patience import PATIENCE
-from tests.postgres_store.catalogue import asked, eventually
+from tests.patience import PATIENCE, eventually
+from tests.postgres_store.catalogue import asked
 from tests.postgres_store.roles import run
 
 CALLERS = 16

@@ -27,7 +27,9 @@ from memoranda.recall.asking import asked as words_of
 from memoranda.recall.ranking import Mode
 from memoranda.stores.postgres.database import PostgresDatabase
 from memoranda.stores.postgres.ledger import PostgresLedger
-from tests.postgres_store.catalogue import asked, eventually
+from tests.handles import inside
+from tests.patience import eventually
+from tests.postgres_store.catalogue import asked
 from tests.postgres_store.roles import Roles, run
 
 RECORDS = 2_000
@@ -74,12 +76,12 @@ async def erase(memory: Memory) -> None:
 
 
 async def search(memory: Memory) -> None:
-    assert len(await memory.search("1000", limit=3)) == 1
+    assert len(await memory.list(text="1000", limit=3)) == 1
 
 
 async def rank(memory: Memory) -> None:
     for mode in Mode:
-        ranking = await memory._ledger.rank(
+        ranking = await inside(memory)._ledger.rank(
             mode, words_of("1000"), lambda current, _: current.id, limit=3
         )
         assert ranking.made == ["r1000"]
@@ -99,7 +101,7 @@ async def test_a_call_reads_no_more_than_what_it_is_about(
     inputs = [MemoryRecordInput(id=f"r{n}", data={"n": n}, tags=[f"t{n}"]) for n in range(RECORDS)]
     async with opened(roles) as memory:
         await memory.records.create_many(inputs)
-        index = memory._ledger._words  # type: ignore[attr-defined]
+        index = inside(memory)._ledger._words  # type: ignore[attr-defined]
         while await index.merge() or await index.step():
             pass
     before = read(roles)
@@ -110,6 +112,20 @@ async def test_a_call_reads_no_more_than_what_it_is_about(
     after = read(roles)
     for table in CHANGED:  # whoever opens a journal reads the end of its tree
         assert after[table] - before[table] < 50, table
+
+
+async def test_the_retries_of_what_is_erased_are_found_by_their_entries(roles: Roles) -> None:
+    unknown(roles)
+    async with opened(roles) as memory:
+        for n in range(0, 600, 2):
+            given = [MemoryRecordInput(id=f"r{n + one}", data={"n": n}) for one in range(2)]
+            await memory.records.create_many(given, idempotency_key=f"k{n}")
+    before = read(roles)
+
+    async with opened(roles) as memory:
+        assert (await memory.erase("r301", reason="asked")).counts.retries == 1
+
+    assert read(roles)["retries"] - before["retries"] < 50
 
 
 # --------------------------------------------------------------- subjects, derivations, facts

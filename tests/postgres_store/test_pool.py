@@ -18,8 +18,8 @@ from memoranda.records.filter import MemoryFilter
 from memoranda.stores.postgres import pool as pool_module
 from memoranda.stores.postgres.database import CONNECTIONS, STREAMS, PostgresDatabase
 from memoranda.stores.postgres.ledger import PostgresLedger
-from tests.patience import PATIENCE
-from tests.postgres_store.catalogue import asked, eventually
+from tests.patience import PATIENCE, eventually
+from tests.postgres_store.catalogue import asked, connections
 from tests.postgres_store.roles import run
 
 IDLE_IN_TRANSACTION = """
@@ -70,14 +70,6 @@ async def database(postgres_url: str) -> AsyncIterator[PostgresDatabase]:
 @pytest.fixture
 async def ledger(database: PostgresDatabase) -> PostgresLedger:
     return await database.ledger("s", "origin", 0)
-
-
-def connections(url: str) -> int:
-    query = """
-        SELECT 1 FROM pg_stat_activity
-        WHERE datname = current_database() AND pid <> pg_backend_pid() AND state IS NOT NULL
-    """
-    return len(asked(url, query))
 
 
 async def test_many_calls_share_a_few_connections(
@@ -252,7 +244,7 @@ async def test_a_stream_that_is_left_uses_its_connection_again(
     ledger: PostgresLedger, postgres_url: str
 ) -> None:
     await many(ledger)
-    await ledger._words.close()  # or merging, in spare time, is in a transaction of its own
+    await ledger._words.close(0)  # or merging, in spare time, is in a transaction of its own
     for _ in range(20):
         async with aclosing(ledger.stream(MemoryFilter())) as rows:
             await anext(rows)

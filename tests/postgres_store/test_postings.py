@@ -1,6 +1,7 @@
 """The word index under many hands: prepared without a lock, written only where it still fits."""
 
 import asyncio
+import gc
 from typing import Any
 
 import pytest
@@ -8,16 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import memoranda
-from memoranda.app.memory import Memory
+from memoranda import Memory
 from memoranda.kernel.errors import StoreFailed
 from memoranda.ledger.unit import INDEX_FORM
 from memoranda.recall.asking import asked as wanted
 from memoranda.recall.ranking import Mode
 from memoranda.stores import segments
+from memoranda.stores.postgres import database as postgres_database
+from memoranda.stores.postgres.database import PostgresDatabase
 from memoranda.stores.postgres.segments import step_of
 from memoranda.stores.postgres.taking import Row, without_these
 from memoranda.stores.postgres.words import WordIndex
 from memoranda.stores.postings import Chunk, Posting, packed, postings_of
+from tests.handles import inside
 from tests.postgres_store.catalogue import asked
 from tests.postgres_store.roles import Roles, run
 from tests.postgres_store.test_erasing import tables_with
@@ -27,7 +31,7 @@ ALL_CHUNKS = "SELECT token, first, body FROM memoranda.postings ORDER BY token, 
 
 
 def index_of(memory: Memory[Any]) -> WordIndex:
-    return memory._ledger._words  # type: ignore[attr-defined, no-any-return]
+    return inside(memory)._ledger._words  # type: ignore[attr-defined, no-any-return]
 
 
 async def merge_all(memory: Memory[Any]) -> None:
@@ -71,8 +75,8 @@ async def test_processes_that_merge_and_change_at_once_leave_one_index(
             pass
 
         assert (await one.verify()).report.damages.found == []
-        assert len(await one.search("note", limit=None)) == 100
-        assert len(await other.search("changed", limit=None)) == 10
+        assert len(await one.list(text="note", limit=None)) == 100
+        assert len(await other.list(text="changed", limit=None)) == 10
 
 
 async def test_what_was_prepared_before_an_erasure_is_not_written(postgres_url: str) -> None:
@@ -121,7 +125,7 @@ async def test_at_every_step_of_a_merge_the_postings_are_the_same(
             steps += 1
             assert postings(postgres_url) == before
             assert (await memory.verify()).report.damages.found == []
-            assert len(await memory.search("note", limit=None)) == 40
+            assert len(await memory.list(text="note", limit=None)) == 40
 
         levels = asked(postgres_url, "SELECT level FROM memoranda.segments ORDER BY level")
         assert steps > 3
@@ -234,12 +238,12 @@ async def test_the_app_role_may_do_all_of_it(roles: Roles) -> None:
         while await index_of(memory).step():
             pass
         for mode in Mode:
-            ranking = await memory._ledger.rank(
+            ranking = await inside(memory)._ledger.rank(
                 mode, wanted("changed note"), lambda current, _: current.id, limit=20
             )
             assert ranking.hits == 11
             assert len(ranking.made) == 11
-        await memory.reindex()
+        await memory.maintain.reindex()
         assert (await memory.verify()).report.damages.found == []
 
 
@@ -250,8 +254,27 @@ async def test_a_chunk_that_can_not_be_read_is_said_to_be_damage(postgres_url: s
         run(postgres_url, "UPDATE memoranda.postings SET body = 'x'")
 
         with pytest.raises(StoreFailed) as caught:
-            await memory.search("note")
+            await memory.list(text="note")
         assert caught.value.code == "store.failed"
         await memory.erase(kept[0].id, reason="what can't be read is no reason to keep it")
-        assert len(await memory.search("note")) == 1
+        assert len(await memory.list(text="note")) == 1
         assert (await memory.verify()).report.damages.found == []
+
+
+async def test_of_many_scopes_only_the_recent_and_those_in_use_have_their_indexes(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_database, "RECENT", 2)
+    database = await PostgresDatabase.open(postgres_url, 0, create=True)
+    held = await database.ledger("held", "origin of held", 0)
+    index = held._words
+
+    for number in range(5):
+        await database.ledger(f"scope-{number}", f"origin of {number}", 0)
+    gc.collect()
+
+    assert {scope for scope, _ in database._words} == {"held", "scope-3", "scope-4"}
+    again = await database.existing("held")
+    assert again is not None
+    assert again._words is index, "what is in use is shared, however long ago it was opened"
+    await database.close()

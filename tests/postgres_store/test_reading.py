@@ -33,10 +33,10 @@ async def reader(postgres_server: PostgresServer, postgres_url: str) -> str:
 async def test_a_role_that_may_only_read_reads_everything(reader: str) -> None:
     async with memoranda.open(reader, scope="s", read_only=True) as memory:
         assert [one.data for one in await memory.list()] == ["something else"]
-        assert [one.id for one in await memory.search("something")] == ["one"]
+        assert [one.id for one in await memory.list(text="something")] == ["one"]
         assert len(await memory.history("one")) == 2
         assert (await memory.why("one")).id == "one"
-        assert await memory.inbox() == []
+        assert await memory.inbox.list() == []
         assert (await memory.verify()).is_sound
         with pytest.raises(StoreReadOnly):
             await memory.remember("more")

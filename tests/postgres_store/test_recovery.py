@@ -15,9 +15,9 @@ from memoranda import MemoryFilter, MemoryRecordInput
 from memoranda.journeys.records.store import Records
 from memoranda.kernel.errors import StoreFailed, StoreUnavailable
 from memoranda.stores.postgres import connection as connection_module
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, eventually
 from tests.postgres.server import PostgresServer, running_server
-from tests.postgres_store.catalogue import asked, eventually
+from tests.postgres_store.catalogue import asked
 
 
 @pytest.fixture(scope="module")

@@ -38,4 +38,4 @@ async def _filled(memory: Any) -> None:
             tags=[CANARY], idempotency_key=f"{CANARY}{number}",
         )  # fmt: skip
         await memory.recall(CANARY, top_k=1, subject=CANARY)
-    await memory.reindex()
+    await memory.maintain.reindex()

@@ -1,7 +1,7 @@
 """Two walls between scopes: each one holds when the other is taken away (ADR 8)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import psycopg
@@ -13,6 +13,7 @@ from memoranda import MemoryFilter, MemoryRecordInput
 from memoranda.identity import canonical_bytes
 from memoranda.kernel.errors import RecordExists, RecordNotFound, StoreFailed
 from memoranda.kernel.retry import RetryKey
+from memoranda.ledger.journals import NewNote
 from memoranda.ledger.unit import ACTIVE, KEPT, Current, Draft, Expected, Unit, Version
 from memoranda.recall.asking import asked as words_of
 from memoranda.recall.ranking import Mode
@@ -24,12 +25,13 @@ from memoranda.stores.postgres import (
     marks,
     ranking,
     segments,
+    selecting,
     snapshot,
     taking,
     units,
 )
 from memoranda.stores.postgres.database import PostgresDatabase
-from memoranda.stores.selection import Selection, selection
+from memoranda.stores.selection import Selection, selection, tag_counts
 from memoranda.testkit.records import isolation
 from memoranda.testkit.records.isolation import *  # noqa: F403
 from memoranda.testkit.records.opening import (  # noqa: F401
@@ -42,6 +44,7 @@ from memoranda.testkit.records.opening import (  # noqa: F401
     twin,
 )
 from tests.contract.opening import at
+from tests.handles import inside
 from tests.postgres.server import PostgresServer
 from tests.postgres_store.catalogue import asked
 from tests.postgres_store.roles import Roles, make_roles, run
@@ -110,16 +113,21 @@ def without_conditions(roles: Roles) -> None:
 def without_conditions_in_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every other statement as if someone had forgotten it as well."""
 
-    def forgetful_selection(*asked: Any) -> Selection | None:
-        chosen = selection(*asked)
-        return chosen and Selection(forgetful(chosen.sql), chosen.parameters)
+    def forgetting(select: Callable[..., Selection | None]) -> Callable[..., Selection | None]:
+        def forgetful_selection(*asked: Any, **named: Any) -> Selection | None:
+            chosen = select(*asked, **named)
+            return chosen and Selection(forgetful(chosen.sql), chosen.parameters)
+
+        return forgetful_selection
 
     def forgetful(statement: str) -> str:
         changed = IN_STATEMENT.sub(r"\1::bigint IS NOT NULL", statement)
         assert changed != statement
         return changed
 
-    monkeypatch.setattr(ledger, "selection", forgetful_selection)
+    for module in (selecting, ranking):
+        monkeypatch.setattr(module, "selection", forgetting(selection))
+    monkeypatch.setattr(selecting, "tag_counts", forgetting(tag_counts))
     for module, names in (
         (units, ("_REMEMBER", "_OF_SUBJECT", "_DERIVED", "_BODIES", "_NAME_TOKENIZER")),
         (index, ("_DIGESTS", "_BODIES", "_INDEXED", "_CHUNKS")),
@@ -162,7 +170,7 @@ async def two_scopes(url: str) -> None:
         drafts = [made, fact, *fillers]
         key = RetryKey("k", name.encode())
         await opened.commit(Unit("system:test", 1, lambda _, d=drafts: d, (), key, "one"))  # type: ignore[misc]
-        await opened.keep_note(258, "note of " + name, 0)
+        await database.keep_notes([NewNote(name, "origin of " + name, 258, "note of " + name, 0)])
     await database.close()
 
 
@@ -214,6 +222,32 @@ async def test_a_scope_ends_with_its_transaction(roles: Roles) -> None:
 
     with psycopg.connect(roles.app, autocommit=True) as connection:
         assert connection.execute(current, (number,)).fetchall() == [("one",)]
+        for table in TABLES:
+            assert connection.execute(first_column(table).encode()).fetchall() == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "SELECT memoranda.heads_of(ARRAY['mine', 'theirs'])",
+        "SELECT memoranda.blocks_of(ARRAY['mine', 'theirs'], ARRAY[0, 0], ARRAY[0, 0])",
+        (
+            "SELECT memoranda.keep_notes(ARRAY['mine', 'theirs'],"
+            " ARRAY['origin of mine', 'origin of theirs'], ARRAY[1, 1], ARRAY['', ''], ARRAY[0, 0])"
+        ),
+    ],
+)
+async def test_a_call_about_many_scopes_enters_one_after_the_other(roles: Roles, call: str) -> None:
+    await two_scopes(roles.app)
+    theirs = journals(roles.superuser)["theirs"]
+
+    with psycopg.connect(roles.app) as connection:
+        assert connection.execute(call.encode()).rowcount in (1, 2)
+        for table in TABLES:
+            rows = connection.execute(first_column(table).encode()).fetchall()
+            assert rows == [(theirs,)], "the last one, and no other"
+    with psycopg.connect(roles.app, autocommit=True) as connection:
+        connection.execute(call.encode())
         for table in TABLES:
             assert connection.execute(first_column(table).encode()).fetchall() == []
 
@@ -332,21 +366,23 @@ async def test_words_are_found_in_one_scope_only_with_either_wall_alone(
             await memory.remember_many(said, source="talk:1")
         for _ in range(4):
             for memory in (mine, theirs):
-                found = await memory.search("secret", limit=None)
+                found = await memory.list(text="secret", limit=None)
                 assert len(found) == 600
                 assert all(memory.scope in one.data for one in found)
-                assert len(await memory.search("secret 7", limit=None)) == 1
+                assert len(await memory.list(text="secret 7", limit=None)) == 1
                 for mode in Mode:
-                    ranking = await memory._ledger.rank(mode, words_of("secret 7"), body, limit=5)
+                    ranking = await inside(memory)._ledger.rank(
+                        mode, words_of("secret 7"), body, limit=5
+                    )
                     assert ranking.hits == 600
                     assert len(ranking.made) == 5
                     assert all(memory.scope.encode() in one for one in ranking.made)
-                await memory._ledger._words.merge()  # type: ignore[attr-defined]
-        await mine.reindex()
-        for one in await mine.search("secret", limit=3):
+                await inside(memory)._ledger._words.merge()  # type: ignore[attr-defined]
+        await mine.maintain.reindex()
+        for one in await mine.list(text="secret", limit=3):
             await mine.erase(one.id, reason="a test")
-        assert len(await mine.search("secret", limit=None)) == 597
-        assert len(await theirs.search("secret", limit=None)) == 600
+        assert len(await mine.list(text="secret", limit=None)) == 597
+        assert len(await theirs.list(text="secret", limit=None)) == 600
         assert (await theirs.verify()).report.damages.found == []
 
 

@@ -12,6 +12,7 @@ from memoranda import Memory
 from memoranda.kernel.actors import ActorRef
 from memoranda.ledger.unit import Unit
 from memoranda.recall.selector import Chosen, Request, Selection, Sources
+from tests.handles import inside
 
 
 @dataclass
@@ -73,7 +74,7 @@ class Meanwhile:
 @contextmanager
 def writing_untrusted(memory: Memory[Any]) -> Iterator[None]:
     """In this block a handle remembers what nobody trusts: no call of ours makes such."""
-    commit = memory._table.commit
+    commit = inside(memory)._table.commit
 
     async def untrusted(unit: Unit) -> Any:
         def decide(found: Any) -> Any:
@@ -85,5 +86,5 @@ def writing_untrusted(memory: Memory[Any]) -> Iterator[None]:
         return await commit(unit._replace(decide=decide))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory._table, "commit", untrusted)
+        patch.setattr(inside(memory)._table, "commit", untrusted)
         yield

@@ -8,9 +8,11 @@ from pydantic import BaseModel
 from memoranda import Memory
 from memoranda.identity import canonical_bytes, decode
 from memoranda.kernel.errors import InvalidFilter, InvalidWorld, WorldErased
+from memoranda.ledger.time import format_time
 from memoranda.recall.provider import MemoryQuery
 from memoranda.recall.selector import Chosen
 from memoranda.testkit.simulators import FrozenClock
+from tests.handles import inside
 from tests.intent.conftest import Opens
 from tests.recalls.simulators import Saying, writing_untrusted
 
@@ -30,15 +32,23 @@ ALL = ("context", "full-text", "keyword", "recent", "worlds")
         {"min_confidence": float("nan")},
         {"verified_only": "yes"},
         {"tags": "abc"},
-        {"tags": None},
         {"tags": [1]},
         {"tags": [["a"]]},
         {"tags": ["\ud800"]},
         {"tags": ["a\x00"]},
-        {"at_size": -1},
-        {"at_size": "3"},
-        {"at_size": True},
-        {"at_size": 2**70},
+        {"subject": ""},
+        {"subject": "\ud800"},
+        {"about": "\u200b"},
+        {"thread": "a\x00"},
+        {"where": {"data.a": "\ud800"}},
+        {"where": {"a": 1}},
+        {"offset": -1},
+        {"offset": 10_000},
+        {"offset": True},
+        {"at": -1},
+        {"at": "3"},
+        {"at": True},
+        {"at": 2**70},
         {"token_budget": -1},
         {"token_budget": 1.5},
         {"token_budget": True},
@@ -49,12 +59,12 @@ ALL = ("context", "full-text", "keyword", "recent", "worlds")
 async def test_a_constraint_that_is_none_is_refused_and_nothing_is_written(
     memory: Memory[Any], constraint: dict[str, Any]
 ) -> None:
-    size = (await memory._ledger.head()).size
+    size = (await inside(memory)._ledger.head()).size
     for selector in ALL:
         with pytest.raises(InvalidFilter) as caught:
             await memory.recall("a", **{"top_k": 1, "selector": selector, **constraint})
         assert caught.value.code == "input.filter"
-    assert (await memory._ledger.head()).size == size
+    assert (await inside(memory)._ledger.head()).size == size
 
 
 @pytest.mark.parametrize("selector", ["context", "full-text", "keyword", "worlds"])
@@ -89,7 +99,7 @@ async def test_what_nobody_trusts_takes_no_place_of_what_is_verified(
 async def test_worlds_are_narrowed_too(memory: Memory[Any], clock: FrozenClock) -> None:
     start = clock.now_ms()
     first = await memory.act("add", {"by": 1})
-    size = (await memory._ledger.head()).size
+    size = (await inside(memory)._ledger.head()).size
     clock.advance(1_000)
     second = await memory.act("add", {"by": 2})
 
@@ -99,13 +109,13 @@ async def test_worlds_are_narrowed_too(memory: Memory[Any], clock: FrozenClock) 
         return sorted(item.ref.world_id for item in found)
 
     assert await asked() == sorted([str(first.world), str(second.world)])
-    assert await asked(created_to=start) == [first.world]
-    assert await asked(created_from=start + 1) == [second.world]
-    assert await asked(at_size=size) == [first.world]
-    assert await asked(as_of=start) == [first.world]
+    assert await asked(created_before=start) == [first.world]
+    assert await asked(created_after=start + 1) == [second.world]
+    assert await asked(at=size - 1) == [first.world]
+    assert await asked(at=format_time(start)) == [first.world]
     assert await asked(tags=["a"]) == []
     named = Saying([Chosen("so", 0.5, world=second.world)])
-    narrowed: list[dict[str, Any]] = [{"at_size": size}, {"tags": ["a"]}]
+    narrowed: list[dict[str, Any]] = [{"at": size - 1}, {"tags": ["a"]}]
     for constraint in narrowed:
         found = await memory.recall("add", top_k=9, selector=named, **constraint)
         assert (found.outcome, found.items) == ("degraded", ())
@@ -116,11 +126,11 @@ async def test_worlds_as_of_then_are_not_hidden_by_what_came_since(
 ) -> None:
     monkeypatch.setattr("memoranda.recall.selectors.WORLDS_LOOKED_AT", 2)
     first = await memory.act("add", {"by": 1})
-    size = (await memory._ledger.head()).size
+    size = (await inside(memory)._ledger.head()).size
     for _ in range(4):
         await memory.act("add", {"by": 2})
 
-    found = await memory.recall("add", top_k=9, selector="worlds", at_size=size)
+    found = await memory.recall("add", top_k=9, selector="worlds", at=size - 1)
 
     assert [item.ref.world_id for item in found] == [first.world]
 
@@ -158,7 +168,7 @@ async def test_what_is_not_of_the_handles_type_is_left_out_and_said(opens: Opens
 async def test_a_reference_is_a_text(memory: Memory[Any]) -> None:
     for ref in (None, 3, ""):
         with pytest.raises(InvalidWorld):
-            await memory.original(ref)  # type: ignore[arg-type]
+            await memory.journal.original(ref)  # type: ignore[arg-type]
 
 
 # ----------------------------------------------------------------- worlds that are recalled
@@ -184,7 +194,7 @@ async def test_what_an_execution_recalled_of_a_world_goes_with_it(opens: Opens) 
     provider = Recalling()
     async with opens(provider=provider) as memory:
         start = await memory.act("nothing")
-        await memory.branch("other", at=str(start.world))
+        await memory.worlds.branch("other", at=str(start.world))
         receipt = await memory.remember("zanzibar")
         async with memory.reasoning() as r:
             await r.recall("zanzibar", top_k=1)
@@ -197,8 +207,8 @@ async def test_what_an_execution_recalled_of_a_world_goes_with_it(opens: Opens) 
         await memory.erase(receipt.id, reason="asked for")
 
         with pytest.raises(WorldErased):
-            await memory.standing(second.proposal_id)
-        async with memory._ledger.snapshot() as snapshot:
+            await memory.worlds.standing(second.proposal_id)
+        async with inside(memory)._ledger.snapshot() as snapshot:
             async for chunk in snapshot.entries():
                 for stored in chunk:
                     assert b"zanzibar" not in (stored.body or b"")

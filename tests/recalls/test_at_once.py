@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from memoranda import Memory
+from tests.handles import inside
 from tests.intent.conftest import Opens
 
 pytestmark = pytest.mark.anyio
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.anyio
 async def test_many_recalls_at_once_are_all_verified(memory: Memory[Any]) -> None:
     await memory.remember_many([f"the price is {n}" for n in range(20)])
     await memory.recall("price", top_k=5)
-    verifying = memory._recaller.verifying
+    verifying = inside(memory)._recaller.verifying
     ledger = verifying._ledger
 
     class Slow:
@@ -43,7 +44,7 @@ async def test_many_recalls_at_once_are_all_verified(memory: Memory[Any]) -> Non
 async def test_opening_while_somebody_writes_is_no_break(opens: Opens) -> None:
     async with opens() as memory:
         await memory.remember("the price is 10")
-        ledger = memory._conformance._ledger
+        ledger = inside(memory)._conformance._ledger
         writes = [lambda: memory.remember("the price is 20")]
 
         class Busy:
@@ -57,7 +58,7 @@ async def test_opening_while_somebody_writes_is_no_break(opens: Opens) -> None:
                     await writes.pop()()
                 return await ledger.bytes_at(seqs)
 
-        conformance = memory._conformance
+        conformance = inside(memory)._conformance
         conformance._ledger = Busy()
         await conformance.on_open()
 
@@ -69,7 +70,7 @@ async def test_opening_while_somebody_writes_is_no_break(opens: Opens) -> None:
 async def test_an_entry_beyond_the_head_is_a_break(opens: Opens) -> None:
     async with opens() as memory:
         await memory.remember("the price is 10")
-        ledger = memory._conformance._ledger
+        ledger = inside(memory)._conformance._ledger
 
         class Longer:
             """A ledger with an entry that its head does not know."""
@@ -82,7 +83,7 @@ async def test_an_entry_beyond_the_head_is_a_break(opens: Opens) -> None:
                 found = await ledger.bytes_at([min(seq, last) for seq in seqs])
                 return {seq: found[min(seq, last)] for seq in seqs}
 
-        conformance = memory._conformance
+        conformance = inside(memory)._conformance
         conformance._ledger = Longer()
         await conformance.on_open()
 

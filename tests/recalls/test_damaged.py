@@ -12,6 +12,7 @@ from memoranda.ledger.tree import BLOCK
 from memoranda.outside.signers import Ed25519Signer
 from memoranda.recall.checking import check_proof
 from memoranda.recall.proof import proof_in
+from tests.handles import opened
 from tests.tampering.tables import PostgresTables, SqliteTables, Tables
 
 pytestmark = pytest.mark.anyio
@@ -43,7 +44,7 @@ def attacked(request: pytest.FixtureRequest, tmp_path: Path) -> Attacked:
 
 async def filled(url: str, **options: Any) -> None:
     """Two blocks of the tree that are complete, and one that is not."""
-    async with memoranda.open(url, scope=SCOPE, **options) as memory:
+    async with opened(url, scope=SCOPE, **options) as memory:
         await memory.remember_many([f"cat{number}" for number in range(2 * BLOCK + 50)])
 
 
@@ -137,7 +138,9 @@ async def test_what_was_repaired_and_audited_is_verified_again_by_whoever_met_th
         async with memoranda.open(attacked.url, scope=SCOPE, actor="human:auditor") as auditor:
             report = await auditor.verify()
             assert report.is_sound
-            await auditor.record_audit("audit/1", report=report, reason="a disk was replaced")
+            await auditor.govern.record_audit(
+                "audit/1", report=report, reason="a disk was replaced"
+            )
         for number in (50, 2 * BLOCK + 3, 2 * BLOCK + 12):
             (item,) = await memory.recall(f"cat{number - 1}", top_k=1)
             assert is_proved(item)

@@ -17,6 +17,7 @@ from memoranda.kernel.errors import (
 from memoranda.recall.ranking import Mode
 from memoranda.recall.selector import Request, Selection, Sources
 from memoranda.recall.vectors import text_of
+from tests.handles import inside
 from tests.intent.conftest import Opens
 
 pytestmark = pytest.mark.anyio
@@ -29,7 +30,7 @@ CATS = f"cats and dogs and birds of {WORD}"
 async def bodies(memory: Memory[Any]) -> list[bytes]:
     """All that the journal still says."""
     found = []
-    async with memory._ledger.snapshot() as snapshot:
+    async with inside(memory)._ledger.snapshot() as snapshot:
         async for chunk in snapshot.entries():
             found += [stored.body for stored in chunk if stored.body is not None]
     return found
@@ -57,8 +58,8 @@ async def test_a_reason_says_of_a_neighbour_only_that_it_is_a_match(
     memory: Memory[Any], *, is_then: bool
 ) -> None:
     question, answer = await conversation(memory)
-    size = (await memory._ledger.head()).size
-    found = await memory.recall(CATS, top_k=1, at_size=size if is_then else None)
+    size = (await inside(memory)._ledger.head()).size
+    found = await memory.recall(CATS, top_k=1, at=size - 1 if is_then else None)
     (item,) = found
     assert item.id == answer
     assert "next to a match, 1 record before" in item.reason
@@ -149,7 +150,7 @@ async def test_what_a_selector_fails_with_is_named_and_not_quoted(
     memory: Memory[Any], way: str
 ) -> None:
     receipt = await memory.remember(f"a cat of {WORD}")
-    run = await memory.act("note", {"text": f"a cat of {WORD}"}, trace="a cat")
+    run = await memory.act("note", {"text": f"a cat of {WORD}"}, reason="a cat")
 
     class Choking:
         name, actor = "choking", None
@@ -158,7 +159,7 @@ async def test_what_a_selector_fails_with_is_named_and_not_quoted(
             if way == "worlds":
                 raise KeyError([one.text for one in await sources.worlds(1)])
             if way == "handle":
-                raise KeyError(await memory.search("cat"))
+                raise KeyError(await memory.list(text="cat"))
             given = {"mode": Mode.FULL_TEXT} if way == "ranked" else {}
             found = await getattr(sources, way)(request=request, limit=1, **given)
             raise KeyError(text_of(decode(found.chosen[0].found.body)))
@@ -206,11 +207,11 @@ async def test_what_counting_fails_with_is_named_and_not_quoted(memory: Memory[A
 @pytest.mark.rule("GOV-FORGET")
 async def test_a_question_about_a_person_goes_with_the_person(memory: Memory[Any]) -> None:
     await memory.remember("the cat of another one")
-    empty = await memory.recall(f"{WORD} {WORD}", top_k=3, subject="kim")
+    empty = await memory.recall(f"{WORD} {WORD}", top_k=3, about="kim")
     async with memory.reasoning() as r:
-        found = await r.recall(f"the cat of {WORD}", top_k=3, subject="kim")
+        found = await r.recall(f"the cat of {WORD}", top_k=3, about="kim")
         proposed = await r.propose("nothing")
-    others = await memory.recall("the cat", top_k=3, subject="lee")
+    others = await memory.recall("the cat", top_k=3, about="lee")
     assert (empty.outcome, len(found)) == ("empty", 1)
     assert (await memory.why(empty.trace_id)).known["subject"] == "kim"
 
@@ -220,7 +221,7 @@ async def test_a_question_about_a_person_goes_with_the_person(memory: Memory[Any
     assert not await says(memory, WORD)
     assert not await says(memory, "kim")
     with pytest.raises(WorldErased):
-        await memory.standing(proposed.proposal_id)
+        await memory.worlds.standing(proposed.proposal_id)
     assert (await memory.why(others.trace_id)).known["query"] == "the cat"
     assert len(await memory.list()) == 1
 
@@ -241,9 +242,9 @@ async def test_a_question_is_erased_by_its_own_id(memory: Memory[Any]) -> None:
 @pytest.mark.parametrize("subject", ["", " ", "a" * 513, 7, "\ud800"])
 async def test_whom_a_question_is_about_is_a_name(memory: Memory[Any], subject: Any) -> None:
     with pytest.raises(InvalidFilter) as caught:
-        await memory.recall("a cat", top_k=1, subject=subject)
+        await memory.recall("a cat", top_k=1, about=subject)
 
-    assert caught.value.where == "subject"
+    assert caught.value.where == "about"
 
 
 async def test_a_record_that_is_left_out_is_not_quoted(opens: Opens) -> None:

@@ -8,8 +8,8 @@ import pytest
 from memoranda import Memory
 from memoranda.kernel.errors import CapabilityMissing, ModelFailed
 from tests.embeddings.toy import ToyEmbedder
+from tests.handles import inside
 from tests.intent.conftest import Opens
-from tests.recalls.simulators import Saying
 
 pytestmark = pytest.mark.anyio
 
@@ -22,19 +22,19 @@ class DownEmbedder(ToyEmbedder):
 
 
 async def test_without_an_embedder_there_is_no_hybrid(memory: Memory[Any]) -> None:
-    size = (await memory._ledger.head()).size
+    size = (await inside(memory)._ledger.head()).size
     with pytest.raises(CapabilityMissing):
         await memory.recall("refund", top_k=1, selector="hybrid")
     with pytest.raises(CapabilityMissing):
-        await memory.embed()
-    assert (await memory._ledger.head()).size == size
+        await memory.maintain.embed()
+    assert (await inside(memory)._ledger.head()).size == size
 
 
 async def test_what_is_near_in_meaning_is_found_and_the_reason_says_so(opens: Opens) -> None:
     async with opens(embedder=ToyEmbedder()) as memory:
         await memory.remember("refunding shoes")
         await memory.remember("weather in Seoul")
-        brought = await memory.embed()
+        brought = await memory.maintain.embed()
 
         found = await memory.recall("refund of a shoe", top_k=1, selector="hybrid")
 
@@ -57,14 +57,8 @@ async def test_an_embedder_that_is_down_leaves_the_words_and_says_so(opens: Open
 async def test_another_embedder_is_a_break_until_it_is_audited(opens: Opens) -> None:
     async with opens(embedder=ToyEmbedder()) as memory:
         await memory.remember("refund the shoes")
-        assert not (await memory.status()).breaks
+        assert not (await memory.govern.status()).breaks
     async with opens(embedder=ToyEmbedder(identity="another@2")) as memory:
-        assert (await memory.status()).breaks
+        assert (await memory.govern.status()).breaks
         found = await memory.recall("refund", top_k=1, selector="hybrid")
         assert (found.outcome, found.items[0].verified) == ("degraded", False)
-
-
-async def test_a_selector_of_ones_own_is_known_by_its_name(opens: Opens) -> None:
-    async with opens(selectors=[Saying(notes=["hello"])]) as memory:
-        found = await memory.recall("x", top_k=1, selector="saying")
-    assert found.notes == ("hello",)

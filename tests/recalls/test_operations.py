@@ -20,6 +20,7 @@ from memoranda.recall.trace import MemoryTrace, traces_in
 from memoranda.records.authority import MemoryOperation
 from memoranda.worlds.combining import AllOf
 from memoranda.worlds.policies import AutoApprove, HumanInTheLoop
+from tests.handles import inside
 from tests.intent.conftest import Opens
 from tests.recalls.simulators import Waiting
 
@@ -44,8 +45,10 @@ class EveryChange:
 async def proposed(memory: Memory[Any]) -> list[tuple[MemoryTrace, ...]]:
     """The traces of each proposal on record, the first one first."""
     found = []
-    for name, _ in sorted(await memory._ledger.marks("proposal/"), key=lambda mark: mark[1]):
-        for stored in await memory._ledger.marked(name, limit=1):
+    for name, _ in sorted(
+        await inside(memory)._ledger.marks("proposal/"), key=lambda mark: mark[1]
+    ):
+        for stored in await inside(memory)._ledger.marked(name, limit=1):
             assert stored.body is not None
             said = decode(stored.body)["proposal"]
             found.append(traces_in(said.get("trace", {}).get("context")))
@@ -88,8 +91,8 @@ async def test_an_operation_has_all_traces_of_its_phase(opens: Opens, authority:
         lambda m, id: m.update(id, "two"),
         lambda m, id: m.records.update(id, "two"),
         lambda m, id: m.forget(id, reason="wrong"),
-        lambda m, id: m.archive(id, reason="old"),
-        lambda m, id: m.supersede(id, "two", reason="newer"),
+        lambda m, id: m.govern.archive(id, reason="old"),
+        lambda m, id: m.govern.supersede(id, "two", reason="newer"),
     ],
 )
 async def test_whatever_changes_memory_in_a_phase_has_its_traces(opens: Opens, verb: Any) -> None:
@@ -207,7 +210,7 @@ async def test_an_operation_of_a_task_that_outlives_its_phase_has_its_traces(
     async with opens() as memory:
         await memory.remember_many(["count by three", "never on a Sunday"])
     async with opens(memory_policy=EveryChange()) as memory:
-        (other,) = await memory.search("Sunday")
+        (other,) = await memory.list(text="Sunday")
         async with memory.reasoning() as r:
             found = await r.recall("three", top_k=1)
             note = asyncio.ensure_future(noting(memory, found.items[0].data))
@@ -241,7 +244,7 @@ async def test_what_a_run_leads_to_is_remembered_outside_of_its_phase(opens: Ope
             return None
 
         async def remember(self, experience: Any) -> None:
-            await self.memory.search("count")
+            await self.memory.list(text="count")
             await self.memory.remember(f"it was {experience.outcome}", id="noted")
 
     async with opens() as memory:
@@ -250,7 +253,7 @@ async def test_what_a_run_leads_to_is_remembered_outside_of_its_phase(opens: Ope
         async with memory.reasoning() as outer:
             async with memory.reasoning() as r:
                 run = await r.act("add", {"by": 3})
-                await memory.app.close()  # what is in the background is done
+                await inside(memory).app.close()  # what is in the background is done
             assert run.is_completed
             await outer.propose("nothing")
 
@@ -274,8 +277,8 @@ async def test_an_operation_goes_with_the_traces_that_it_rests_on(
         counts = (await memory.erase(receipt.id, reason="asked for")).counts
 
         assert (counts.traces, counts.proposals) == (1, 1)
-        assert await memory.inbox() == []
-        async with memory._ledger.snapshot() as snapshot:
+        assert await memory.inbox.list() == []
+        async with inside(memory)._ledger.snapshot() as snapshot:
             async for chunk in snapshot.entries():
                 assert not any(b"zanzibar" in (stored.body or b"") for stored in chunk)
         kept = await memory.get("kept")  # it says something of its own, and was approved
@@ -309,7 +312,7 @@ async def test_memory_of_another_scope_is_not_told_in_this_one(
                 with pytest.raises(TraceMissing):
                     await memory.remember("she has been abroad")
                 with pytest.raises(TraceMissing):
-                    await memory.propose("nothing")
+                    await memory.worlds.propose("nothing")
 
             assert await memory.list() == []
             assert await proposed(memory) == []

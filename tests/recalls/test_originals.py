@@ -13,6 +13,7 @@ from memoranda.recall.policies import RequireSigned, signed_by_one_of
 from memoranda.recall.proof import proof_in
 from memoranda.worlds.combining import AllOf
 from memoranda.worlds.policies import AutoApprove
+from tests.handles import inside
 from tests.intent.conftest import Opens
 from tests.recalls.simulators import writing_untrusted
 
@@ -29,11 +30,12 @@ async def test_an_item_leads_to_its_original(memory: Memory[Any]) -> None:
     await memory.update(receipt.id, "the price is 20")
 
     for ref in (found, found.ref, found.ref.world_id):
-        original = await memory.original(ref)
+        original = await memory.journal.original(ref)
         assert original.record is not None
         assert (original.record.data, original.record.version) == ("the price is 10", 1)
         assert original.data == "the price is 10"
         assert original.verified
+        assert original.evidence is not None
         check_proof(proof_in(original.evidence), ref=found.ref)
 
 
@@ -45,7 +47,7 @@ async def test_an_original_that_no_recall_ever_selected_is_found_too(memory: Mem
     await memory.erase((await memory.remember("three")).id, reason="so")
     await memory.remember_many([f"more {n}" for n in range(20)])
 
-    original = await memory.original(address)
+    original = await memory.journal.original(address)
 
     assert original.record is not None
     assert original.record.id == receipt.id
@@ -58,13 +60,13 @@ async def test_a_world_leads_to_its_snapshot(memory: Memory[Any]) -> None:
     found = (await memory.recall("add 3", top_k=5, selector="worlds")).items
 
     assert run.world is not None
-    original = await memory.original(run.world)
+    original = await memory.journal.original(run.world)
 
-    assert original.snapshot == await memory.restore(run.world)
+    assert original.snapshot == await memory.worlds.restore(run.world)
     assert (original.kind, original.verified, original.data["count"]) == ("world", True, 3)
     assert [item.data["count"] for item in found] == [3, 7]
     assert all(item.verified for item in found)
-    assert (await memory.original(found[0])).data == found[0].data
+    assert (await memory.journal.original(found[0])).data == found[0].data
 
 
 @pytest.mark.rule("M-1")
@@ -73,7 +75,7 @@ async def test_what_was_forgotten_since_is_not_verified_any_more(memory: Memory[
     found = (await memory.recall("price", top_k=1)).items[0]
     await memory.forget(receipt.id, reason="wrong")
 
-    original = await memory.original(found)
+    original = await memory.journal.original(found)
 
     assert not original.verified
     assert original.why_not == "it is invalidated by now"
@@ -88,7 +90,7 @@ async def test_what_was_erased_says_so(memory: Memory[Any]) -> None:
 
     for ref in (found, found.ref):
         with pytest.raises(WorldErased):
-            await memory.original(ref)
+            await memory.journal.original(ref)
 
 
 @pytest.mark.rule("M-1")
@@ -96,7 +98,7 @@ async def test_what_was_erased_says_so(memory: Memory[Any]) -> None:
 async def test_a_reference_to_nothing_leads_nowhere(memory: Memory[Any], ref: str) -> None:
     await memory.remember("one")
     with pytest.raises((RecordNotFound, InvalidWorld)) as caught:
-        await memory.original(ref)
+        await memory.journal.original(ref)
     assert caught.value.code in ("record.not_found", "input.world")
 
 
@@ -110,10 +112,10 @@ async def test_nothing_is_verified_while_a_break_stands(opens: Opens) -> None:
         only = await memory.recall("price", top_k=1, verified_only=True)
         assert (found.outcome, found.items[0].verified) == ("degraded", False)
         assert (only.outcome, only.items) == ("degraded", ())
-        assert not (await memory.original(found.items[0])).verified
+        assert not (await memory.journal.original(found.items[0])).verified
         async with opens(actor="human:auditor") as auditor:
             report = await auditor.verify()
-            await auditor.record_audit("audit/1", report=report, reason="looked at it")
+            await auditor.govern.record_audit("audit/1", report=report, reason="looked at it")
         assert (await memory.recall("price", top_k=1)).items[0].verified
 
 
@@ -121,7 +123,7 @@ async def test_nothing_is_verified_while_a_break_stands(opens: Opens) -> None:
 async def test_an_entry_that_was_changed_is_not_verified(memory: Memory[Any]) -> None:
     await memory.remember("the price is 10")
     await memory.remember("the price is 20")
-    verifying = memory._recaller.verifying
+    verifying = inside(memory)._recaller.verifying
     ledger = verifying._ledger
 
     class Tampered:

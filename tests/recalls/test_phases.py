@@ -9,6 +9,7 @@ from memoranda import Memory
 from memoranda.journeys.intent.proposing import Wish
 from memoranda.kernel.errors import ReasoningClosed, TraceMissing
 from memoranda.recall.selector import Chosen, Request, Selection, Sources
+from tests.handles import inside, verb
 from tests.intent.conftest import Opens
 from tests.recalls.simulators import Waiting
 
@@ -24,7 +25,7 @@ async def test_what_an_inner_phase_recalled_was_used_in_the_outer_one(memory: Me
         with pytest.raises(TraceMissing):
             await outer.propose("nothing")
         with pytest.raises(TraceMissing):
-            await memory.propose("nothing")
+            await memory.worlds.propose("nothing")
 
 
 @pytest.mark.rule("M-2", "C-1")
@@ -36,7 +37,7 @@ async def test_an_inner_phase_does_not_propose_past_the_outer_one(memory: Memory
             with pytest.raises(TraceMissing):
                 await inner.propose("nothing")
             with pytest.raises(TraceMissing):
-                await memory.propose("nothing")
+                await memory.worlds.propose("nothing")
         assert (await outer.propose("nothing")).status == "approved"
 
 
@@ -55,7 +56,7 @@ async def test_one_proposal_closes_a_phase_and_no_other_goes_past_it(memory: Mem
     async with memory.reasoning() as r:
         await r.recall("count", top_k=1)
         await r.propose("nothing")
-        for way in (memory.propose, memory.act):
+        for way in (memory.worlds.propose, memory.act):
             with pytest.raises(TraceMissing):
                 await way("nothing")
     assert (await memory.act("nothing")).is_completed
@@ -66,12 +67,12 @@ async def test_worlds_are_memory_too(memory: Memory[Any]) -> None:
     run = await memory.act("add", {"by": 3})
     async with memory.reasoning() as r:
         await memory.recall("add", top_k=1, selector="worlds")
-        for way in (r.propose, memory.propose):
+        for way in (r.propose, memory.worlds.propose):
             with pytest.raises(TraceMissing):
                 await way("nothing")
     assert run.world is not None
     async with memory.reasoning() as r:
-        await memory.original(run.world)
+        await memory.journal.original(run.world)
         with pytest.raises(TraceMissing):
             await r.propose("nothing")
 
@@ -89,10 +90,10 @@ async def test_whoever_looks_at_a_past_world_uses_memory(
         id = run.proposal_id
     async with memory.reasoning() as r:
         if way == "replay_branch":
-            assert [one.is_same async for one in memory.replay_branch()] == [True, True]
+            assert [one.is_same async for one in memory.worlds.replay_branch()] == [True, True]
         else:
-            assert await getattr(memory, way)(id) is not None
-        for refused in (r.propose, memory.propose):
+            assert await verb(memory, way)(id) is not None
+        for refused in (r.propose, memory.worlds.propose):
             with pytest.raises(TraceMissing):
                 await refused("nothing")
         await r.recall("add", top_k=2, selector="worlds")
@@ -106,7 +107,7 @@ async def test_whoever_restores_an_execution_uses_what_was_frozen_in_it(opens: O
             self.memory = memory
 
         async def recall(self, _query: Any) -> Any:
-            return [one.data for one in await self.memory.search("count")]
+            return [one.data for one in await self.memory.list(text="count")]
 
         async def remember(self, _experience: Any) -> None: ...
 
@@ -116,7 +117,7 @@ async def test_whoever_restores_an_execution_uses_what_was_frozen_in_it(opens: O
         assert run.execution_key is not None
         async with memory.reasoning() as r:
             await r.recall("learn", top_k=1, selector="worlds")
-            await memory.restore(run.execution_key)
+            await memory.worlds.restore(run.execution_key)
             with pytest.raises(TraceMissing):
                 await r.propose("nothing")
             await r.recall("count", top_k=1)
@@ -150,7 +151,7 @@ async def test_what_a_selector_looks_at_is_its_own_affair(memory: Memory[Any]) -
         name, actor = "searching", None
 
         async def select(self, request: Request, _sources: Sources, /) -> Selection:
-            found = await memory.search(request.query)
+            found = await memory.list(text=request.query)
             assert len(found) == 2
             return Selection([Chosen("so", 0.5, receipt.id)])
 
@@ -165,10 +166,10 @@ async def test_the_app_itself_is_no_way_around(memory: Memory[Any]) -> None:
     wish = Wish("nothing", None, has_input=False, actor=memory.actor)
     async with memory.reasoning() as r:
         await r.recall("count", top_k=1)
-        for way in (memory.app.propose, memory.app.act):
+        for way in (inside(memory).app.propose, inside(memory).app.act):
             with pytest.raises(TraceMissing):
                 await way(wish)
-    assert not await memory._ledger.marks("proposal/")
+    assert not await inside(memory)._ledger.marks("proposal/")
 
 
 # ------------------------------------------------------------- tasks that are older than it
@@ -194,7 +195,7 @@ async def test_a_task_that_is_older_than_a_phase_does_not_propose_through_it(
     async with memory.reasoning() as r:
         await given.put(r)
         await task
-        assert not await memory._ledger.marks("proposal/")
+        assert not await inside(memory)._ledger.marks("proposal/")
         assert (await r.propose("nothing")).status == "approved"  # it has the trace of the recall
 
 
@@ -222,7 +223,7 @@ async def test_a_task_that_outlives_its_phase_proposes_nothing(
         if is_used:
             await r.recall("count", top_k=1)
         past = [
-            asyncio.ensure_future(late(lambda: memory.propose("nothing"))),
+            asyncio.ensure_future(late(lambda: memory.worlds.propose("nothing"))),
             asyncio.ensure_future(late(lambda: memory.act("nothing"))),
             asyncio.ensure_future(late(in_a_phase_of_its_own)),
         ]
@@ -234,8 +235,10 @@ async def test_a_task_that_outlives_its_phase_proposes_nothing(
         assert caught.value.code == "world.trace_missing"
     with pytest.raises(ReasoningClosed):
         await through
-    assert not await memory._ledger.marks("proposal/")
-    assert (await memory.propose("nothing")).status == "approved"  # here the phase is no more
+    assert not await inside(memory)._ledger.marks("proposal/")
+    assert (
+        await memory.worlds.propose("nothing")
+    ).status == "approved"  # here the phase is no more
 
 
 @pytest.mark.rule("M-3", "C-4")
@@ -245,7 +248,7 @@ async def test_a_recall_that_ends_after_its_phase_hands_out_nothing(memory: Memo
         recall = asyncio.ensure_future(r.recall("count", top_k=1, selector=selector))
         await selector.waits.wait()
         with pytest.raises(TraceMissing):
-            await memory.propose("nothing")
+            await memory.worlds.propose("nothing")
     selector.may.set()
     with pytest.raises(ReasoningClosed):
         await recall
@@ -266,7 +269,7 @@ async def test_nothing_is_recalled_once_it_may_have_been_submitted(
     async with memory.reasoning() as r:
         await r.recall("count", top_k=1)
         with monkeypatch.context() as patch:
-            patch.setattr(memory.app, "standing", down)
+            patch.setattr(inside(memory).app, "standing", down)
             with pytest.raises(OSError, match="gone"):
                 await r.propose("nothing", idempotency_key="once")
         with pytest.raises(ReasoningClosed):
@@ -276,7 +279,7 @@ async def test_nothing_is_recalled_once_it_may_have_been_submitted(
 
         with pytest.raises(ReasoningClosed):
             await r.propose("nothing", idempotency_key="once")
-    assert [name for name, _ in await memory._ledger.marks("proposal/")] == [
+    assert [name for name, _ in await inside(memory)._ledger.marks("proposal/")] == [
         f"proposal/{again.proposal_id}"
     ]
 

@@ -18,6 +18,7 @@ from memoranda.identity import decode
 from memoranda.journeys.recall.verbs import Reasoning
 from memoranda.kernel.errors import WorldError
 from memoranda.recall.trace import traces_in
+from tests.handles import inside
 from tests.intent.conftest import Opens
 from tests.recalls.test_operations import EveryChange
 
@@ -74,14 +75,14 @@ async def step(shared: Shared, phases: list[Reasoning[Any]]) -> None:
             shared.known.update(one.id for one in found)
         case 4:
             if random.random() < 0.3:
-                shared.known.update(one.id for one in await memory.search(word))
+                shared.known.update(one.id for one in await memory.list(text=word))
         case 5 | 6:
             text = shared.mark()
             await given_up(shared, lambda: through.propose("note", {"text": text}))
             shared.landed.append(text)
         case 7:
             text = shared.mark()
-            await given_up(shared, lambda: memory.propose("note", {"text": text}))
+            await given_up(shared, lambda: memory.worlds.propose("note", {"text": text}))
             shared.landed.append(text)
         case 8:
             text = shared.mark()
@@ -107,8 +108,8 @@ async def walk(shared: Shared, phases: list[Reasoning[Any]]) -> None:
 async def texts_and_told(memory: Memory[Any], refs: dict[str, str]) -> dict[str, set[str]]:
     """What each proposal on record tells of, by its text."""
     found: dict[str, set[str]] = {}
-    for name, _ in await memory._ledger.marks("proposal/"):
-        (stored,) = await memory._ledger.marked(name, limit=1)
+    for name, _ in await inside(memory)._ledger.marks("proposal/"):
+        (stored,) = await inside(memory)._ledger.marked(name, limit=1)
         assert stored.body is not None
         proposal = decode(stored.body)["proposal"]
         given = proposal["intent"]["body"]["input"]

@@ -24,7 +24,8 @@ from memoranda.recall.selector import Chosen
 from memoranda.recall.trace import MemoryTrace, traces_in, validate_memory_trace
 from memoranda.worlds.combining import AllOf
 from memoranda.worlds.policies import AutoApprove, HumanInTheLoop
-from memoranda.worlds.projection import ProjectionEvent
+from memoranda.worlds.projection import Projection, ProjectionEvent
+from tests.handles import inside
 from tests.intent.conftest import Opens
 from tests.recalls.simulators import Saying, Waiting
 
@@ -33,7 +34,7 @@ pytestmark = pytest.mark.anyio
 
 async def context_of(memory: Memory[Any], proposal_id: str) -> Any:
     """What a proposal says of the memory that it used."""
-    stored = await memory._ledger.marked(f"proposal/{proposal_id}")
+    stored = await inside(memory)._ledger.marked(f"proposal/{proposal_id}")
     assert stored[0].body is not None
     return decode(stored[0].body)["proposal"].get("trace", {}).get("context")
 
@@ -64,7 +65,7 @@ async def test_several_recalls_are_all_attached(memory: Memory[Any]) -> None:
         first = await r.recall("three", top_k=1)
         second = await r.recall("Sunday", top_k=1)
         nothing = await r.recall("submarine", top_k=1)
-        run = await r.act("add", {"by": 3}, trace="as I was told")
+        run = await r.act("add", {"by": 3}, reason="as I was told")
 
     assert run.is_completed
     traces = traces_in(await context_of(memory, run.proposal_id))
@@ -82,14 +83,16 @@ async def test_a_proposal_past_the_phase_that_used_memory_is_refused(memory: Mem
     await memory.remember("count by three")
     async with memory.reasoning() as r:
         await r.recall("count", top_k=1)
-        for way in (memory.propose, memory.act):
+        for way in (memory.worlds.propose, memory.act):
             with pytest.raises(TraceMissing) as caught:
                 await way("add", {"by": 3})
             assert caught.value.code == "world.trace_missing"
         with pytest.raises(TraceMissing):
-            await memory.project(None, ProjectionEvent(kind="ui", event_id="1"))  # type: ignore[arg-type]
-    assert await memory.inbox() == []
-    assert not (await memory._ledger.marks("proposal/"))
+            await memory.worlds.project(
+                Projection("any", lambda *_: None), ProjectionEvent(kind="ui", event_id="1")
+            )
+    assert await memory.inbox.list() == []
+    assert not (await inside(memory)._ledger.marks("proposal/"))
 
 
 @pytest.mark.rule("M-2", "C-1")
@@ -105,11 +108,11 @@ async def test_memory_that_was_read_past_any_recall_is_noticed(memory: Memory[An
         await memory.get(receipt.id)
 
     async with memory.reasoning() as r:
-        await memory.search("something")
+        await memory.list(text="something")
         with pytest.raises(TraceMissing):
             await r.propose("add", {"by": 3})
         with pytest.raises(TraceMissing):
-            await memory.propose("add", {"by": 3})
+            await memory.worlds.propose("add", {"by": 3})
 
 
 @pytest.mark.rule("M-2", "C-1")
@@ -128,7 +131,7 @@ async def test_what_was_recalled_may_be_read_again(memory: Memory[Any]) -> None:
 
 async def test_a_phase_without_memory_proposes_as_usual(memory: Memory[Any]) -> None:
     async with memory.reasoning() as r:
-        proposed = await r.propose("add", {"by": 3}, trace="just so")
+        proposed = await r.propose("add", {"by": 3}, reason="just so")
     assert await context_of(memory, proposed.proposal_id) is None
 
 
@@ -150,11 +153,11 @@ async def test_two_phases_at_once_know_their_own(memory: Memory[Any]) -> None:
 async def test_a_hand_made_trace_must_be_one(memory: Memory[Any]) -> None:
     made = {"summary": "so", "context": {"memory": {"query": "x"}}}
     with pytest.raises(InvalidWorld):
-        await memory.propose("nothing", trace=made)
+        await memory.worlds.propose("nothing", reason=made)
 
     async with memory.reasoning() as r:
         with pytest.raises(InvalidWorld):
-            await r.propose("nothing", trace={"summary": "so", "context": {"memory": {}}})
+            await r.propose("nothing", reason={"summary": "so", "context": {"memory": {}}})
 
 
 @pytest.mark.rule("R-3")
@@ -185,7 +188,7 @@ async def test_selection_after_submission_is_refused(memory: Memory[Any]) -> Non
     async with memory.reasoning() as r:
         await r.recall("count", top_k=1)
         await r.propose("add", {"by": 3})
-        size = (await memory._ledger.head()).size
+        size = (await inside(memory)._ledger.head()).size
 
         with pytest.raises(ReasoningClosed) as caught:
             await r.recall("count", top_k=1)
@@ -193,7 +196,7 @@ async def test_selection_after_submission_is_refused(memory: Memory[Any]) -> Non
             await r.propose("add", {"by": 3})
 
     assert caught.value.code == "world.reasoning_closed"
-    assert (await memory._ledger.head()).size == size
+    assert (await inside(memory)._ledger.head()).size == size
 
 
 @pytest.mark.rule("M-3", "C-4")
@@ -267,7 +270,7 @@ async def test_who_selected_who_used_and_who_approved_are_all_on_record(opens: O
             await r.recall("count", top_k=1, selector=broker)
             proposed = await r.propose("add", {"by": 3})
     async with opens(actor="human:ann") as ann:
-        await ann.approve(proposed.proposal_id, reason="fine")
+        await ann.inbox.approve(proposed.proposal_id, reason="fine")
         why = await ann.why(proposed.proposal_id)
 
     assert why.known["used by"] == "agent:worker"
@@ -287,9 +290,9 @@ async def test_an_authority_judges_by_proofs_without_a_store(opens: Opens) -> No
                 assert len(found) == 1
                 assert (await r.propose("add", {"by": 3})).status == "approved"
         await memory.forget(receipt.id, reason="wrong")
-        size = (await memory._ledger.head()).size
+        size = (await inside(memory)._ledger.head()).size
         async with memory.reasoning() as r:
-            then = await r.recall("count", top_k=1, at_size=size - 1)
+            then = await r.recall("count", top_k=1, at=size - 2)
             assert [one.verified for one in then] == [False]
             assert (await r.propose("add", {"by": 3})).status == "rejected"
 
@@ -320,8 +323,8 @@ async def test_what_rests_on_an_erased_memory_goes_with_it(memory: Memory[Any]) 
     await memory.erase(receipt.id, reason="asked for")
 
     with pytest.raises(WorldErased):
-        await memory.standing(run.proposal_id)
-    async with memory._ledger.snapshot() as snapshot:
+        await memory.worlds.standing(run.proposal_id)
+    async with inside(memory)._ledger.snapshot() as snapshot:
         async for chunk in snapshot.entries():
             for stored in chunk:
                 assert b"zanzibar" not in (stored.body or b"")
@@ -335,4 +338,4 @@ async def test_a_proposal_can_not_rest_on_a_trace_that_was_erased(memory: Memory
         await memory.erase(receipt.id, reason="asked for")
         with pytest.raises(WorldErased):
             await r.propose("note", {"text": "zanzibar"})
-    assert not (await memory._ledger.marks("proposal/"))
+    assert not (await inside(memory)._ledger.marks("proposal/"))

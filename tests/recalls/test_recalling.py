@@ -14,9 +14,11 @@ from memoranda.kernel.errors import (
     RecallFailed,
     StoreClosed,
 )
+from memoranda.ledger.time import format_time
 from memoranda.recall.selector import Chosen
 from memoranda.recall.trace import validate_memory_trace
 from memoranda.testkit.simulators import FrozenClock
+from tests.handles import inside
 from tests.intent.conftest import Opens
 from tests.recalls.simulators import Failing, Meanwhile, Saying
 
@@ -31,7 +33,7 @@ async def remembered(memory: Memory[Any]) -> None:
 
 async def journaled(memory: Memory[Any], trace_id: str) -> Any:
     """What the journal says of a recall."""
-    found = await memory._ledger.marked(f"trace/{trace_id}")
+    found = await inside(memory)._ledger.marked(f"trace/{trace_id}")
     assert len(found) == 1
     assert found[0].body is not None
     return decode(found[0].body)
@@ -68,16 +70,16 @@ async def test_a_selection_is_on_record_with_all_that_was_asked(
 @pytest.mark.rule("R-2")
 async def test_no_trace_no_memory(memory: Memory[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     await remembered(memory)
-    size = (await memory._ledger.head()).size
+    size = (await inside(memory)._ledger.head()).size
 
     async def full(*_: object, **__: object) -> None:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(memory._table, "commit", full)
+    monkeypatch.setattr(inside(memory)._table, "commit", full)
     with pytest.raises(OSError, match="full"):
         await memory.recall("refund", top_k=2)
 
-    assert (await memory._ledger.head()).size == size
+    assert (await inside(memory)._ledger.head()).size == size
 
 
 @pytest.mark.rule("R-2")
@@ -123,7 +125,7 @@ async def test_a_selector_may_be_somebody_else_than_who_asks(memory: Memory[Any]
     found = await memory.recall("x", top_k=1, selector=Saying(actor=broker))
 
     assert found.trace.selector == broker
-    stored = (await memory._ledger.marked(f"trace/{found.trace_id}"))[0]
+    stored = (await inside(memory)._ledger.marked(f"trace/{found.trace_id}"))[0]
     assert b'"actor":"agent:worker"' in stored.entry
 
 
@@ -144,10 +146,10 @@ async def test_a_confidence_that_is_none_fails_the_recall(
 async def test_what_can_not_be_asked_is_refused_and_nothing_is_written(
     memory: Memory[Any], query: str
 ) -> None:
-    size = (await memory._ledger.head()).size
+    size = (await inside(memory)._ledger.head()).size
     with pytest.raises(InvalidFilter):
         await memory.recall(query, top_k=1)
-    assert (await memory._ledger.head()).size == size
+    assert (await inside(memory)._ledger.head()).size == size
 
 
 @pytest.mark.parametrize("top_k", [-1, True, 1.0, "3", None])
@@ -228,8 +230,8 @@ async def test_constraints_are_kept(memory: Memory[Any], clock: FrozenClock) -> 
     assert await asked() == ["refund new"]
     assert await asked(valid_at=start) == ["refund new", "refund old"]
     assert await asked(valid_at=start, tags=["a", "b"]) == ["refund new"]
-    assert await asked(valid_at=start, created_to=start) == ["refund old"]
-    assert await asked(valid_at=start, created_from=start + 1) == ["refund new"]
+    assert await asked(valid_at=start, created_before=start) == ["refund old"]
+    assert await asked(valid_at=start, created_after=start + 1) == ["refund new"]
     assert await asked(min_confidence=0.999) == []
     assert await asked(token_budget=0) == []
     assert await asked(valid_at=start, token_budget=4) == ["refund new"]
@@ -241,20 +243,22 @@ async def test_what_was_known_then_is_found_as_it_was_then(
     memory: Memory[Any], clock: FrozenClock
 ) -> None:
     receipt = await memory.remember("the price is 10")
-    size = (await memory._ledger.head()).size
+    size = (await inside(memory)._ledger.head()).size
     then = clock.now_ms()
     clock.advance(1000)
     await memory.update(receipt.id, "the price is 20")
     await memory.remember("another price")
 
     now = await memory.recall("price", top_k=5)
-    at_size = await memory.recall("price", top_k=5, at_size=size)
-    at_time = await memory.recall("price", top_k=5, as_of=then)
+    at_entry = await memory.recall("price", top_k=5, at=size - 1)
+    at_time = await memory.recall("price", top_k=5, at=format_time(then))
 
     assert [item.data for item in now] == ["another price", "the price is 20"]
-    assert [item.data for item in at_size] == [item.data for item in at_time] == ["the price is 10"]
-    assert [item.version for item in at_size] == [1]
-    assert at_size.items[0].verified
+    assert (
+        [item.data for item in at_entry] == [item.data for item in at_time] == ["the price is 10"]
+    )
+    assert [item.version for item in at_entry] == [1]
+    assert at_entry.items[0].verified
 
 
 @pytest.mark.parametrize("selector", ["context", "full-text", "keyword", "recent"])
@@ -262,10 +266,10 @@ async def test_as_of_now_finds_what_is_found_now(memory: Memory[Any], selector: 
     await remembered(memory)
     for number in range(20):
         await memory.remember(f"Anna: refund {number} {'again ' * (number % 3)}", source="ticket/1")
-    size = (await memory._ledger.head()).size
+    size = (await inside(memory)._ledger.head()).size
 
     now = await memory.recall("refund again Anna", top_k=10, selector=selector)
-    then = await memory.recall("refund again Anna", top_k=10, selector=selector, at_size=size)
+    then = await memory.recall("refund again Anna", top_k=10, selector=selector, at=size - 1)
 
     assert [(i.id, i.confidence, i.score, i.reason) for i in now] == [
         (i.id, i.confidence, i.score, i.reason) for i in then
@@ -331,7 +335,7 @@ async def test_nothing_of_an_erased_memory_is_left_in_its_trace(memory: Memory[A
 
     await memory.erase(receipt.id, reason="asked for")
 
-    async with memory._ledger.snapshot() as snapshot:
+    async with inside(memory)._ledger.snapshot() as snapshot:
         async for chunk in snapshot.entries():
             for stored in chunk:
                 assert b"zanzibar" not in (stored.body or b"")
@@ -381,4 +385,4 @@ async def test_a_closed_handle_recalls_nothing(opens: Opens) -> None:
     with pytest.raises(StoreClosed):
         await memory.recall("a", top_k=1)
     with pytest.raises(StoreClosed):
-        await memory.original("a" * 64)
+        await memory.journal.original("a" * 64)

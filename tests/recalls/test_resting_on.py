@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+import memoranda
 from memoranda import Memory
 from memoranda.kernel.errors import (
     InvalidWorld,
@@ -20,7 +21,9 @@ from memoranda.worlds.combining import AllOf
 from memoranda.worlds.intent import IntentBody
 from memoranda.worlds.policies import AutoApprove, HumanInTheLoop
 from memoranda.worlds.projection import ProjectionEvent, projection
+from tests.handles import inside
 from tests.intent.conftest import Opens
+from tests.intent.counter import COUNTER
 from tests.intent.simulators import Provider
 from tests.recalls.simulators import Saying
 from tests.recalls.test_reasoning import context_of
@@ -72,8 +75,8 @@ async def test_one_recall_is_named_by_itself_and_none_by_an_empty_list(
 ) -> None:
     found = await memory.recall("count", top_k=1)
 
-    one = await memory.propose("add", {"by": 3}, memory=found)
-    none = await memory.propose("add", {"by": 3}, memory=())
+    one = await memory.worlds.propose("add", {"by": 3}, memory=found)
+    none = await memory.worlds.propose("add", {"by": 3}, memory=())
 
     assert await queries_of(memory, one.proposal_id) == ["count"]
     assert await context_of(memory, none.proposal_id) is None
@@ -84,9 +87,9 @@ async def test_a_trace_named_by_its_id_has_its_proofs_again(opens: Opens) -> Non
     async with opens(authority=AllOf([RequiresVerified(), AutoApprove()])) as memory:
         receipt = await memory.remember("count by three")
         found = await memory.recall("count", top_k=1)
-        proved = await memory.propose("add", {"by": 3}, memory=found.trace_id)
+        proved = await memory.worlds.propose("add", {"by": 3}, memory=found.trace_id)
         await memory.forget(receipt.id, reason="wrong")
-        late = await memory.propose("add", {"by": 3}, memory=found.trace_id)
+        late = await memory.worlds.propose("add", {"by": 3}, memory=found.trace_id)
 
     assert (proved.status, late.status) == ("approved", "rejected")
 
@@ -105,12 +108,12 @@ async def test_what_is_no_memory_is_refused_and_nothing_is_proposed(opens: Opens
         ]
         for wrong, error in given:
             with pytest.raises(error):
-                await memory.propose("nothing", memory=wrong)
+                await memory.worlds.propose("nothing", memory=wrong)
         await memory.erase(receipt.id, reason="asked for")
         for gone in (found, found.trace_id):
             with pytest.raises(WorldErased):
-                await memory.propose("nothing", memory=gone)
-        assert not (await memory._ledger.marks("proposal/"))
+                await memory.worlds.propose("nothing", memory=gone)
+        assert not (await inside(memory)._ledger.marks("proposal/"))
 
 
 async def test_a_retry_is_the_same_whatever_was_recalled_since(memory: Memory[Any]) -> None:
@@ -166,10 +169,10 @@ async def test_tasks_side_by_side_rest_each_on_their_own(opens: Opens) -> None:
         async def reason(query: str) -> list[str]:
             await memory.recall(query, top_k=1)
             await asyncio.sleep(0)
-            return await queries_of(memory, (await memory.propose("nothing")).proposal_id)
+            return await queries_of(memory, (await memory.worlds.propose("nothing")).proposal_id)
 
         found = await asyncio.gather(reason("one"), reason("two"), reason("three"))
-        last = await memory.propose("nothing")
+        last = await memory.worlds.propose("nothing")
 
         assert list(found) == [["one"], ["two"], ["three"]]
         assert await context_of(memory, last.proposal_id) is None
@@ -182,19 +185,38 @@ async def test_what_another_handle_recalled_is_not_attached(opens: Opens) -> Non
         assert await context_of(memory, run.proposal_id) is None
 
 
-async def test_what_was_recalled_long_ago_is_not_attached(
+async def test_what_was_recalled_long_ago_must_be_named(
     memory: Memory[Any], clock: FrozenClock
 ) -> None:
     await memory.recall("old", top_k=1)
     clock.advance(10 * MINUTE)
     await memory.recall("new", top_k=1)
-    in_time = await memory.propose("nothing")
-    await memory.recall("older", top_k=1)
+    in_time = await memory.worlds.propose("nothing")
+    older = await memory.recall("older", top_k=1)
     clock.advance(10 * MINUTE + 1)
-    late = await memory.propose("nothing")
+    await memory.recall("newer", top_k=1)
 
+    with pytest.raises(TraceMissing) as refused:
+        await memory.worlds.propose("nothing")
+
+    assert "memory=" in str(refused.value)
+    late = await memory.worlds.propose("nothing", memory=[older.trace_id])
+    after = await memory.worlds.propose("nothing")
     assert await queries_of(memory, in_time.proposal_id) == ["old", "new"]
-    assert await context_of(memory, late.proposal_id) is None
+    assert await queries_of(memory, late.proposal_id) == ["older"]
+    assert await context_of(memory, after.proposal_id) is None
+
+
+@pytest.mark.rule("M-2", "C-1")
+async def test_who_recalled_long_ago_may_say_that_nothing_rests_on_it(
+    memory: Memory[Any], clock: FrozenClock
+) -> None:
+    await memory.recall("old", top_k=1)
+    clock.advance(10 * MINUTE + 1)
+
+    run = await memory.act("nothing", memory=())
+
+    assert await context_of(memory, run.proposal_id) is None
 
 
 @pytest.mark.rule("M-2", "C-1")
@@ -215,8 +237,8 @@ async def test_more_than_anybody_can_have_meant_must_be_named(memory: Memory[Any
 async def test_what_is_refused_is_attached_the_next_time(memory: Memory[Any]) -> None:
     await memory.recall("count", top_k=1)
     with pytest.raises(InvalidWorld):
-        await memory.propose("nothing", branch="system")
-    proposed = await memory.propose("nothing")
+        await memory.worlds.propose("nothing", branch="system")
+    proposed = await memory.worlds.propose("nothing")
     assert await queries_of(memory, proposed.proposal_id) == ["count"]
 
 
@@ -245,7 +267,7 @@ async def test_what_a_provider_or_a_selector_recalls_is_no_reasoning(opens: Open
     async with opens(provider=Provider(recall)) as memory:
         await memory.act("nothing")
         await memory.recall("count", top_k=1, selector=Asking())
-        proposed = await memory.propose("nothing")
+        proposed = await memory.worlds.propose("nothing")
 
         assert await queries_of(memory, proposed.proposal_id) == ["count"]
 
@@ -257,8 +279,8 @@ async def test_a_projection_rests_on_no_memory(memory: Memory[Any]) -> None:
         return IntentBody(type="nothing")
 
     await memory.recall("count", top_k=1)
-    projected = await memory.project(counting, ProjectionEvent(kind="ui", event_id="1"))
-    proposed = await memory.propose("nothing")
+    projected = await memory.worlds.project(counting, ProjectionEvent(kind="ui", event_id="1"))
+    proposed = await memory.worlds.propose("nothing")
 
     assert projected is not None
     assert await context_of(memory, projected.proposal_id) is None
@@ -298,8 +320,8 @@ async def test_an_authority_judges_each_of_several_selectors(opens: Opens) -> No
         fine = await memory.recall("x", top_k=1)
         other = await memory.recall("x", top_k=1, selector=Saying(actor=bob))
 
-        assert (await memory.propose("nothing", memory=[fine])).status == "approved"
-        assert (await memory.propose("nothing", memory=[fine, other])).status == "rejected"
+        assert (await memory.worlds.propose("nothing", memory=[fine])).status == "approved"
+        assert (await memory.worlds.propose("nothing", memory=[fine, other])).status == "rejected"
 
 
 # -------------------------------------------------------------------------- traces by hand
@@ -322,7 +344,7 @@ async def test_a_trace_made_by_hand_is_confirmed_and_written_as_we_know_it(opens
         made["selected"][0]["note"] = "mine"
         made["selector"] = {"actorId": "broker", "kind": "agent", "mood": "good"}
 
-        run = await memory.act("add", trace={"summary": "so", "context": {"memory": made}})
+        run = await memory.act("add", reason={"summary": "so", "context": {"memory": made}})
 
         assert run.is_completed
         said = (await context_of(memory, run.proposal_id))["memory"]
@@ -332,7 +354,7 @@ async def test_a_trace_made_by_hand_is_confirmed_and_written_as_we_know_it(opens
         assert said["selected"][0]["evidence"]["verifiedBy"]["actorId"] == "worker"
         await memory.erase("three", reason="asked for")
         with pytest.raises(WorldErased):
-            await memory.standing(run.proposal_id)
+            await memory.worlds.standing(run.proposal_id)
 
 
 @pytest.mark.rule("C-3", "C-4")
@@ -352,13 +374,17 @@ async def test_a_trace_made_by_hand_that_can_not_be_confirmed_is_refused(
     await memory.forget("three", reason="wrong")
     for trace, where in wrong:
         with pytest.raises(InvalidWorld) as refused:
-            await memory.propose("nothing", trace={"summary": "so", "context": {"memory": trace}})
+            await memory.worlds.propose(
+                "nothing", reason={"summary": "so", "context": {"memory": trace}}
+            )
         assert refused.value.where == f"$.trace.context.memory{where}"
         assert validate_memory_trace(trace).valid  # of its shape
     made["selected"] = [{**selected, "verified": False}]
-    fine = await memory.propose("nothing", trace={"summary": "so", "context": {"memory": made}})
+    fine = await memory.worlds.propose(
+        "nothing", reason={"summary": "so", "context": {"memory": made}}
+    )
     assert fine.status == "approved"
-    assert len(await memory._ledger.marks("proposal/")) == 1
+    assert len(await inside(memory)._ledger.marks("proposal/")) == 1
 
 
 async def test_a_trace_made_by_hand_and_memory_that_is_named_do_not_go_together(
@@ -367,7 +393,7 @@ async def test_a_trace_made_by_hand_and_memory_that_is_named_do_not_go_together(
     made = {"summary": "so", "context": {"memory": await by_hand(memory)}}
     for named in ((), await memory.recall("count", top_k=1)):
         with pytest.raises(InvalidWorld):
-            await memory.propose("nothing", trace=made, memory=named)
+            await memory.worlds.propose("nothing", reason=made, memory=named)
 
 
 # -------------------------------------------------------------------------------- branches
@@ -378,7 +404,7 @@ async def test_a_trace_names_the_head_of_the_branch_that_the_work_is_for(
     memory: Memory[Any],
 ) -> None:
     first = await memory.act("add", {"by": 1})
-    await memory.branch("side", at=str(first.world))
+    await memory.worlds.branch("side", at=str(first.world))
     second = await memory.act("add", {"by": 1})
 
     main = await memory.recall("count", top_k=1)
@@ -389,17 +415,26 @@ async def test_a_trace_names_the_head_of_the_branch_that_the_work_is_for(
 
     assert main.trace.at_world_id == second.world
     assert side.trace.at_world_id == inside.trace.at_world_id == first.world
-    ran = await memory.run(proposed.proposal_id)
+    ran = await memory.worlds.run(proposed.proposal_id)
     assert ran.data["count"] == 6
+
+
+@pytest.mark.parametrize("name", ["system", "", " ", "x" * 2_000, 5])
+async def test_what_can_be_no_branch_of_theirs_is_refused(memory: Memory[Any], name: Any) -> None:
     with pytest.raises(InvalidWorld):
-        await memory.recall("count", top_k=1, branch="system")
+        await memory.recall("count", top_k=1, branch=name)
+    with pytest.raises(InvalidWorld):
+        await memory.worlds.propose("nothing", branch=name)
+    with pytest.raises(InvalidWorld):
+        async with memory.reasoning(branch=name):
+            pass
 
 
 async def test_a_proposal_on_another_branch_keeps_the_trace_as_it_was_made(
     memory: Memory[Any],
 ) -> None:
     first = await memory.act("add", {"by": 1})
-    await memory.branch("side", at=str(first.world))
+    await memory.worlds.branch("side", at=str(first.world))
     second = await memory.act("add", {"by": 1})
     found = await memory.recall("count", top_k=1)
 
@@ -432,7 +467,7 @@ async def test_an_action_gets_what_was_selected_for_its_proposal(memory: Memory[
     assert item["data"] == {"says": "count by three"}
     assert (item["id"], item["version"], item["verified"]) == (receipt.id, 1, True)
     assert item["ref"] == found.items[0].ref.to_wire()
-    assert (await memory.replay(str(run.execution_key))).verdict == "same"
+    assert (await memory.worlds.replay(str(run.execution_key))).verdict == "same"
     why = await memory.why(str(run.execution_key))
     assert [part.id for part in why.parts if part.what == "memory"] == [receipt.id]
 
@@ -443,12 +478,12 @@ async def test_an_action_gets_the_version_that_was_selected_verified_again(opens
         await memory.remember("by three", id="rule")
         await memory.remember("by four", id="other")
         found = await memory.recall("by", top_k=2)
-        proposed = await memory.propose("learn", memory=found)
+        proposed = await memory.worlds.propose("learn", memory=found)
         await memory.update("rule", "by nine")
         await memory.forget("other", reason="wrong")
         async with opens(actor="human:ann") as ann:
-            await ann.approve(proposed.proposal_id, reason="fine")
-        run = await memory.run(proposed.proposal_id)
+            await ann.inbox.approve(proposed.proposal_id, reason="fine")
+        run = await memory.worlds.run(proposed.proposal_id)
 
     items = {one["id"]: one for one in given_to(run)[0]["items"]}
     assert (items["rule"]["data"], items["rule"]["verified"]) == ("by three", True)
@@ -495,7 +530,24 @@ async def test_what_can_not_be_had_any_more_is_left_out_and_marked(opens: Opens)
         lost = next(one for one in found if one.id == receipt.id)
         await memory.erase(receipt.id, reason="asked for")
 
-        given = await memory.app._selections.provider([found.trace]).recall(None)  # type: ignore[arg-type]
+        given = await inside(memory).app._selections.provider([found.trace]).recall(None)  # type: ignore[arg-type]
 
         assert [one["data"] for one in given["items"]] == ["two"]
         assert given["leftOut"] == [{"ref": lost.ref.to_wire(), "why": "it was erased"}]
+
+
+@pytest.mark.rule("M-2")
+async def test_what_another_handle_of_the_same_actor_recalled_is_attached(
+    url: str, scope: str
+) -> None:
+    app = memoranda.App(domain=COUNTER)
+    async with memoranda.connect(url) as database:
+        await database.scope(scope, actor="agent:a").remember("count by three")
+        found = await database.scope(scope, actor="agent:a").recall("count", top_k=1)
+        run = await database.scope(scope, actor="agent:a", app=app).act("add", {"by": 3})
+        other = await database.scope(scope, actor="agent:b", app=app).act("add", {"by": 3})
+
+        why = await database.scope(scope).why(run.proposal_id)
+        assert found.trace_id in str(why.to_wire())
+        unrelated = await database.scope(scope).why(other.proposal_id)
+        assert found.trace_id not in str(unrelated.to_wire())

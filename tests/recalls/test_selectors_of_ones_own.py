@@ -13,6 +13,7 @@ from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.errors import InvalidFilter, StoreClosed
 from memoranda.recall.ranking import Mode
 from memoranda.recall.selector import Below, Chosen, Constraints, Request, Selection, Sources
+from tests.handles import inside
 from tests.intent.conftest import Opens
 from tests.recalls.simulators import Saying
 
@@ -44,7 +45,7 @@ class Looking:
 
 
 async def size_of(memory: Memory[Any]) -> int:
-    return (await memory._ledger.head()).size
+    return (await inside(memory)._ledger.head()).size
 
 
 def chosen(**said: Any) -> Chosen:
@@ -194,7 +195,7 @@ async def test_what_a_selector_kept_from_before_is_looked_up_again(memory: Memor
 
     assert [(item.data, item.version) for item in found] == [("the price is 20", 2)]
     assert found.outcome == "degraded"
-    assert (await memory.original(found.items[0])).data == "the price is 20"
+    assert (await memory.journal.original(found.items[0])).data == "the price is 20"
 
 
 async def test_an_entry_that_a_selector_made_up_leads_nobody_astray(memory: Memory[Any]) -> None:
@@ -208,7 +209,7 @@ async def test_an_entry_that_a_selector_made_up_leads_nobody_astray(memory: Memo
     found = await memory.recall("price", top_k=1, selector=Looking(lie))
 
     assert [(item.id, item.verified) for item in found] == [(receipt.id, True)]
-    assert (await memory.original(found.items[0].ref)).verified
+    assert (await memory.journal.original(found.items[0].ref)).verified
 
 
 async def test_a_selector_does_not_widen_what_was_asked_for(memory: Memory[Any]) -> None:
@@ -231,15 +232,15 @@ async def test_what_is_forgotten_while_it_is_selected_is_not_verified(
 ) -> None:
     receipt = await memory.remember("the price is 10")
     await memory.remember("the price is 20")
-    verified = memory._recaller.verifying.verified
+    verified = inside(memory)._recaller.verifying.verified
 
     async def forget_first(*given: Any, **more: Any) -> Any:
-        memory._recaller.verifying.verified = verified  # type: ignore[method-assign]
+        inside(memory)._recaller.verifying.verified = verified  # type: ignore[method-assign]
         found = await verified(*given, **more)
         await memory.forget(receipt.id, reason="wrong")
         return found
 
-    memory._recaller.verifying.verified = forget_first  # type: ignore[method-assign]
+    inside(memory)._recaller.verifying.verified = forget_first  # type: ignore[method-assign]
     found = await memory.recall("price", top_k=2)
 
     assert [item.data for item in found] == ["the price is 20"]
@@ -270,6 +271,6 @@ async def test_what_is_gone_before_it_is_told_is_not_selected_anew(memory: Memor
     found = await memory.recall("secret", top_k=1, selector=Looking(look))
 
     assert (found.outcome, found.items, asked) == ("degraded", (), ["secret"])
-    stored = await memory._ledger.marked(f"trace/{found.trace_id}")
+    stored = await inside(memory)._ledger.marked(f"trace/{found.trace_id}")
     assert stored[0].body is not None
     assert decode(stored[0].body)["trace"]["selected"] == []

@@ -12,6 +12,7 @@ from memoranda import HookFailure, MemoryFilter, MemoryHooks, MemoryRecordInput
 from memoranda.journeys.records.codec import JsonCodec, ModelCodec
 from memoranda.journeys.records.store import Records
 from memoranda.kernel.errors import InvalidFilter, InvalidRecord, UnknownFilterKey
+from tests.handles import opened
 
 
 @pytest.fixture(params=["dict://", "sqlite://:memory:"])
@@ -90,7 +91,7 @@ async def test_a_record_that_no_longer_fits_the_model_can_be_mended_with_hooks_s
     hooks = MemoryHooks[Any](
         on_updated=lambda *_: None, on_deleted=lambda *_: None, on_failure=failures.append
     )
-    async with memoranda.open(place, scope="s", model=New, hooks=hooks) as memory:
+    async with opened(place, scope="s", model=New, hooks=hooks) as memory:
         memory.records._codec = JsonCodec()
         for id in ("a", "b"):
             await memory.records.create(MemoryRecordInput(id=id, data={"old": 1}))

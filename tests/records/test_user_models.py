@@ -12,10 +12,10 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-import memoranda
 from memoranda import MemoryFilter, MemoryHooks, MemoryRecordInput
 from memoranda.journeys.records.store import Records
 from memoranda.kernel.errors import InvalidJson, InvalidPatch, InvalidRecord
+from tests.handles import opened
 
 
 class Address(BaseModel):
@@ -80,7 +80,7 @@ VISIT = Visit(
 
 @asynccontextmanager
 async def records_of(model: Any, hooks: Any = None) -> AsyncIterator[Records[Any]]:
-    async with memoranda.open("dict://", model=model, hooks=hooks) as memory:
+    async with opened("dict://", model=model, hooks=hooks) as memory:
         yield memory.records
 
 

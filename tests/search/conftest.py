@@ -7,12 +7,13 @@ from typing import Any, Protocol
 
 import pytest
 
-import memoranda
-from memoranda.app.memory import Memory
+from memoranda import Memory
 from memoranda.stores.postgres.ledger import PostgresLedger
 from memoranda.stores.sqlite import merging, segments
 from memoranda.stores.sqlite.ledger import SqliteLedger
 from memoranda.stores.words import BATCH
+from tests.handles import inside
+from tests.handles import opened as handle_on
 
 
 class Opens(Protocol):
@@ -37,7 +38,7 @@ def opens(url: str) -> Opens:
 
     @asynccontextmanager
     async def opened(scope: str = "search", **options: Any) -> AsyncIterator[Memory[Any]]:
-        async with memoranda.open(url, scope=scope, **options) as memory:
+        async with handle_on(url, scope=scope, **options) as memory:
             yield memory
 
     return opened
@@ -52,7 +53,7 @@ async def memory(opens: Opens) -> AsyncIterator[Memory[Any]]:
 
 async def in_database(memory: Memory[Any]) -> SqliteLedger | PostgresLedger:
     """The ledger of a handle as its store has it; a journal that is not there yet begins."""
-    ledger: Any = memory._ledger
+    ledger: Any = inside(memory)._ledger
     if not isinstance(ledger, SqliteLedger | PostgresLedger):
         ledger = await ledger.begun()
     assert isinstance(ledger, SqliteLedger | PostgresLedger)
@@ -84,5 +85,5 @@ async def merge_all(memory: Memory[Any]) -> None:
     """Bring the word index forward to the end of the journal."""
     while await merge(memory):
         pass
-    index, head = await memory._ledger.index(), await memory._ledger.head()
+    index, head = await inside(memory)._ledger.index(), await inside(memory)._ledger.head()
     assert index.indexed == head.size

@@ -9,7 +9,8 @@ import apsw
 import pytest
 
 import memoranda
-from memoranda.app.memory import Memory
+from memoranda import Memory
+from tests.handles import inside
 from tests.search.conftest import Opens, merge_all
 
 VOWELS = "aeiou"
@@ -73,7 +74,7 @@ async def test_no_word_is_left_in_the_file_its_log_or_a_backup(tmp_path: Path, c
         assert seen(bytes_of(backup), words) == set()
         assert (await memory.verify()).report.damages.found == []
         for n in erased:
-            assert await memory.search(canary(n)) == []
+            assert await memory.list(text=canary(n)) == []
     assert seen(bytes_of(path), words) == set(), "nor is there after closing"
 
 
@@ -85,7 +86,7 @@ async def test_what_was_never_merged_leaves_no_word_either(tmp_path: Path) -> No
         await memory.erase(receipt.id, reason="a test")
 
         assert seen(bytes_of(path), (1, 2)) == set()
-        assert await memory.search(canary(2)) == []
+        assert await memory.list(text=canary(2)) == []
     assert seen(bytes_of(path), (1, 2)) == set()
 
 
@@ -97,9 +98,9 @@ async def test_a_whole_scope_that_is_erased_has_no_words(opens: Opens) -> None:
 
         await memory.erase(whole_scope=True, reason="a test")
 
-        async with memory._ledger.snapshot() as snapshot:
+        async with inside(memory)._ledger.snapshot() as snapshot:
             words = [word async for chunk in snapshot.words() for word in chunk]
         assert words == []
-        assert await memory.search("note") == []
+        assert await memory.list(text="note") == []
         await merge_all(memory)
         assert (await memory.verify()).report.damages.found == []

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import memoranda
-from memoranda.app.memory import Memory
+from memoranda import Memory
 from memoranda.kernel.clock import SystemClock
 from memoranda.kernel.errors import InvalidFilter, InvalidPatch, RecordError
 from memoranda.kernel.ids import TimeOrderedIds
@@ -18,6 +18,8 @@ from memoranda.stores.sqlite import finding
 from memoranda.testkit.simulators import FrozenClock
 from memoranda.testkit.strategies import shared_fixtures
 from memoranda.text import matches, query, terms, terms_of
+from tests.handles import inside
+from tests.handles import verb as verb_of
 from tests.search.conftest import Opens, merge, merge_all
 
 WORDS = [
@@ -54,12 +56,12 @@ async def take(memory: Memory[Any], clock: FrozenClock, ids: list[str], made: An
         case ("merge",):
             await merge(memory)
         case ("reindex",):
-            await memory.reindex()
+            await memory.maintain.reindex()
         case (verb, number, *rest) if ids:
             id = ids[number % len(ids)]
             reason = {} if verb == "update" else {"reason": "a test"}
             with suppress(RecordError, InvalidPatch):
-                await getattr(memory, verb)(id, *rest, **reason)
+                await verb_of(memory, verb)(id, *rest, **reason)
 
 
 async def defined(memory: Memory[Any], asked: str, *, every: bool) -> list[str]:
@@ -71,7 +73,7 @@ async def defined(memory: Memory[Any], asked: str, *, every: bool) -> list[str]:
 
 async def everything(memory: Memory[Any]) -> list[tuple[str, Container[str]]]:
     """All that is active, newest first, with its tokens."""
-    found = await memory.list(memoranda.MemoryFilter())
+    found = await memory.list()
     return [(one.id, terms_of(one.data).counts) for one in found]
 
 
@@ -79,7 +81,7 @@ async def check(memory: Memory[Any], asked: Sequence[str]) -> None:
     active = await everything(memory)
     for words in asked:
         for every in (True, False):
-            found = await memory.search(words, every=every, limit=None)
+            found = await memory.list(text=words, every=every, limit=None)
             wanted = [id for id, tokens in active if matches(query(words), tokens, every=every)]
             assert [one.id for one in found] == wanted, words
     report = (await memory.verify()).report
@@ -98,7 +100,7 @@ async def test_a_search_finds_what_the_definition_says(
             await take(memory, clock, ids, made)
         await check(memory, asked)
     async with opens(scope, clock=clock) as memory:
-        index, head = await memory._ledger.index(), await memory._ledger.head()
+        index, head = await inside(memory)._ledger.index(), await inside(memory)._ledger.head()
         assert bool(index.indexed) == bool(head.size), "closing has merged it"
         await check(memory, asked)
 
@@ -119,7 +121,7 @@ async def test_a_frequent_word_is_found_as_a_rare_one_is(opens: Opens) -> None:
             await memory.forget(ids[n + 1], reason="a test")
         for _ in range(3):
             await check(memory, ["often", "often sometimes", "once", "often n1300", "never often"])
-            newest = await memory.search("often", limit=3)
+            newest = await memory.list(text="often", limit=3)
             assert [one.id for one in newest] == (await defined(memory, "often", every=True))[:3]
             await merge(memory)
             await merge(memory)
@@ -136,7 +138,7 @@ async def test_a_journal_in_another_order_than_creation_is_found_in_order(
     await memory.records.create_many(given)
     await merge_all(memory)
 
-    found = await memory.search("common", limit=50)
+    found = await memory.list(text="common", limit=50)
 
     assert [one.id for one in found] == (await defined(memory, "common", every=True))[:50]
 
@@ -144,7 +146,7 @@ async def test_a_journal_in_another_order_than_creation_is_found_in_order(
 async def test_what_was_just_written_is_found(memory: Memory[Any]) -> None:
     receipt = await memory.remember("고객은 이메일을 선호합니다")
 
-    (found,) = await memory.search("고객")
+    (found,) = await memory.list(text="고객")
 
     assert (found.id, found.data) == (receipt.id, "고객은 이메일을 선호합니다")
 
@@ -154,10 +156,10 @@ async def test_what_was_replaced_is_not_found_by_its_old_words(memory: Memory[An
     await merge_all(memory)
     await memory.update(receipt.id, "email")
 
-    assert await memory.search("telephone") == []
+    assert await memory.list(text="telephone") == []
     await merge_all(memory)
-    assert await memory.search("telephone") == []
-    assert [one.version for one in await memory.search("email")] == [2]
+    assert await memory.list(text="telephone") == []
+    assert [one.version for one in await memory.list(text="email")] == [2]
 
 
 async def test_what_is_not_current_is_only_found_when_it_is_asked_for(
@@ -166,38 +168,41 @@ async def test_what_is_not_current_is_only_found_when_it_is_asked_for(
     await memory.remember("old news", expires=1)
     await memory.remember("false news", verdict="False")
 
-    assert await memory.search("news") == []
-    assert len(await memory.search("news", include=["expired"])) == 1
-    assert len(await memory.search("news", include=["expired", "false"])) == 2
-    with pytest.raises(InvalidFilter):
-        await memory.search("news", include=["archived"])  # type: ignore[list-item]
+    assert await memory.list(text="news") == []
+    assert len(await memory.list(text="news", include=["expired"])) == 1
+    assert len(await memory.list(text="news", include=["expired", "false"])) == 2
+
+    archived = await memory.remember("archived news")
+    await memory.govern.archive(archived.id, reason="old", cause="obsolescence")
+    found = await memory.list(text="news", include=["archived"])
+    assert [one.id for one in found] == [archived.id]
 
 
 async def test_a_limit_counts_what_is_current_only(memory: Memory[Any]) -> None:
     for n in range(30):
         await memory.remember(f"news {n}", expires=1 if n % 3 else None)
 
-    found = await memory.search("news", limit=5)
+    found = await memory.list(text="news", limit=5)
 
     assert [one.data for one in found] == ["news 27", "news 24", "news 21", "news 18", "news 15"]
-    assert await memory.search("news", limit=0) == []
+    assert await memory.list(text="news", limit=0) == []
 
 
 @pytest.mark.parametrize("nothing", ["", "   ", "...", "!?"])
 async def test_a_text_without_words_finds_nothing(memory: Memory[Any], nothing: str) -> None:
     await memory.remember("something")
 
-    assert await memory.search(nothing) == []
-    assert await memory.search(nothing, every=False) == []
+    assert await memory.list(text=nothing) == []
+    assert await memory.list(text=nothing, every=False) == []
 
 
 async def test_a_text_of_too_many_words_is_refused(memory: Memory[Any]) -> None:
     await memory.remember("w7 w8")
     many = " ".join(f"w{n}" for n in range(256))
 
-    assert len(await memory.search(many, every=False)) == 1
+    assert len(await memory.list(text=many, every=False)) == 1
     with pytest.raises(InvalidFilter):
-        await memory.search(many + " more", every=False)
+        await memory.list(text=many + " more", every=False)
 
 
 async def test_scopes_do_not_find_each_others_words(opens: Opens) -> None:
@@ -205,8 +210,8 @@ async def test_scopes_do_not_find_each_others_words(opens: Opens) -> None:
         await mine.remember("secret of mine")
         await yours.remember("secret of yours")
         for _ in range(2):
-            assert [one.data for one in await mine.search("secret")] == ["secret of mine"]
-            assert [one.data for one in await yours.search("secret")] == ["secret of yours"]
+            assert [one.data for one in await mine.list(text="secret")] == ["secret of mine"]
+            assert [one.data for one in await yours.list(text="secret")] == ["secret of yours"]
             await merge_all(mine)
             await merge_all(yours)
 
@@ -216,6 +221,6 @@ async def test_every_mark_that_a_token_can_have_is_found(memory: Memory[Any]) ->
     await memory.remember_many(marks)
     for _ in range(2):
         for mark in marks:
-            found = {one.data for one in await memory.search(mark, limit=None)}
+            found = {one.data for one in await memory.list(text=mark, limit=None)}
             assert found == {one for one in marks if matches(query(mark), terms(one).counts)}
         await merge_all(memory)

@@ -10,14 +10,16 @@ import apsw
 import pytest
 
 import memoranda
+from memoranda import Memory
 from memoranda.app.audit import verify_database
-from memoranda.app.memory import Memory
 from memoranda.kernel.errors import StoreReadOnly
 from memoranda.ledger.unit import INDEX_FORM, Index
+from memoranda.stores import words
 from memoranda.stores.postgres.words import WordIndex
 from memoranda.stores.sqlite import finding, merging
 from memoranda.stores.sqlite.ledger import SqliteLedger
-from memoranda.stores.words import MERGED_ANYWAY, MERGED_WHEN_IDLE
+from memoranda.stores.words import MERGED_ANYWAY, MERGED_WHEN_IDLE, SHORT_TAIL
+from tests.handles import inside
 from tests.patience import PATIENCE
 from tests.search.conftest import Opens, in_database, merge
 
@@ -47,26 +49,42 @@ async def test_a_write_brings_nothing_forward(memory: Memory[Any]) -> None:
     for n in range(20):
         await memory.remember(f"note {n}")
 
-    assert await memory._ledger.index() == Index(0, "")
-    assert len(await memory.search("note", limit=None)) == 20
+    assert await inside(memory)._ledger.index() == Index(0, "")
+    assert len(await memory.list(text="note", limit=None)) == 20
+
+
+async def test_closing_many_scopes_merges_the_long_tails_first_and_leaves_short_ones(
+    opens: Opens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(words, "CLOSING_SHORT_S", 0.0)
+    async with opens("short") as short, opens("long") as long:
+        await short.remember("note")
+        await long.remember_many([f"note {n}" for n in range(SHORT_TAIL)])
+
+    async with opens("short") as short, opens("long") as long:
+        assert (await inside(short)._ledger.index()).indexed == 0
+        assert (await inside(long)._ledger.index()).indexed == (
+            await inside(long)._ledger.head()
+        ).size
+        assert len(await short.list(text="note")) == 1
 
 
 async def test_what_is_left_is_merged_when_nobody_writes(memory: Memory[Any]) -> None:
     await write_and_wait(memory, [f"note {n}" for n in range(MERGED_WHEN_IDLE + 40)])
 
-    index = await memory._ledger.index()
+    index = await inside(memory)._ledger.index()
     assert (index.indexed, index.tokenizer) == (MERGED_WHEN_IDLE, INDEX_FORM)
-    assert len(await memory.search("note", limit=None)) == MERGED_WHEN_IDLE + 40
+    assert len(await memory.list(text="note", limit=None)) == MERGED_WHEN_IDLE + 40
     assert (await memory.verify()).report.damages.found == []
 
 
 async def test_closing_merges_the_rest(opens: Opens) -> None:
     async with opens() as memory:
         await memory.remember("one note")
-        size = (await memory._ledger.head()).size
+        size = (await inside(memory)._ledger.head()).size
     async with opens() as memory:
-        assert (await memory._ledger.index()).indexed >= size
-        assert len(await memory.search("note")) == 1
+        assert (await inside(memory)._ledger.index()).indexed >= size
+        assert len(await memory.list(text="note")) == 1
 
 
 async def test_a_search_that_meets_a_long_tail_merges_it_first(
@@ -78,10 +96,10 @@ async def test_a_search_that_meets_a_long_tail_merges_it_first(
     monkeypatch.setattr("memoranda.stores.postgres.words.MERGED_WHEN_IDLE", 10**9)
     await memory.remember_many([f"note {n}" for n in range(1_000)])
 
-    found = await memory.search("note", limit=None)
+    found = await memory.list(text="note", limit=None)
 
     assert len(found) == 1_000
-    head, index = await memory._ledger.head(), await memory._ledger.index()
+    head, index = await inside(memory)._ledger.head(), await inside(memory)._ledger.index()
     assert 0 < head.size - index.indexed <= 300
 
 
@@ -91,7 +109,7 @@ async def test_two_who_merge_at_once_merge_once(opens: Opens) -> None:
 
         await asyncio.gather(merge(memory), merge(again), merge(memory), merge(again))
 
-        assert len(await memory.search("note", limit=None)) == 200
+        assert len(await memory.list(text="note", limit=None)) == 200
         assert (await memory.verify()).report.damages.found == []
 
 
@@ -105,7 +123,7 @@ async def test_what_is_erased_while_its_words_are_merged_gets_none(opens: Opens)
 
         await asyncio.gather(erase(), merge(memory), merge(again), merge(memory))
 
-        assert len(await memory.search("note", limit=None)) == 80
+        assert len(await memory.list(text="note", limit=None)) == 80
         assert (await memory.verify()).report.damages.found == []
 
 
@@ -115,9 +133,9 @@ async def test_a_tail_that_grows_long_is_merged_between_writes(
     monkeypatch.setattr(merging, "MERGED_ANYWAY", 512)
     monkeypatch.setattr("memoranda.stores.sqlite.writer.IDLE_S", 600)
     async with memoranda.open(f"sqlite:///{tmp_path}/busy.db") as memory:
-        while (await memory._ledger.index()).indexed == 0:
+        while (await inside(memory)._ledger.index()).indexed == 0:
             await memory.remember_many([f"note {n}" for n in range(100)])
-            assert (await memory._ledger.head()).size < MERGED_ANYWAY * 4
+            assert (await inside(memory)._ledger.head()).size < MERGED_ANYWAY * 4
 
 
 async def test_a_merge_that_fails_leaves_the_journal_and_the_search_whole(
@@ -136,7 +154,7 @@ async def test_a_merge_that_fails_leaves_the_journal_and_the_search_whole(
 
         await memory.remember("another note")
         assert "spare time" in caplog.text
-        assert len(await memory.search("note", limit=None)) == MERGED_WHEN_IDLE + 1
+        assert len(await memory.list(text="note", limit=None)) == MERGED_WHEN_IDLE + 1
         assert (await memory.verify()).report.damages.found == []
         monkeypatch.undo()
 
@@ -144,10 +162,10 @@ async def test_a_merge_that_fails_leaves_the_journal_and_the_search_whole(
 async def test_a_database_in_memory_is_searched_too() -> None:
     async with memoranda.open("sqlite://:memory:") as memory:
         await write_and_wait(memory, [f"note {n}" for n in range(MERGED_WHEN_IDLE + 10)])
-        (first, *_) = await memory.search("note")
+        (first, *_) = await memory.list(text="note")
         await memory.erase(first.id, reason="a test")
 
-        assert len(await memory.search("note", limit=None)) == MERGED_WHEN_IDLE + 9
+        assert len(await memory.list(text="note", limit=None)) == MERGED_WHEN_IDLE + 9
         assert (await memory.verify()).report.damages.found == []
 
 
@@ -160,14 +178,14 @@ async def test_entries_without_words_leave_no_tail_behind_an_index_that_has_all(
         await merge(memory)
         for _ in range(3):
             await memory.recall("note", top_k=3)
-        head, index = await memory._ledger.head(), await memory._ledger.index()
+        head, index = await inside(memory)._ledger.head(), await inside(memory)._ledger.index()
         assert index.indexed == head.size
         assert (await memory.verify()).report.damages.found == []
 
         await memory.remember("another note")
         await memory.recall("note", top_k=3)
-        assert (await memory._ledger.index()).indexed == head.size
-        assert len(await memory.search("note", limit=None)) == 11
+        assert (await inside(memory)._ledger.index()).indexed == head.size
+        assert len(await memory.list(text="note", limit=None)) == 11
         await merge(memory)
         assert (await memory.verify()).report.damages.found == []
 
@@ -192,7 +210,7 @@ async def test_whoever_searches_brings_a_long_tail_forward(
     found = await memory.recall("note", top_k=30, selector="full-text")
 
     assert len(found) == 30
-    assert bool((await memory._ledger.index()).indexed) == writes
+    assert bool((await inside(memory)._ledger.index()).indexed) == writes
     monkeypatch.undo()
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import memoranda
-from memoranda.app.memory import Memory
+from memoranda import Memory
 from memoranda.identity import decode
+from memoranda.journeys.govern.remembered import Remembered
 from memoranda.kernel.clock import SystemClock
 from memoranda.kernel.errors import InvalidPatch, RecordError
 from memoranda.kernel.ids import TimeOrderedIds
@@ -18,13 +18,16 @@ from memoranda.kernel.randomness import Randomness
 from memoranda.ledger.unit import Current
 from memoranda.recall.asking import Asked, asked
 from memoranda.recall.candidates import Candidate, Scored
-from memoranda.recall.index import EVERYTHING, Within
+from memoranda.recall.fitting import EVERYTHING
 from memoranda.recall.neighbours import GAP
 from memoranda.recall.ranking import Mode, ranked, seeds_for
 from memoranda.recall.statistics import Statistics
+from memoranda.records.filter import MemoryFilter
 from memoranda.testkit.simulators import FrozenClock
 from memoranda.testkit.strategies import shared_fixtures
 from memoranda.text import speaker_of, terms, terms_of
+from tests.handles import inside
+from tests.handles import verb as verb_of
 from tests.search.conftest import Opens, merge, merge_all, merge_segments
 
 WORDS = [
@@ -55,16 +58,29 @@ said = st.one_of(
     st.builds(lambda one, who: {"text": one, "speaker": who}, text, st.sampled_from(["Anna", 7])),
 )
 number = st.integers(0, 30)
+outright = st.sampled_from(
+    [
+        {},
+        {},
+        {"thread": "talk:1"},
+        {"thread": "talk", "speaker": "Boris the Third"},
+        {"said_at": 1_679_000_000_000, "thread": "talk"},
+        {"said_at": 1_679_000_000_000 + GAP // 2, "thread": "talk"},
+        {"said_at": 5},
+        {"indexed": False},
+    ]
+)
 remember = st.tuples(
     st.just("remember"),
     said,
     st.sampled_from(["talk:1", "talk:1", "talk:2", None]),
     st.sampled_from([0, 1, GAP // 2, GAP + 1, -GAP]),
     st.sets(st.sampled_from(["a", "b"])),
+    outright,
 )
 merging = st.tuples(st.just("merge"), st.sampled_from([1, 2, 5, 9]))
 change = st.one_of(
-    st.tuples(st.just("update"), number, said),
+    st.tuples(st.just("update"), number, said, outright),
     st.tuples(st.just("forget"), number),
     st.tuples(st.just("erase"), number),
     remember,
@@ -89,11 +105,11 @@ def histories(draw: st.DrawFn) -> list[Any]:
 withins = st.sampled_from(
     [
         EVERYTHING,
-        Within(tags=("a",)),
-        Within(tags=("a", "b")),
-        Within(created_from=0, created_to=10**13),
-        Within(tags=("b",), created_to=1_000),
-        Within(tags=("\x00",)),
+        MemoryFilter(tags=("a",)),
+        MemoryFilter(tags=("a", "b")),
+        MemoryFilter(created_after=0, created_before=10**13),
+        MemoryFilter(tags=("b",), created_before=1_000),
+        MemoryFilter(tags=("\x00",)),
     ]
 )
 
@@ -101,21 +117,22 @@ withins = st.sampled_from(
 async def take(memory: Memory[Any], clock: FrozenClock, ids: list[str], made: Any) -> None:
     """One step in the life of a memory; what can't be done to an object is not done."""
     match made:
-        case ("remember", words, source, passes, tags):
+        case ("remember", words, source, passes, tags, about):
             clock.advance(passes)
-            kept = await memory.remember(words, source=source, tags=sorted(tags))
+            kept = await memory.remember(words, source=source, tags=sorted(tags), **about)
             ids.append(kept.id)
         case ("merge", entries):
             await merge(memory, entries)
         case ("segments",):
             await merge_segments(memory)
         case ("reindex",):
-            await memory.reindex()
-        case (verb, number, *rest) if ids:
-            id = ids[number % len(ids)]
-            reason = {} if verb == "update" else {"reason": "a test"}
+            await memory.maintain.reindex()
+        case ("update", number, words, about) if ids:
             with suppress(RecordError, InvalidPatch):
-                await getattr(memory, verb)(id, *rest, **reason)
+                await memory.update(ids[number % len(ids)], words, **about)
+        case (verb, number) if ids:
+            with suppress(RecordError):
+                await verb_of(memory, verb)(ids[number % len(ids)], reason="a test")
 
 
 # -------------------------------------------------------------------------- the definition
@@ -127,19 +144,21 @@ class Defined(NamedTuple):
     candidates: list[Candidate]
     statistics: Statistics
     tags: dict[str, set[str]]
+    created: dict[str, int]
 
     @classmethod
     async def of(cls, memory: Memory[Any]) -> "Defined":
         found = sorted(
-            await memory.list(memoranda.MemoryFilter(), include=["expired", "false"]),
-            key=lambda one: (one.created_at, one.id),
+            await memory.list(include=["expired", "false"]),
+            key=lambda one: (cls.said_at(one), one.id),
         )
+        found = [one for one in found if one.is_indexed]
         places: dict[str | None, int] = {}
         candidates = []
         for one in found:
-            versions = await memory._ledger.versions(one.id)
+            versions = await inside(memory)._ledger.versions(one.id)
             first = decode(versions[0].body or b"")["source_refs"]  # it stays in its thread
-            thread = first[0]["uri"] if first else None
+            thread = one.thread or (first[0]["uri"] if first else None)
             places[thread] = places.get(thread, 0) + 1
             data = one.data
             who = data.get("speaker") if isinstance(data, dict) else None
@@ -150,11 +169,12 @@ class Defined(NamedTuple):
                 if isinstance(who, str)
                 else frozenset[str]()
             )
+            speaker = speaker if one.speaker is None else frozenset(terms(one.speaker).counts)
             counted = terms_of(data)
             seq = versions[-1].seq
             candidates.append(
                 Candidate(
-                    one.id, seq, one.created_at, counted.counts, counted.length, places[thread],
+                    one.id, seq, cls.said_at(one), counted.counts, counted.length, places[thread],
                     thread, speaker,
                 )
             )  # fmt: skip
@@ -164,22 +184,27 @@ class Defined(NamedTuple):
                 frequencies[token] = frequencies.get(token, 0) + 1
         length = sum(candidate.length for candidate in candidates)
         statistics = Statistics(len(candidates), length, frequencies)
-        return cls(candidates, statistics, {one.id: set(one.tags) for one in found})
+        tags = {one.id: set(one.tags) for one in found}
+        return cls(candidates, statistics, tags, {one.id: one.created_at for one in found})
 
-    def within(self, within: Within) -> list[Candidate]:
+    @staticmethod
+    def said_at(one: Remembered[Any]) -> int:
+        return one.created_at if one.said_at is None else one.said_at
+
+    def within(self, within: MemoryFilter) -> list[Candidate]:
         return [
             one
             for one in self.candidates
-            if self.tags[one.id].issuperset(within.tags)
-            and (within.created_from is None or one.created_at >= within.created_from)
-            and (within.created_to is None or one.created_at <= within.created_to)
+            if self.tags[one.id].issuperset(within.tags or ())
+            and (within.created_after is None or self.created[one.id] >= within.created_after)
+            and (within.created_before is None or self.created[one.id] <= within.created_before)
         ]
 
-    def ranked(self, mode: Mode, wanted: Asked, limit: int, within: Within) -> list[Scored]:
+    def ranked(self, mode: Mode, wanted: Asked, limit: int, within: MemoryFilter) -> list[Scored]:
         looked_at = self.within(within)
         return ranked(mode, wanted, looked_at, self.statistics, among=seeds_for(limit))
 
-    def hits(self, mode: Mode, wanted: Asked, within: Within) -> int:
+    def hits(self, mode: Mode, wanted: Asked, within: MemoryFilter) -> int:
         by = Mode.KEYWORD if mode is Mode.KEYWORD else Mode.FULL_TEXT
         return len(ranked(by, wanted, self.within(within), self.statistics))
 
@@ -188,9 +213,11 @@ def made(current: Current, scored: Scored) -> tuple[str, Scored]:
     return current.id, scored
 
 
-async def check(memory: Memory[Any], questions: Sequence[str], limit: int, within: Within) -> None:
+async def check(
+    memory: Memory[Any], questions: Sequence[str], limit: int, within: MemoryFilter
+) -> None:
     defined = await Defined.of(memory)
-    ledger: Any = memory._ledger
+    ledger: Any = inside(memory)._ledger
     size = (await ledger.head()).size
     for question in questions:
         wanted = asked(question, at=1_690_000_000_000)
@@ -222,7 +249,7 @@ def in_small(monkeypatch: pytest.MonkeyPatch) -> None:
     within=withins,
 )
 async def test_a_store_ranks_as_the_definition_does(
-    opens: Opens, steps: list[Any], questions: list[str], limit: int, within: Within
+    opens: Opens, steps: list[Any], questions: list[str], limit: int, within: MemoryFilter
 ) -> None:
     clock, ids = FrozenClock(), list[str]()
     scope = TimeOrderedIds(SystemClock(), Randomness()).new_id()
@@ -260,9 +287,9 @@ async def test_what_stands_around_a_hit_is_what_is_active_now(
         await memory.remember("boris: the last", source="talk:1", tags=["a"])
 
         for limit in (1, 5, 20):
-            for within in (EVERYTHING, Within(tags=("a",))):
+            for within in (EVERYTHING, MemoryFilter(tags=("a",))):
                 await check(memory, ["refund", "boris refund train"], limit, within)
-        ledger: Any = memory._ledger
+        ledger: Any = inside(memory)._ledger
         ranking = await ledger.rank(Mode.CONTEXT, asked("refund"), made, limit=20)
         assert len(ranking.made) > ranking.hits, "neighbours are found"
 

@@ -10,6 +10,7 @@ from memoranda.journeys.maintain import reindex as journey
 from memoranda.kernel.errors import IndexStale
 from memoranda.ledger.governance import fingerprint_body
 from memoranda.ledger.unit import INDEX_FORM, REBUILDING, Unit
+from tests.handles import inside
 from tests.search.conftest import Opens, merge_all
 
 OLDER = "memoranda-text/0 of another time"
@@ -18,11 +19,11 @@ OLDER = "memoranda-text/0 of another time"
 async def as_of_another_tokenizer(memory: Any, tokenizer: str = OLDER) -> None:
     """The index as an older memoranda would have left it."""
     await merge_all(memory)
-    before = (await memory._conformance.state()).fingerprint
+    before = (await inside(memory)._conformance.state()).fingerprint
     assert before is not None
-    await memory._conformance._append("system:test", [("maintenance", older(before))])
+    await inside(memory)._conformance._append("system:test", [("maintenance", older(before))])
     unit = Unit("system:test", 1, lambda _: [], tokenizer=tokenizer)
-    await memory._ledger.commit(unit)
+    await inside(memory)._ledger.commit(unit)
 
 
 def older(fingerprint: Any) -> bytes:
@@ -30,7 +31,7 @@ def older(fingerprint: Any) -> bytes:
 
 
 async def reindexings(memory: Any) -> list[Any]:
-    bodies = [decode(one.body) for one in await memory._ledger.notices() if one.body]
+    bodies = [decode(one.body) for one in await inside(memory)._ledger.notices() if one.body]
     return [body for body in bodies if body["type"] == "Maintenance"]
 
 
@@ -43,16 +44,16 @@ async def test_a_small_index_is_made_anew_with_the_first_write_and_that_is_logge
 
     async with opens() as memory:
         with pytest.raises(IndexStale):
-            await memory.search("note")
+            await memory.list(text="note")
         assert await reindexings(memory) == []
-        assert (await memory.status()).breaks == {}
+        assert (await memory.govern.status()).breaks == {}
         await memory.remember("another")
-        assert len(await memory.search("note")) == 1
+        assert len(await memory.list(text="note")) == 1
         (logged,) = await reindexings(memory)
         assert logged["what"] == "reindex"
         assert (logged["tokenizer_before"], logged["tokenizer"]) == (OLDER, INDEX_FORM)
         assert logged["objects"] == 1
-        assert (await memory.status()).breaks == {}, "what is logged is no break"
+        assert (await memory.govern.status()).breaks == {}, "what is logged is no break"
         assert (await memory.verify()).report.damages.found == []
     async with opens() as memory:
         assert len(await reindexings(memory)) == 1, "once"
@@ -68,20 +69,20 @@ async def test_a_large_one_is_left_and_searches_say_what_to_do(
 
     async with opens() as memory:
         with pytest.raises(IndexStale) as caught:
-            await memory.search("note")
+            await memory.list(text="note")
         assert caught.value.code == "store.index_stale"
         assert "memoranda reindex" in str(caught.value)
         report = (await memory.verify()).report
         assert (report.damages.found, report.indexed) == ([], None)
-        assert (await memory.status()).breaks == {}
+        assert (await memory.govern.status()).breaks == {}
 
         await memory.remember("a third note")
-        made = await memory.reindex()
+        made = await memory.maintain.reindex()
 
         assert (made.before, made.tokenizer, made.objects) == (OLDER, INDEX_FORM, 3)
-        assert len(await memory.search("note")) == 3
+        assert len(await memory.list(text="note")) == 3
     async with opens() as memory:
-        assert (await memory.status()).breaks == {}
+        assert (await memory.govern.status()).breaks == {}
 
 
 async def test_an_erasure_in_a_stale_index_takes_its_words_all_the_same(
@@ -94,7 +95,7 @@ async def test_an_erasure_in_a_stale_index_takes_its_words_all_the_same(
 
         await memory.erase(gone.id, reason="a test")
 
-        async with memory._ledger.snapshot() as snapshot:
+        async with inside(memory)._ledger.snapshot() as snapshot:
             words = [word.token async for chunk in snapshot.words() for word in chunk]
         assert "one" not in words
 
@@ -104,23 +105,23 @@ async def test_a_rebuild_that_was_broken_off_starts_anew(opens: Opens) -> None:
         await memory.remember("one note")
         await as_of_another_tokenizer(memory, REBUILDING)
         with pytest.raises(IndexStale):
-            await memory.search("note")
+            await memory.list(text="note")
 
     async with opens() as memory:
         with pytest.raises(IndexStale):
-            await memory.search("note")
+            await memory.list(text="note")
         await memory.remember("another")
-        assert len(await memory.search("note")) == 1
-        assert (await memory.status()).breaks == {}
+        assert len(await memory.list(text="note")) == 1
+        assert (await memory.govern.status()).breaks == {}
 
 
 async def test_the_digest_is_that_of_the_postings(opens: Opens) -> None:
     async with opens() as memory:
         await memory.remember_many(["one note", "another note"])
-        first = await memory.reindex()
-        again = await memory.reindex()
+        first = await memory.maintain.reindex()
+        again = await memory.maintain.reindex()
         await memory.remember("a third")
-        third = await memory.reindex()
+        third = await memory.maintain.reindex()
 
     assert first.digest == again.digest != third.digest
 
@@ -132,7 +133,7 @@ async def test_other_scopes_of_the_database_are_found_as_before(opens: Opens) ->
         await merge_all(one)
         await merge_all(other)
 
-        await one.reindex()
+        await one.maintain.reindex()
 
-        assert len(await other.search("note")) == 1
+        assert len(await other.list(text="note")) == 1
         assert (await other.verify()).report.damages.found == []

@@ -116,12 +116,12 @@ async def test_a_search_in_a_damaged_index_says_so(file: tuple[Path, str, int]) 
 
     async with memoranda.open(f"sqlite:///{path}") as memory:
         with pytest.raises(StoreFailed) as caught:
-            await memory.search("note")
+            await memory.list(text="note")
         assert caught.value.code == "store.failed"
         assert "memoranda reindex" in str(caught.value)
 
         await memory.erase(id, reason="what can't be read is no reason to keep it")
-        assert len(await memory.search("note")) == 1
+        assert len(await memory.list(text="note")) == 1
         assert (await memory.verify()).report.damages.found == []
 
 
@@ -136,10 +136,10 @@ async def test_whoever_brings_a_damaged_index_forward_to_search_it_is_told_so_to
         do(path, "a chunk can't be read")
 
         with pytest.raises(StoreFailed):
-            await memory.search("else")  # whose own chunks are sound
+            await memory.list(text="else")  # whose own chunks are sound
 
-        await memory.reindex()
-        assert len(await memory.search("else")) == 1
+        await memory.maintain.reindex()
+        assert len(await memory.list(text="else")) == 1
 
 
 @pytest.mark.parametrize("deed", SQL)
@@ -148,9 +148,9 @@ async def test_reindexing_mends_it(file: tuple[Path, str, int], deed: str) -> No
     do(path, deed)
 
     async with memoranda.open(f"sqlite:///{path}") as memory:
-        await memory.reindex()
+        await memory.maintain.reindex()
         assert (await memory.verify()).report.damages.found == []
-        assert len(await memory.search("note")) == 2
+        assert len(await memory.list(text="note")) == 2
 
 
 POSTGRES = {
@@ -197,9 +197,9 @@ async def test_an_edited_index_is_found_in_postgresql_and_mended(postgres_url: s
             found = (await memory.verify()).report.damages.found
             assert {damage.check for damage in found} == {"index"}, deed
 
-            await memory.reindex()
+            await memory.maintain.reindex()
             assert (await memory.verify()).report.damages.found == [], deed
-            assert len(await memory.search("one note")) == 1
+            assert len(await memory.list(text="one note")) == 1
 
 
 def rows(path: Path, query: str) -> list[Any]:

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-import memoranda
 from memoranda.app.databases import acquire, release
 from memoranda.app.maintain import copy_scopes
 from memoranda.app.url import file_of
@@ -18,6 +17,8 @@ from memoranda.plans.session_store import SessionStore
 from memoranda.stores.dictionary import DictDatabase
 from memoranda.stores.sqlite.connection import connect
 from memoranda.testkit.simulators import FrozenClock
+from tests.handles import inside
+from tests.handles import opened as handle_on
 from tests.sessions.conftest import opened
 from tests.sessions.cycles import AT, cold, end, item, recording
 from tests.stores.toy_codec import ToyCodec
@@ -53,8 +54,8 @@ async def all_of(database: Any, scope: str, session: Session) -> list[Any]:
 
 async def left(url: str, scope: str, session: Session) -> list[Any]:
     """What there is after such cycles in a scope that is new."""
-    async with memoranda.open(url, scope=scope, clock=FrozenClock(AT)) as memory:
-        await leave(memory._table.ledger, session)
+    async with handle_on(url, scope=scope, clock=FrozenClock(AT)) as memory:
+        await leave(inside(memory)._table.ledger, session)
     async with opened(url) as database:
         return await all_of(database, scope, session)
 

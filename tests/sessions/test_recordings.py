@@ -17,6 +17,7 @@ from memoranda.ledger.beside import Recorded, SessionSaved
 from memoranda.ledger.unit import Unit
 from memoranda.plans.recording import read_recording
 from memoranda.testkit.simulators import FrozenClock
+from tests.handles import inside, opened
 from tests.sessions.cycles import ACTOR, AT, cold, end, item, recording
 from tests.sessions.sabotage import rows
 
@@ -30,13 +31,13 @@ SOURCE = Path(memoranda.__file__).parent
 
 @pytest.fixture
 async def memory(url: str, scope: str) -> AsyncIterator[Memory[Any]]:
-    async with memoranda.open(url, scope=scope, clock=FrozenClock(AT)) as memory:
+    async with opened(url, scope=scope, clock=FrozenClock(AT)) as memory:
         yield memory
 
 
 async def take_turns(memory: Memory[Any], said: str = CANARY, count: int = 3) -> None:
     """Some turns of a session, recorded, then put aside; and a recording that no fact names."""
-    ledger, before = memory._table.ledger, None
+    ledger, before = inside(memory)._table.ledger, None
     session = cold()
     for number in range(count):
         saved = SessionSaved("default", session.session_id, session.state(AT).body, before)
@@ -49,24 +50,24 @@ async def take_turns(memory: Memory[Any], said: str = CANARY, count: int = 3) ->
 
 
 async def test_a_cycle_that_was_not_recorded_says_so(memory: Memory[Any]) -> None:
-    await end(memory._table.ledger, "c1", [])
+    await end(inside(memory)._table.ledger, "c1", [])
 
     with pytest.raises(NotRecorded) as caught:
-        await read_recording(memory._table.ledger.beside, "c1")
+        await read_recording(inside(memory)._table.ledger.beside, "c1")
     assert caught.value.code == "plan.not_recorded"
 
 
 async def test_a_recording_comes_back_as_it_was(memory: Memory[Any]) -> None:
     whole = recording("c1", f"{CANARY} \U0001f600 e\u0301")
-    await end(memory._table.ledger, "c1", [whole.beside])
+    await end(inside(memory)._table.ledger, "c1", [whole.beside])
 
-    again = await read_recording(memory._table.ledger.beside, "c1")
+    again = await read_recording(inside(memory)._table.ledger.beside, "c1")
     assert again == whole
     assert again.outputs["answer"] == whole.steps[0].output
 
 
 async def test_a_cycle_is_recorded_once(memory: Memory[Any]) -> None:
-    ledger = memory._table.ledger
+    ledger = inside(memory)._table.ledger
     await end(ledger, "c1", [recording("c1").beside])
 
     with pytest.raises(RecordExists):
@@ -76,17 +77,17 @@ async def test_a_cycle_is_recorded_once(memory: Memory[Any]) -> None:
 
 @pytest.mark.parametrize("body", [b"{}", b"not json", b'{"version":2}'])
 async def test_what_is_no_recording_is_not_read_as_one(memory: Memory[Any], body: bytes) -> None:
-    await end(memory._table.ledger, "c1", [Recorded("c1", body)])
+    await end(inside(memory)._table.ledger, "c1", [Recorded("c1", body)])
 
     with pytest.raises(BodyUnreadable):
-        await read_recording(memory._table.ledger.beside, "c1")
+        await read_recording(inside(memory)._table.ledger.beside, "c1")
 
 
 async def test_nothing_finds_what_is_only_in_a_recording(memory: Memory[Any]) -> None:
-    ledger = memory._table.ledger
+    ledger = inside(memory)._table.ledger
     await end(ledger, "c1", [recording("c1", CANARY).beside])
 
-    assert await memory.search(CANARY) == []
+    assert await memory.list(text=CANARY) == []
     async with ledger.snapshot() as snapshot:
         async for entries in snapshot.entries():
             assert not any(CANARY.encode() in (one.body or b"") for one in entries)
@@ -125,8 +126,9 @@ async def test_erasing_a_whole_scope_takes_all_that_landed_beside_its_entries(
     assert done.counts == dry.counts
     counts = done.counts
     assert (counts.cycles, counts.recordings, counts.sessions, counts.items) == (3, 4, 1, 3)
+    assert await memory.erase(whole_scope=True, reason="again") == done
     with pytest.raises(NotRecorded):
-        await read_recording(memory._table.ledger.beside, "c1")
+        await read_recording(inside(memory)._table.ledger.beside, "c1")
     assert (await memory.verify()).is_sound
 
 
@@ -138,7 +140,7 @@ async def test_erasing_a_cycle_takes_its_recording_and_no_other(memory: Memory[A
 
     assert done.counts == dry.counts
     assert (done.counts.cycles, done.counts.recordings, done.counts.items) == (1, 1, 1)
-    beside = memory._table.ledger.beside
+    beside = inside(memory)._table.ledger.beside
     assert await beside.recording("c1") is None
     assert await read_recording(beside, "c2") == recording("c2", CANARY)
     (damage,) = (await memory.verify()).report.damages.found
@@ -161,12 +163,14 @@ async def test_erasing_a_scope_leaves_what_landed_beside_others(
     memory: Memory[Any], url: str, scope: str
 ) -> None:
     await take_turns(memory)
-    async with memoranda.open(url, scope=f"{scope}-other", clock=FrozenClock(AT)) as other:
+    async with opened(url, scope=f"{scope}-other", clock=FrozenClock(AT)) as other:
         await take_turns(other)
         await other.erase(whole_scope=True, reason="asked")
-        assert await other._table.ledger.beside.recording("c1") is None
+        assert await inside(other)._table.ledger.beside.recording("c1") is None
 
-    assert await read_recording(memory._table.ledger.beside, "c1") == recording("c1", CANARY)
+    assert await read_recording(inside(memory)._table.ledger.beside, "c1") == recording(
+        "c1", CANARY
+    )
 
 
 def _is_in(url: str, owner: str, text: str) -> bool:

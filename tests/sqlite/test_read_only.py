@@ -33,7 +33,7 @@ async def main(path, uid):
     url = f"sqlite:///{path}"
     async with memoranda.open(url, scope="s", read_only=True) as memory:
         print(sorted(one.data for one in await memory.list()))
-        print(len(await memory.search("note")))
+        print(len(await memory.list(text="note")))
         print((await memory.verify()).is_sound)
         try:
             await memory.remember("more")

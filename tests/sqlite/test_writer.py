@@ -11,6 +11,7 @@ import pytest
 from memoranda.kernel.errors import StoreClosed, StoreFailed, StoreUnavailable
 from memoranda.stores.sqlite.connection import LOG_BYTES, connect
 from memoranda.stores.sqlite.writer import Writer
+from tests.patience import eventually
 
 
 class Commits:
@@ -260,12 +261,8 @@ async def test_after_a_long_read_the_log_is_shortened_in_spare_time(
     assert log.stat().st_size > LOG_BYTES
 
     reader.execute("ROLLBACK")
-    for _ in range(500):
-        if log.stat().st_size <= LOG_BYTES:
-            break
-        await asyncio.sleep(0.01)
+    await eventually(lambda: log.stat().st_size <= LOG_BYTES)
 
-    assert log.stat().st_size <= LOG_BYTES
     assert rows(path) == list(range(12))
     reader.close()
     await asyncio.to_thread(writer.close)

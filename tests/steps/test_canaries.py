@@ -79,7 +79,7 @@ def scripted() -> ScriptedModel:
 async def test_nothing_raw_reaches_any_table_index_or_body(opened: Opened) -> None:
     facts: list[dict[str, Any]] = []
     async with memoranda.open(opened.url, scope="canaries") as memory:
-        turns = await memory.turns(talk(), model=scripted())
+        turns = await memory.turns.open(talk(), model=scripted())
         for said in TURNS:
             assert (await turns.take(said.text)).response == said.response
         facts = await bodies(memory)
@@ -109,7 +109,7 @@ async def test_a_summariser_that_keeps_everything_ends_the_cycle_and_nothing_is_
     said = Said("Who is the guest?", f"The guest is {CANARY}-guest of Busan.")
     model = ScriptedModel([ScriptedAnswer(when="", answer=said.response)])
     async with memoranda.open(opened.url, scope="hoarding") as memory:
-        turns = await memory.turns(talk(), model=model, summariser=Hoarding())
+        turns = await memory.turns.open(talk(), model=model, summariser=Hoarding())
 
         with pytest.raises(CycleFailed) as caught:
             await turns.take(said.text)

@@ -17,6 +17,7 @@ from memoranda.stores.postgres import schema as of_postgres
 from memoranda.stores.postgres.database import PostgresDatabase
 from memoranda.stores.sqlite import schema as of_sqlite
 from memoranda.stores.sqlite.database import SqliteDatabase
+from tests.handles import opened
 from tests.postgres_store.catalogue import asked
 
 APPLIED = "0002_following"
@@ -68,9 +69,9 @@ def newer(url: str, monkeypatch: pytest.MonkeyPatch) -> History:
 
 async def test_reading_an_older_database_leaves_it_as_it_is(url: str, newer: History) -> None:
     for options in ({}, {"read_only": True}):
-        async with memoranda.open(url, scope="s", **options) as memory:  # type: ignore[arg-type]
+        async with opened(url, scope="s", **options) as memory:  # type: ignore[arg-type]
             assert [one.data for one in await memory.list()] == ["something"]
-            assert [one.data for one in await memory.search("something")] == ["something"]
+            assert [one.data for one in await memory.list(text="something")] == ["something"]
             assert (await memory.verify()).is_sound
     assert await memoranda.scopes(url) == ["s"]
 

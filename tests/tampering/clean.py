@@ -16,7 +16,6 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 
-import memoranda
 from memoranda import Memory, MemoryFilter
 from memoranda.journeys.audit.checkpoints import Seal
 from memoranda.kernel.errors import StoreUnavailable
@@ -25,6 +24,7 @@ from memoranda.ledger.policy import Policy
 from memoranda.ledger.tree import BLOCK
 from memoranda.outside.signers import Ed25519Signer, verifiers
 from tests.adversity.chance import CountedClock, Random, seeded_randomness
+from tests.handles import opened
 from tests.tampering.tables import PostgresTables, SqliteTables, Tables
 from tests.tampering.worlds import work_in_worlds
 from tests.verify.journals import Signer
@@ -57,7 +57,7 @@ async def work(
 
     active = [record.id for record in await memory.records.query(MemoryFilter(limit=10_000))]
     put_away: list[str] = []
-    policies = (await memory.status()).policies["source_hierarchy"].version
+    policies = (await memory.govern.status()).policies["source_hierarchy"].version
     for turn in range(turns):
         act = chance.random()
         about = f"{memory.scope} {turn} " + "가나 word " * chance.randrange(4)
@@ -88,19 +88,19 @@ async def work(
             await memory.update(id, patch, reason="corrected")
         elif act < 0.8:
             put_away.append(active.pop(chance.randrange(len(active))))
-            verb = memory.forget if act < 0.76 else memory.archive
+            verb = memory.forget if act < 0.76 else memory.govern.archive
             await verb(put_away[-1], reason="no longer so")
         elif act < 0.83 and put_away:
             active.append(put_away.pop(chance.randrange(len(put_away))))
-            await memory.reinstate(active[-1], reason="it is so after all")
+            await memory.govern.reinstate(active[-1], reason="it is so after all")
         elif act < 0.86:
-            _, new = await memory.supersede(
+            _, new = await memory.govern.supersede(
                 active.pop(chance.randrange(len(active))), about, reason="told anew", source="doc/s"
             )
             active.append(new.id)
         elif act < 0.92:
             inputs = chance.sample(active, 2)
-            made_of = await memory.consolidate(
+            made_of = await memory.govern.consolidate(
                 inputs, about, justification="one thing", on_conflict="record", tags=["sum"]
             )
             if not isinstance(made_of, Refusal):
@@ -113,10 +113,10 @@ async def work(
             policies += 1
             rules = {"order": [f"https://law.example/{turn}/"]}
             policy = Policy("source_hierarchy", policies, rules)
-            await memory.change_policy(policy, reason="new law")
+            await memory.govern.change_policy(policy, reason="new law")
         elif memory.actor.kind != "agent":  # they may not
             report = await memory.verify()
-            await memory.record_audit(f"audit/{turn}", report=report, reason="looked at")
+            await memory.govern.record_audit(f"audit/{turn}", report=report, reason="looked at")
     # However chance had it: something that was there before is erased, and is not the last entry.
     await erase(chance.choice(active))
     await memory.remember("the last word", source="doc/last", tags=["red"])
@@ -133,7 +133,7 @@ async def build(
     if in_worlds is not None:
         await work_in_worlds(url, chance, in_worlds, clock=clock, randomness=randomness, seal=SEAL)
     for scope, many in turns.items():
-        async with memoranda.open(
+        async with opened(
             url,
             scope=scope,
             actor=chance.choice(("human:ada", "agent:support", 'agent:"q" \\ 조수')),
@@ -143,7 +143,7 @@ async def build(
             models={"writer": "model/1"},
         ) as memory:
             await work(memory, chance, many)
-            size = (await memory.status()).size
+            size = (await memory.govern.status()).size
             if scope == SCOPES[0] and size <= BLOCK:  # so that there is a node of the tree
                 more = [f"one more {n}" for n in range(BLOCK + 5 - size)]
                 await memory.remember_many(more, source="doc/more", tags=["many"])

@@ -1,29 +1,25 @@
 """What is read is what was written: a body that somebody edited is named, and never handed out."""
 
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable
 from functools import partial
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
-import memoranda
-from memoranda import Memory
-from memoranda.identity import canonical_bytes, decode
-from memoranda.kernel.errors import EntryDamaged
-from memoranda.ledger.entry import Entry, body_digest, entry_bytes, read_entry
+from memoranda.kernel.errors import EntryDamaged, InvalidProof
+from memoranda.ledger.object import integrity_digest
+from memoranda.recall.address import record_address
 from memoranda.recall.provider import MemoryExperience, MemoryQuery
 from memoranda.recall.selectors import MostRecent
 from memoranda.records.filter import MemoryFilter
 from memoranda.worlds.policies import HumanInTheLoop
+from tests.handles import inside
 from tests.intent.counter import COUNTER
 from tests.intent.reading import counts, said
-from tests.tampering.tables import PostgresTables, SqliteTables, Tables
+from tests.tampering.attacked import Attacked
 
 pytestmark = pytest.mark.anyio
 
-SCOPE = "read"
 BOSS = "human:boss"
 NOTHING = "5e9415e15a562965dfab6f84cc1ca435290b5fe232fff20d4a9c4bbb1fdf461c"
 """The first world of the empty domain, the same everywhere."""
@@ -38,51 +34,6 @@ class Remembers:
 
     async def remember(self, experience: MemoryExperience) -> None:
         """Nothing."""
-
-
-class Attacked(NamedTuple):
-    """A database, and its tables as whoever owns it sees them."""
-
-    url: str
-    tables: Callable[[], Tables]
-
-    def opened(self, **options: Any) -> AbstractAsyncContextManager[Memory[Any]]:
-        return memoranda.open(self.url, scope=SCOPE, **{"actor": "agent:clerk", **options})
-
-    def edit(self, seq: int, change: Callable[[Any], Any], *, is_rehashed: bool = False) -> None:
-        """Have a body say something else; with its entry's digest made anew, if wanted."""
-        with self.tables() as tables:
-            (journal,) = tables.rows("journals", scope=SCOPE)
-            where = {"journal": journal["number"], "seq": seq}
-            (row,) = tables.rows("bodies", **where)
-            document = decode(row["body"])
-            change(document)
-            body = canonical_bytes(document)
-            tables.change("bodies", where, body=body)
-            if is_rehashed:
-                (stored,) = tables.rows("entries", **where)
-                digest = body_digest(row["salt"], body)
-                forged = Entry._replace(read_entry(stored["entry"]), body_digest=digest)
-                tables.change("entries", where, entry=entry_bytes(forged))
-
-    def remove_body(self, seq: int) -> None:
-        with self.tables() as tables:
-            (journal,) = tables.rows("journals", scope=SCOPE)
-            tables.remove("bodies", journal=journal["number"], seq=seq)
-
-
-@pytest.fixture(
-    params=[
-        pytest.param("sqlite", marks=pytest.mark.backend("sqlite")),
-        pytest.param("postgres", marks=pytest.mark.backend("postgres")),
-    ]
-)
-def attacked(request: pytest.FixtureRequest, tmp_path: Path) -> Attacked:
-    if request.param == "sqlite":
-        path = f"{tmp_path}/memory.db"
-        return Attacked(f"sqlite:///{path}", lambda: SqliteTables(path))
-    url = str(request.getfixturevalue("postgres_url"))
-    return Attacked(url, lambda: PostgresTables(url))
 
 
 async def refused(seq: int, reading: Awaitable[Any]) -> None:
@@ -124,7 +75,7 @@ async def test_a_record_that_was_edited_is_named_and_never_returned(
     async with attacked.opened() as memory:
         await refused(seq, memory.get("limit"))
         await refused(seq, memory.list())
-        await refused(seq, memory.search("limit"))
+        await refused(seq, memory.list(text="limit"))
         await refused(seq, memory.history("limit"))
         await refused(seq, memory.records.get("limit"))
         await refused(seq, memory.records.query(MemoryFilter()))
@@ -145,7 +96,7 @@ async def test_a_recall_leaves_out_what_is_damaged_and_names_it(attacked: Attack
     async with attacked.opened() as memory:
         seq = (await memory.remember("the limit is 100 euro", id="limit")).seq
         await memory.remember("the limit of the card is 20 euro", id="card")
-        size = (await memory._ledger.head()).size
+        size = (await inside(memory)._ledger.head()).size
     attacked.edit(seq, _more)
 
     async with attacked.opened() as memory:
@@ -155,23 +106,102 @@ async def test_a_recall_leaves_out_what_is_damaged_and_names_it(attacked: Attack
             assert found.outcome == "degraded"
             assert [item.id for item in found] == ["card"]
             assert any(f"entry {seq}" in note for note in found.notes)
-        then = await memory.recall("limit", top_k=5, at_size=size)
+        then = await memory.recall("limit", top_k=5, at=size - 1)
         newest = await memory.recall("limit", top_k=5, selector=MostRecent())
 
     for found in (then, newest):
         assert (found.outcome, [item.id for item in found]) == ("degraded", ["card"])
 
 
-async def test_what_is_damaged_can_be_erased(attacked: Attacked) -> None:
+@pytest.mark.rule("R-2")
+@pytest.mark.rule("M-1")
+async def test_a_recall_of_then_tells_what_lost_its_body_from_what_was_erased(
+    attacked: Attacked,
+) -> None:
     async with attacked.opened() as memory:
         seq = (await memory.remember("the limit is 100 euro", id="limit")).seq
-    attacked.edit(seq, _more)
+        await memory.remember("the limit of the card is 20 euro", id="card")
+        await memory.remember("the limit of the shop is 30 euro", id="shop")
+        size = (await inside(memory)._ledger.head()).size
+        await memory.erase("shop", reason="asked for")
+        erased = await memory.recall("limit", top_k=5, at=size - 1)
+    attacked.remove_body(seq)
 
     async with attacked.opened() as memory:
-        await memory.erase("limit", reason="asked for")
+        before = await memory.recall("limit", top_k=5, at=seq - 1)
+        found = await memory.recall("limit", top_k=5, at=size - 1)
+        newest = await memory.recall("limit", top_k=5, at=size - 1, selector=MostRecent())
 
-        assert await memory.get("limit") is None
-        assert "limit is 900" not in str(await memory.history("limit"))
+    assert erased.outcome == "found"
+    for one in (found, newest):
+        assert (one.outcome, [item.id for item in one]) == ("degraded", ["card"])
+        assert any(f"entry {seq}" in note for note in one.notes)
+    assert before.outcome == "empty"
+
+
+# ------------------------------------------------------------------------------ originals
+
+
+@pytest.mark.rule("M-1")
+@pytest.mark.parametrize("is_recalled", [False, True], ids=["never recalled", "recalled before"])
+@pytest.mark.parametrize("others", [0, 300], ids=["few entries", "a whole block of the tree"])
+async def test_an_original_is_handed_out_unverified_where_another_entry_is_lost(
+    attacked: Attacked, is_recalled: bool, others: int
+) -> None:
+    async with attacked.opened() as memory:
+        lost = (await memory.remember("the door is blue", id="door")).seq
+        kept = await memory.remember("the limit is 100 euro", id="limit")
+        await memory.remember_many([f"number {n}" for n in range(others)])
+        if is_recalled:
+            await memory.recall("limit", top_k=1)
+        (version,) = await inside(memory)._ledger.versions("limit")
+        ref = record_address(integrity_digest(version.body or b""))
+    attacked.remove_entry(lost)
+
+    async with attacked.opened() as memory:
+        found = await memory.journal.original(ref)
+        (item,) = await memory.recall("limit", top_k=1)
+        same = await memory.journal.original(item)
+
+    for one in (found, same):
+        assert (one.data, one.source) == ("the limit is 100 euro", kept.id)
+        assert (one.verified, one.evidence) == (False, None)
+        assert one.why_not
+
+
+@pytest.mark.rule("M-1")
+async def test_an_original_is_unverified_where_another_version_or_its_selection_is_damaged(
+    attacked: Attacked,
+) -> None:
+    async with attacked.opened() as memory:
+        await memory.remember("the limit is 100 euro", id="limit")
+        (item,) = await memory.recall("limit", top_k=1)
+        (trace,) = await said(memory, "Trace")
+        newer = (await memory.update("limit", "the limit is 200 euro")).seq
+    attacked.overwrite(trace.seq, b"[1]")
+    attacked.edit(newer, lambda document: document.update(statement="forged"))
+
+    async with attacked.opened() as memory:
+        found = await memory.journal.original(item.ref)
+
+    assert (found.data, found.verified) == ("the limit is 100 euro", False)
+    assert f"entry {newer}" in str(found.why_not)
+
+
+@pytest.mark.rule("M-1")
+async def test_an_original_that_is_damaged_itself_is_never_handed_out(attacked: Attacked) -> None:
+    async with attacked.opened() as memory:
+        lost = (await memory.remember("the door is blue", id="door")).seq
+        seq = (await memory.remember("the limit is 100 euro", id="limit")).seq
+        (item,) = await memory.recall("limit", top_k=1)
+    attacked.remove_entry(lost)
+    attacked.edit(seq, _more, is_rehashed=True)
+
+    async with attacked.opened() as memory:
+        with pytest.raises(InvalidProof) as caught:
+            await memory.journal.original(item)
+
+    assert caught.value.code == "input.proof"
 
 
 # ---------------------------------------------------------------------------------- facts
@@ -193,10 +223,10 @@ async def test_a_frozen_context_that_was_edited_is_neither_shown_nor_replayed(
     attacked.edit(begun.seq, forged, is_rehashed=is_rehashed)
 
     async with attacked.opened(domain=COUNTER) as memory:
-        await refused(begun.seq, memory.restore(str(run.execution_key)))
-        await refused(begun.seq, memory.replay(str(run.execution_key)))
+        await refused(begun.seq, memory.worlds.restore(str(run.execution_key)))
+        await refused(begun.seq, memory.worlds.replay(str(run.execution_key)))
         await refused(begun.seq, memory.why(run.proposal_id))
-        await refused(begun.seq, _each(memory.replay_branch("main")))
+        await refused(begun.seq, _each(memory.worlds.replay_branch("main")))
 
 
 @pytest.mark.rule("M-4")
@@ -207,11 +237,11 @@ async def test_an_approved_proposal_that_was_edited_is_not_run(
 ) -> None:
     options = {"domain": COUNTER, "authority": HumanInTheLoop(BOSS)}
     async with attacked.opened(**options) as memory:
-        asked = await memory.propose("add", {"by": 12})
+        asked = await memory.worlds.propose("add", {"by": 12})
         (proposal,) = await said(memory, "Proposal")
     async with attacked.opened(**options, actor=BOSS) as boss:
-        await boss.approve(asked.proposal_id, reason="it is due")
-        size = (await boss._ledger.head()).size
+        await boss.inbox.approve(asked.proposal_id, reason="it is due")
+        size = (await inside(boss)._ledger.head()).size
 
     def forged(document: Any) -> None:
         document["proposal"]["intent"]["body"]["input"]["by"] = 99
@@ -219,20 +249,22 @@ async def test_an_approved_proposal_that_was_edited_is_not_run(
     attacked.edit(proposal.seq, forged, is_rehashed=is_rehashed)
 
     async with attacked.opened(**options) as memory:
-        await refused(proposal.seq, memory.run(asked.proposal_id))
-        await refused(proposal.seq, memory.resume())
+        await refused(proposal.seq, memory.worlds.run(asked.proposal_id))
+        await refused(proposal.seq, memory.worlds.resume())
         if not is_rehashed:
             await refused(proposal.seq, memory.why(asked.proposal_id))
-        (broken,) = (await memory._conformance.logged()).standing.values()
+        (broken,) = (await inside(memory)._conformance.logged()).standing.values()
         assert broken.damages == {f"entry/{proposal.seq}"}
-        assert (await memory._ledger.head()).size == size + 1, "the break, once, and nothing else"
+        assert (await inside(memory)._ledger.head()).size == size + 1, (
+            "the break, once, and nothing else"
+        )
 
 
 @pytest.mark.rule("R-3")
 async def test_what_waits_for_a_decision_and_was_edited_is_not_shown(attacked: Attacked) -> None:
     options = {"domain": COUNTER, "authority": HumanInTheLoop(BOSS)}
     async with attacked.opened(**options) as memory:
-        asked = await memory.propose("add", {"by": 12})
+        asked = await memory.worlds.propose("add", {"by": 12})
         (proposal,) = await said(memory, "Proposal")
 
     def forged(document: Any) -> None:
@@ -241,9 +273,9 @@ async def test_what_waits_for_a_decision_and_was_edited_is_not_shown(attacked: A
     attacked.edit(proposal.seq, forged)
 
     async with attacked.opened(**options) as memory:
-        await refused(proposal.seq, memory.inbox())
+        await refused(proposal.seq, memory.inbox.list())
     async with attacked.opened(**options, actor=BOSS) as boss:
-        await refused(proposal.seq, boss.approve(asked.proposal_id, reason="it is due"))
+        await refused(proposal.seq, boss.inbox.approve(asked.proposal_id, reason="it is due"))
 
 
 @pytest.mark.rule("R-3")
@@ -282,7 +314,7 @@ async def test_a_database_opens_whose_policies_and_breaks_are_damaged(attacked: 
     attacked.edit(notice.seq, lambda document: document.update(tokenizer="forged"))
 
     async with attacked.opened() as memory:
-        assert (await memory.status()).breaks
+        assert (await memory.govern.status()).breaks
         assert (await memory.get("one")) is not None
 
 
@@ -298,28 +330,10 @@ async def test_a_recall_seals_no_world(attacked: Attacked) -> None:
 
         told = await counts(memory)
         assert (told["World"], told["Branch"], told["Trace"]) == (0, 0, 1)
-        assert await memory.branches() == []
+        assert await memory.worlds.branches() == []
         assert first.trace.at_world_id == NOTHING
 
         run = await memory.act("add", {"by": 1})
         then = await memory.recall("door", top_k=1)
 
     assert then.trace.at_world_id == run.world
-
-
-@pytest.mark.rule("GOV-FORGET")
-@pytest.mark.parametrize("named", [{"id": "limit"}, {"subject": "kim"}, {"whole_scope": True}])
-async def test_what_lost_its_body_is_never_said_to_be_erased(
-    attacked: Attacked, named: dict[str, Any]
-) -> None:
-    async with attacked.opened() as memory:
-        kept = await memory.remember("the limit is 100 euro", id="limit", subject="kim")
-    with attacked.tables() as tables:
-        (journal,) = tables.rows("journals", scope=memory.scope)
-        tables.remove("bodies", journal=journal["number"], seq=kept.seq)
-
-    async with attacked.opened() as memory:
-        with pytest.raises(EntryDamaged) as caught:
-            await memory.erase(**named, reason="asked for")
-
-    assert caught.value.entry == kept.seq

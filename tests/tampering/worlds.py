@@ -3,7 +3,6 @@
 from contextlib import AsyncExitStack, nullcontext, suppress
 from typing import Any
 
-import memoranda
 from memoranda import Memory, MemoryFilter
 from memoranda.kernel.errors import (
     ApprovalPending,
@@ -15,6 +14,7 @@ from memoranda.recall.provider import MemoryExperience, MemoryQuery
 from memoranda.records.authority import MemoryOperation
 from memoranda.worlds.policies import HumanInTheLoop
 from tests.adversity.chance import Random
+from tests.handles import opened as handle_on
 from tests.intent.counter import COUNTER
 
 WORLDS = "worlds"
@@ -82,19 +82,19 @@ class WorldsAtWork:
             return
         with suppress(WorldErased):
             run = chance.choice(self.runs)
-            await self.acting.branch(f"fork-{chance.randrange(10**9)}", at=run.world)
+            await self.acting.worlds.branch(f"fork-{chance.randrange(10**9)}", at=run.world)
 
     async def ask(self, chance: Random) -> None:
         """A proposal that waits, for a while or for ever."""
-        proposed = await self.asking.propose("add", {"by": 1}, trace="it is due")
+        proposed = await self.asking.worlds.propose("add", {"by": 1}, reason="it is due")
         if chance.random() < 0.3:
             self.waiting.append(proposed.proposal_id)
         elif chance.random() < 0.3:
-            await self.ada.reject(proposed.proposal_id, reason="not now")
+            await self.ada.inbox.reject(proposed.proposal_id, reason="not now")
         else:
-            await self.ada.approve(proposed.proposal_id, reason="fine")
+            await self.ada.inbox.approve(proposed.proposal_id, reason="fine")
             if chance.random() < 0.8:
-                self.runs.append(await self.asking.run(proposed.proposal_id))
+                self.runs.append(await self.asking.worlds.run(proposed.proposal_id))
 
     async def forget(self, chance: Random) -> None:
         """An operation on memory that needs approval, at once or later."""
@@ -107,8 +107,8 @@ class WorldsAtWork:
         with suppress(ApprovalPending):
             await self.asking.forget(id, reason="no longer so")
         if chance.random() < 0.5:
-            waiting = (await self.ada.inbox())[-1]
-            await self.ada.approve(waiting.proposal.proposal_id, reason="fine")
+            waiting = (await self.ada.inbox.list())[-1]
+            await self.ada.inbox.approve(waiting.proposal.proposal_id, reason="fine")
 
     async def erase(self, chance: Random) -> None:
         """A record, an execution or a proposal, with whatever was made from it."""
@@ -123,7 +123,7 @@ class WorldsAtWork:
 
     async def _is_there(self, run: Any) -> bool:
         try:
-            await self.acting.restore(run.execution_key)
+            await self.acting.worlds.restore(run.execution_key)
         except WorldErased:
             return False
         return True
@@ -138,9 +138,7 @@ async def work_in_worlds(
     async with AsyncExitStack() as stack:
 
         async def opened(actor: str, **more: Any) -> Memory[Any]:
-            return await stack.enter_async_context(
-                memoranda.open(url, actor=actor, **given, **more)
-            )
+            return await stack.enter_async_context(handle_on(url, actor=actor, **given, **more))
 
         provider.memory = await opened("agent:acting", provider=provider)
         desk = HumanInTheLoop(["human:ada"])
@@ -149,7 +147,7 @@ async def work_in_worlds(
         await at_work.remember(chance)
         await at_work.act(chance, "add", "main")
         with suppress(StoreUnavailable) if beside_readers else nullcontext():
-            for waiting in (await asking.inbox())[-1:]:  # from an earlier time
+            for waiting in (await asking.inbox.list())[-1:]:  # from an earlier time
                 await asking.erase(waiting.proposal.proposal_id, reason="asked for")
             for _ in range(turns):
                 await _turn(at_work, chance)
@@ -164,7 +162,7 @@ async def work_in_worlds(
             await provider.memory.erase(at_work.records.pop(), reason="asked for")
         for action in ("add", "work", "note", "learn", "add"):
             await at_work.act(chance, action, "main")
-        await asking.propose("add", {"by": 2})
+        await asking.worlds.propose("add", {"by": 2})
         await at_work.act(chance, "add", "main")
 
 

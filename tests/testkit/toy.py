@@ -13,14 +13,17 @@ from memoranda import (
     MemoryRecordInput,
     StoredMemoryRecord,
 )
-from memoranda.identity import canonical_bytes, decode
-from memoranda.kernel.clock import SystemClock
-from memoranda.kernel.errors import RecordExists, RecordNotFound
-from memoranda.kernel.ids import TimeOrderedIds
-from memoranda.kernel.json import check
-from memoranda.records.filter import refuse_unknown_keys, select
-from memoranda.records.patch import merged
+from memoranda.errors import RecordExists, RecordNotFound
+from memoranda.formats import (
+    canonical_bytes,
+    check_json,
+    decode,
+    merged,
+    refuse_unknown_keys,
+    select,
+)
 from memoranda.testkit.records import OpenStore
+from memoranda.types import SystemClock, TimeOrderedIds
 
 Scopes = dict[str, dict[str, StoredMemoryRecord[Any]]]
 
@@ -37,8 +40,8 @@ class ToyStore:
         self.ids = TimeOrderedIds(self.clock)
 
     async def create(self, record: MemoryRecordInput[Any]) -> str:
-        check(record.data, "$.data")
-        check(record.meta, "$.meta")
+        check_json(record.data, "$.data")
+        check_json(record.meta, "$.meta")
         id = self.ids.new_id() if record.id is None else record.id
         if id in self.records:
             raise RecordExists(id)
@@ -53,7 +56,7 @@ class ToyStore:
         return copied(self.records[id]) if id in self.records else None
 
     async def update(self, id: str, patch: Any) -> None:
-        check(patch)
+        check_json(patch)
         if id not in self.records:
             raise RecordNotFound(id)
         before = self.records[id]

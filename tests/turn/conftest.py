@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-import memoranda
 from memoranda import Memory
 from memoranda.testkit.simulators import FrozenClock
+from tests.handles import opened as handle_on
 from tests.postgres.server import PostgresServer
 from tests.postgres_store.roles import Roles, make_roles
 from tests.turn.tables import Tables
@@ -66,7 +66,7 @@ def opens(url: str, clock: FrozenClock) -> Opens:
 
     def opened(**options: Any) -> AbstractAsyncContextManager[Memory[Any]]:
         given = {"scope": scope, "clock": clock, "actor": "agent:worker"}
-        return memoranda.open(url, **{**given, **options})
+        return handle_on(url, **{**given, **options})
 
     return opened
 

@@ -8,6 +8,7 @@ from typing import Any
 from memoranda import Memory
 from memoranda.journeys.turn.scope import Table
 from memoranda.ledger.unit import Committed, Ledger, Unit
+from tests.handles import inside
 
 
 class FaultyTable:
@@ -43,7 +44,8 @@ class FaultyTable:
 
 def with_table(memory: Memory[Any], **faults: Any) -> FaultyTable:
     """Put a faulty table between the turns of a handle and its ledger."""
-    turning = memory._turning
+    turning = inside(memory)._turning
     table = FaultyTable(turning.scope.table, **faults)
-    memory._turning = replace(turning, scope=replace(turning.scope, table=table))
+    parts: Any = inside(memory)._parts
+    parts.turning = replace(turning, scope=replace(turning.scope, table=table))
     return table

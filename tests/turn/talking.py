@@ -13,6 +13,7 @@ from memoranda.plans.items import RetrievedItem
 from memoranda.plans.models import Prompt, Settings
 from memoranda.plans.step import Fails, Limit
 from memoranda.plans.steps.prompt_assemble import PromptAssemblePayload
+from tests.handles import inside
 from tests.plans.documents import plan_document
 
 ANSWER = (
@@ -99,18 +100,18 @@ def prompting(doing: Callable[[Mapping[str, JsonValue]], Any], limit: Limit = "i
 
 async def found(memory: Memory[Any], session_ref: str, query: str) -> list[RetrievedItem]:
     """The items of a session that a text finds."""
-    items = await memory._turning.scope.items(session_ref)
+    items = await inside(memory)._turning.scope.items(session_ref)
     return list(await items.search(query, 100))
 
 
 async def told(memory: Memory[Any], cycle_id: str) -> list[Cycle]:
     """What the journal says of a cycle."""
-    return await cycles(memory._turning.scope.table.ledger, cycle_id)
+    return await cycles(inside(memory)._turning.scope.table.ledger, cycle_id)
 
 
 async def bodies(memory: Memory[Any]) -> list[dict[str, Any]]:
     """The facts of all cycles of the scope."""
-    ledger = memory._turning.scope.table.ledger
+    ledger = inside(memory)._turning.scope.table.ledger
     stored = [entry for name, _ in await ledger.marks(CYCLE) for entry in await ledger.marked(name)]
     stored.sort(key=lambda entry: entry.seq)
     return [decode(entry.body) for entry in stored if entry.body is not None]
@@ -118,11 +119,11 @@ async def bodies(memory: Memory[Any]) -> list[dict[str, Any]]:
 
 async def salt_of(memory: Memory[Any], cycle_id: str) -> bytes:
     """What the digests in the fact of a cycle are salted with."""
-    salt = await memory._turning.scope.table.ledger.origins.salt(cycle_id)
+    salt = await inside(memory)._turning.scope.table.ledger.origins.salt(cycle_id)
     assert salt is not None
     return salt
 
 
 async def size(memory: Memory[Any]) -> int:
     """How many entries the journal has."""
-    return (await memory._turning.scope.table.ledger.head()).size
+    return (await inside(memory)._turning.scope.table.ledger.head()).size

@@ -16,6 +16,7 @@ from memoranda.stores.sqlite.items import insert_item
 from memoranda.stores.sqlite.origins import forget_cycles, keep_origin
 from memoranda.stores.sqlite.schema import migrate
 from memoranda.testkit.items.giving import item
+from tests.handles import inside
 from tests.sessions.cycles import cold, end
 from tests.sessions.cycles import item as new_item
 from tests.turn.tables import Tables
@@ -33,7 +34,7 @@ async def test_cycles_of_several_sessions_go_together_and_all_others_stay(
 ) -> None:
     sessions, before = [], tables.counts()
     for name in ("one", "other"):
-        turns = await memory.turns(talk(), model=Counting(), session=name, record=True)
+        turns = await memory.turns.open(talk(), model=Counting(), session=name, record=True)
         for n in range(6):
             # Each but the third is given what those before it stored.
             said = "Something quite different" if n == 2 else "Was the invoice of Ada paid?"
@@ -56,7 +57,7 @@ async def test_cycles_of_several_sessions_go_together_and_all_others_stay(
 
 
 async def test_an_item_of_another_session_with_the_same_id_stays(memory: Memory[Any]) -> None:
-    ledger, one, other = memory._turning.scope.table.ledger, cold(), cold()
+    ledger, one, other = inside(memory)._turning.scope.table.ledger, cold(), cold()
     id = item_id(7)
     await end(ledger, "c-1", [new_item(one, id)])
     await end(ledger, "c-2", [new_item(other, id)])

@@ -25,6 +25,7 @@ from memoranda.plans.models import Prompt, Settings
 from memoranda.plans.steps.llm_call import LLMCallPayload
 from memoranda.plans.steps.persist_memory import PersistMemory, PersistMemoryPayload
 from memoranda.plans.steps.persist_session import PersistSessionPayload
+from tests.handles import inside
 from tests.turn.conftest import Opens
 from tests.turn.faults import with_table
 from tests.turn.talking import Answering, Replaced, bodies, found, prompting, talk, told
@@ -48,7 +49,7 @@ def broken_disk(_: Unit) -> None:
 @pytest.mark.rule("ING-PERSIST")
 @pytest.mark.rule("ING-NO-FALLBACK")
 async def test_a_cycle_that_fails_stores_nothing_and_is_journaled(memory: Memory[Any]) -> None:
-    turns = await memory.turns(talk(), model=Broken())
+    turns = await memory.turns.open(talk(), model=Broken())
     with pytest.raises(CycleFailed) as caught:
         await turns.take("Was it paid?", cycle_id="c-1")
 
@@ -61,12 +62,12 @@ async def test_a_cycle_that_fails_stores_nothing_and_is_journaled(memory: Memory
     assert cycle.document["outcome"] == "failed"
     assert (cycle.document["step"], cycle.document["error"]) == ("call", "plan.model_failed")
     assert "canary" not in str(cycle.document)
-    assert await memory._turning.scope.table.ledger.beside.session("default") is None
+    assert await inside(memory)._turning.scope.table.ledger.beside.session("default") is None
 
 
 async def test_after_a_failed_cycle_the_next_turn_goes_on(memory: Memory[Any]) -> None:
     model = Broken()
-    turns = await memory.turns(talk(), model=model)
+    turns = await memory.turns.open(talk(), model=model)
     with pytest.raises(CycleFailed):
         await turns.take("Was it paid?", cycle_id="c-1")
     model.is_broken = False
@@ -91,8 +92,8 @@ async def test_a_retrieval_that_fails_is_no_empty_one(memory: Memory[Any]) -> No
         return Damaged()
 
     model = Answering()
-    object.__setattr__(memory._turning.scope, "items", items)
-    turns = await memory.turns(talk(), model=model)
+    object.__setattr__(inside(memory)._turning.scope, "items", items)
+    turns = await memory.turns.open(talk(), model=model)
     with pytest.raises(CycleFailed) as caught:
         await turns.take("Was it paid?", cycle_id="c-1")
 
@@ -104,7 +105,7 @@ async def test_a_retrieval_that_fails_is_no_empty_one(memory: Memory[Any]) -> No
 @pytest.mark.rule("ING-FAILFAST")
 async def test_a_commit_that_fails_stops_the_runtime(memory: Memory[Any]) -> None:
     with_table(memory, before=broken_disk)
-    turns = await memory.turns(talk(), model=Answering())
+    turns = await memory.turns.open(talk(), model=Answering())
     with pytest.raises(WriteFailed):
         await turns.take("Was it paid?")
     with pytest.raises(RuntimeStopped):
@@ -112,7 +113,7 @@ async def test_a_commit_that_fails_stops_the_runtime(memory: Memory[Any]) -> Non
 
     assert turns.is_stopped
     assert await bodies(memory) == []
-    assert await memory._turning.scope.table.ledger.beside.session("default") is None
+    assert await inside(memory)._turning.scope.table.ledger.beside.session("default") is None
 
 
 @pytest.mark.rule("ING-FAILFAST")
@@ -120,7 +121,7 @@ async def test_a_failed_cycle_that_can_not_be_journaled_stops_the_runtime(
     memory: Memory[Any],
 ) -> None:
     with_table(memory, before=broken_disk)
-    turns = await memory.turns(talk(), model=Broken())
+    turns = await memory.turns.open(talk(), model=Broken())
     with pytest.raises(WriteFailed):
         await turns.take("Was it paid?")
 
@@ -136,7 +137,7 @@ async def test_a_step_that_persists_and_fails_stops_the_runtime(memory: Memory[A
         "PersistMemory", "Persist", PersistMemory.takes, ("id",), failing,  # type: ignore[arg-type]
         PersistMemoryPayload, fails="fast",
     )  # fmt: skip
-    turns = await memory.turns(talk(), model=Answering(), steps=[broken])
+    turns = await memory.turns.open(talk(), model=Answering(), steps=[broken])
     with pytest.raises(WriteFailed):
         await turns.take("Was it paid?", cycle_id="c-1")
     with pytest.raises(RuntimeStopped):
@@ -152,7 +153,7 @@ async def test_a_cycle_that_staged_no_session_does_not_land(memory: Memory[Any])
         "PersistSession", "Persist", {"sessionRef": ("$turn",), "repo?": ("RepoScan",)},
         ("status",), lambda _: {"status": "staged"}, PersistSessionPayload, fails="fast",
     )  # fmt: skip
-    turns = await memory.turns(talk(), model=Answering(), steps=[lying])
+    turns = await memory.turns.open(talk(), model=Answering(), steps=[lying])
     with pytest.raises(WriteFailed) as caught:
         await turns.take("Was the invoice paid?")
 
@@ -177,7 +178,7 @@ async def test_a_step_that_takes_too_long_fails_the_cycle_and_reaches_nobody_lat
     plan = talk(timeouts={"llmMs": 50})
     model = Answering()
     waiting = prompting(lambda _: stubborn(), "llmMs")  # alone: no other step is to be timed
-    turns = await memory.turns(plan, model=model, steps=[waiting])
+    turns = await memory.turns.open(plan, model=model, steps=[waiting])
     with pytest.raises(CycleFailed) as caught:
         await turns.take("Was it paid?")
     freed.set()
@@ -197,7 +198,7 @@ async def test_a_turn_that_is_cancelled_leaves_only_the_fact_of_it(memory: Memor
             await asyncio.Event().wait()
             return await super().complete(prompt, settings)
 
-    turns = await memory.turns(talk(), model=Slow())
+    turns = await memory.turns.open(talk(), model=Slow())
     turn = asyncio.ensure_future(turns.take("Was it paid?", cycle_id="c-1"))
     await asked.wait()
     turn.cancel()
@@ -206,7 +207,7 @@ async def test_a_turn_that_is_cancelled_leaves_only_the_fact_of_it(memory: Memor
 
     assert not turns.is_stopped
     assert [one.outcome for one in await told(memory, "c-1")] == ["cancelled"]
-    assert await memory._turning.scope.table.ledger.beside.session("default") is None
+    assert await inside(memory)._turning.scope.table.ledger.beside.session("default") is None
 
 
 @pytest.mark.rule("ING-PERSIST")
@@ -217,7 +218,7 @@ async def test_a_turn_that_is_cancelled_while_it_lands_has_landed(memory: Memory
         cycle.cancel()
 
     with_table(memory, before=cancel)
-    turns = await memory.turns(talk(), model=Answering())
+    turns = await memory.turns.open(talk(), model=Answering())
     cycle = asyncio.ensure_future(turns.take("Was the invoice paid?", cycle_id="c-1"))
     with pytest.raises(asyncio.CancelledError):
         await cycle
@@ -245,7 +246,7 @@ async def test_a_second_cancellation_does_not_run_ahead_of_the_landing(
         return await commit(unit)
 
     object.__setattr__(table, "commit", slowly)
-    turns = await memory.turns(talk(), model=Answering())
+    turns = await memory.turns.open(talk(), model=Answering())
     cycle = asyncio.ensure_future(turns.take("Was the invoice paid?", cycle_id="c-1"))
     await lands.wait()
     for _ in range(3):
@@ -267,7 +268,7 @@ async def test_words_of_a_step_that_stops_everything_are_not_journaled(
     def fail(_: Mapping[str, Any]) -> None:
         raise WriteFailed("secret canary", "secret canary")
 
-    turns = await memory.turns(talk(), model=Answering(), steps=[prompting(fail)])
+    turns = await memory.turns.open(talk(), model=Answering(), steps=[prompting(fail)])
     with pytest.raises(WriteFailed):
         await turns.take("Was it paid?", cycle_id="c-1")
 
@@ -289,7 +290,7 @@ async def test_a_step_that_persists_can_not_say_that_its_failure_ends_only_the_c
         PersistSessionPayload,
         fails="cycle",
     )
-    turns = await memory.turns(talk(), model=Answering(), steps=[own])
+    turns = await memory.turns.open(talk(), model=Answering(), steps=[own])
 
     with pytest.raises(InvalidPlan):
         await turns.take("Was it paid?")
@@ -306,7 +307,7 @@ async def test_an_answer_that_is_no_text_is_none(memory: Memory[Any]) -> None:
         limit="llmMs",
     )
     plan = talk(without="scan summarize keep")
-    turns = await memory.turns(plan, model=Answering(), steps=[own])
+    turns = await memory.turns.open(plan, model=Answering(), steps=[own])
 
     with pytest.raises(CycleFailed) as caught:
         await turns.take("Was it paid?")
@@ -316,7 +317,7 @@ async def test_an_answer_that_is_no_text_is_none(memory: Memory[Any]) -> None:
 
 @pytest.mark.parametrize("text", [None, 1, b"x", ["x"]])
 async def test_what_is_said_is_a_text(memory: Memory[Any], text: Any) -> None:
-    turns = await memory.turns(talk(), model=Answering())
+    turns = await memory.turns.open(talk(), model=Answering())
 
     with pytest.raises(InvalidRecord):
         await turns.take(text)
@@ -326,8 +327,8 @@ async def test_two_runtimes_that_begin_one_session_at_once_do_not_lose_a_turn(
     opens: Opens,
 ) -> None:
     async with opens() as memory, opens() as other:
-        one = await memory.turns(talk(), model=Answering(), session="s")
-        two = await other.turns(talk(), model=Answering(), session="s")
+        one = await memory.turns.open(talk(), model=Answering(), session="s")
+        two = await other.turns.open(talk(), model=Answering(), session="s")
         await one.take("Was the invoice paid?")
         with pytest.raises(WriteFailed):
             await two.take("Was the invoice paid?")
@@ -338,13 +339,13 @@ async def test_two_runtimes_that_begin_one_session_at_once_do_not_lose_a_turn(
 
 @pytest.mark.rule("ING-HASH")
 async def test_a_session_of_another_plan_is_not_gone_on_with(memory: Memory[Any]) -> None:
-    turns = await memory.turns(talk(), model=Answering())
+    turns = await memory.turns.open(talk(), model=Answering())
     await turns.take("Was the invoice paid?")
 
     with pytest.raises(SessionMismatch) as caught:
-        await memory.turns(talk(top_k=4), model=Answering())
+        await memory.turns.open(talk(top_k=4), model=Answering())
     assert caught.value.differs == ("metadata.topK",)
-    fresh = await memory.turns(talk(top_k=4), model=Answering(), fresh=True)
+    fresh = await memory.turns.open(talk(top_k=4), model=Answering(), fresh=True)
     await fresh.take("Was the invoice paid?")
 
     assert fresh.session is not None
@@ -357,14 +358,14 @@ async def test_a_session_of_another_plan_is_not_gone_on_with(memory: Memory[Any]
 async def test_a_mismatch_names_what_differs_as_long_as_the_first_turn_is_there(
     memory: Memory[Any],
 ) -> None:
-    turns = await memory.turns(talk(), model=Answering("Ok."))
+    turns = await memory.turns.open(talk(), model=Answering("Ok."))
     await turns.take("Was the invoice paid?", cycle_id="c-1")
     await turns.take("Was the invoice paid?", cycle_id="c-2")
     other = talk(without="scan summarize keep", mode="other", budgets={"promptTokens": 9_000})
 
     async def differs() -> tuple[str, ...]:
         with pytest.raises(SessionMismatch) as caught:
-            await memory.turns(other, model=Answering())
+            await memory.turns.open(other, model=Answering())
         assert all(name in str(caught.value) for name in caught.value.differs)
         return caught.value.differs
 
@@ -385,7 +386,7 @@ async def test_a_model_that_hangs_is_given_up_without_a_limit_in_the_plan(
             await asyncio.Event().wait()
             return await super().complete(prompt, settings)
 
-    turns = await memory.turns(talk(), model=Hanging())
+    turns = await memory.turns.open(talk(), model=Hanging())
     with pytest.raises(CycleFailed) as caught:
         await turns.take("Was the invoice paid?")
 

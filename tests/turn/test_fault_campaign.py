@@ -18,7 +18,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import memoranda
 from memoranda import Memory
 from memoranda.journeys.records.foreign import TookTooLong
 from memoranda.journeys.turn import turns as turning
@@ -33,6 +32,7 @@ from memoranda.plans.engine import Output
 from memoranda.plans.step import StepType
 from memoranda.plans.summary import Limits, Summary
 from memoranda.testkit.simulators import FrozenClock
+from tests.handles import inside, opened
 from tests.turn.faults import FaultyTable
 from tests.turn.talking import Answering, talk, told
 
@@ -161,8 +161,8 @@ class Campaign:
     names: int = 0
 
     async def state(self, name: str, session_ref: str, cycle_id: str) -> State:
-        rows = self.memory._turning.scope.table.ledger.beside
-        items = await self.memory._turning.scope.items(session_ref)
+        rows = inside(self.memory)._turning.scope.table.ledger.beside
+        items = await inside(self.memory)._turning.scope.items(session_ref)
         found = await items.search(TEXT, 1_000)
         facts = await told(self.memory, cycle_id)
         return State(
@@ -175,14 +175,14 @@ class Campaign:
     async def turns(self, plan: Drawn, name: str, *, is_faulty: bool) -> Turns:
         """A runtime, with the fault in it or without."""
         document = plan.document(self.folder)
-        kept = self.memory._turning
+        kept = inside(self.memory)._turning
         self.monkeypatch.setattr(turning, "composed", composed)
         self.monkeypatch.setattr(turning, "within_limit", within_limit)
         if is_faulty:
             steps = document["steps"]
             self._break(steps[plan.step % len(steps)]["type"], plan.kind)
         try:
-            return await self.memory.turns(
+            return await self.memory.turns.open(
                 document,
                 model=Answering("It was paid."),
                 session=name,
@@ -190,7 +190,8 @@ class Campaign:
                 summariser=Terse(),
             )
         finally:
-            self.memory._turning = kept
+            parts: Any = inside(self.memory)._parts
+            parts.turning = kept
 
     def _break(self, step: str, kind: Kind) -> None:
         hanging = asyncio.Event()
@@ -216,11 +217,12 @@ class Campaign:
         self.monkeypatch.setattr(turning, "composed", faulty)
         if kind == "limit":
             self.monkeypatch.setattr(turning, "within_limit", until_it_hangs)
-        scope = self.memory._turning.scope
+        scope = inside(self.memory)._turning.scope
         if kind.startswith("commit"):
             table = _Breaking(scope.table, kind)
             broken = replace(scope, table=table)
-            self.memory._turning = replace(self.memory._turning, scope=broken)
+            parts: Any = inside(self.memory)._parts
+            parts.turning = replace(parts.turning, scope=broken)
 
 
 class _Breaking(FaultyTable):
@@ -265,7 +267,7 @@ def campaign(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     (folder / "a.txt").write_text("a")
     clock = FrozenClock(1_763_000_000_000)
     with asyncio.Runner() as runner:
-        opening = memoranda.open(url, scope="campaign", clock=clock, actor="agent:worker")
+        opening = opened(url, scope="campaign", clock=clock, actor="agent:worker")
         memory = runner.run(opening.__aenter__())
         try:
             yield Campaign(runner, memory, clock, monkeypatch, folder)

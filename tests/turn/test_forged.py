@@ -54,7 +54,7 @@ async def test_a_damaged_retrieval_fails_the_cycle(
     memory: Memory[Any], tables: Tables, deed: Deed
 ) -> None:
     model = Answering()
-    turns = await memory.turns(talk(), model=model)
+    turns = await memory.turns.open(talk(), model=model)
     await turns.take("Was the invoice of Ada paid?")
     assert turns.session is not None
     deed(tables, turns.session.session_id)
@@ -74,7 +74,7 @@ async def test_a_session_that_has_the_id_of_another_is_named_and_not_gone_on_wit
 ) -> None:
     sessions = {}
     for name in ("alice", "bob"):
-        turns = await memory.turns(talk(), model=Answering(), session=name)
+        turns = await memory.turns.open(talk(), model=Answering(), session=name)
         await turns.take("Was the invoice paid?")
         assert turns.session is not None
         sessions[name] = turns.session.session_id
@@ -90,12 +90,12 @@ async def test_a_session_that_has_the_id_of_another_is_named_and_not_gone_on_wit
     )
 
     with pytest.raises(SessionDamaged):
-        await memory.turns(talk(), model=Answering(), session="bob")
+        await memory.turns.open(talk(), model=Answering(), session="bob")
     (damage,) = (await memory.verify()).report.damages.found
 
     assert damage.check == "session"
     assert "'bob'" in damage.why
-    assert (await memory.turns(talk(), model=Answering(), session="alice")).session is not None
+    assert (await memory.turns.open(talk(), model=Answering(), session="alice")).session is not None
 
 
 @pytest.mark.rule("ING-SESSION")
@@ -103,26 +103,26 @@ async def test_a_session_that_has_the_id_of_another_is_named_and_not_gone_on_wit
 async def test_a_session_that_is_said_to_be_of_another_cycle_is_named(
     memory: Memory[Any], tables: Tables, cycle: str
 ) -> None:
-    turns = await memory.turns(talk(), model=Answering(), session="one")
+    turns = await memory.turns.open(talk(), model=Answering(), session="one")
     await turns.take("Was the invoice paid?", cycle_id="c-1")
-    other = await memory.turns(talk(), model=Answering(), session="two")
+    other = await memory.turns.open(talk(), model=Answering(), session="two")
     await other.take("Was the invoice paid?", cycle_id="c-2")
     assert turns.session is not None
     where = "UPDATE {sessions} SET cycle = ? WHERE session_id = ?"
     tables.run(where, cycle, turns.session.session_id)
 
     with pytest.raises(SessionDamaged):
-        await memory.turns(talk(), model=Answering(), session="one")
+        await memory.turns.open(talk(), model=Answering(), session="one")
 
     assert set((await memory.verify()).report.damages.counts) == {"session"}
 
 
 async def test_a_session_whose_cycle_was_erased_goes_on(memory: Memory[Any]) -> None:
-    turns = await memory.turns(talk(), model=Answering())
+    turns = await memory.turns.open(talk(), model=Answering())
     await turns.take("Was the invoice paid?", cycle_id="c-1")
     await memory.erase("c-1", reason="asked for")
 
-    again = await memory.turns(talk(), model=Answering())
+    again = await memory.turns.open(talk(), model=Answering())
     await again.take("And now?")
 
     assert (await memory.verify()).is_sound
@@ -133,7 +133,7 @@ async def test_a_session_whose_cycle_was_erased_goes_on(memory: Memory[Any]) -> 
 async def test_a_recording_that_is_not_what_its_cycle_left_is_named_and_not_used(
     memory: Memory[Any], tables: Tables, way: str
 ) -> None:
-    turns = await memory.turns(talk(), model=Answering(), record=True)
+    turns = await memory.turns.open(talk(), model=Answering(), record=True)
     cycle = f"recorded in {memory.scope}"
     await turns.take("Was the invoice paid?", cycle_id=cycle)
     if way == "edited":
@@ -143,7 +143,7 @@ async def test_a_recording_that_is_not_what_its_cycle_left_is_named_and_not_used
     else:
         tables.run("DELETE FROM {recordings} WHERE cycle = ?", cycle)
 
-    replay = await memory.replay_turn(cycle)
+    replay = await memory.turns.replay(cycle)
     with pytest.raises(EntryDamaged) as caught:
         await turns.take("Was the invoice paid?", cycle_id=cycle)
     (damage,) = (await memory.verify()).report.damages.found

@@ -29,13 +29,13 @@ class Named(Answering):
 
 
 async def take(memory: Memory[Any], model: Named, **options: Any) -> None:
-    turns = await memory.turns(talk(), model=model, fresh=True, **options)
+    turns = await memory.turns.open(talk(), model=model, fresh=True, **options)
     await turns.take("what of the invoice?")
     await turns.take("and the reminder?")
 
 
 async def roles(memory: Memory[Any]) -> Any:
-    return (await memory.status()).policies["models"].rules["roles"]
+    return (await memory.govern.status()).policies["models"].rules["roles"]
 
 
 async def test_the_first_model_of_turns_is_declared_and_another_is_a_break(
@@ -43,22 +43,22 @@ async def test_the_first_model_of_turns_is_declared_and_another_is_a_break(
 ) -> None:
     await take(memory, Named("large/1"))
     assert await roles(memory) == {"chat": ["large/1"]}
-    assert (await memory.status()).breaks == {}
+    assert (await memory.govern.status()).breaks == {}
 
     await take(memory, Named("large/2"))
     await take(memory, Named("large/2"))
 
-    (why,) = (await memory.status()).breaks.values()
+    (why,) = (await memory.govern.status()).breaks.values()
     assert "large/2" in why
     with pytest.raises(ConformanceBroken):
         await memory.list(factual=True)
     async with opens(actor="human:auditor") as auditor:
         report = await auditor.verify()
-        await auditor.record_audit("audit/1", report=report, reason="compared the answers")
+        await auditor.govern.record_audit("audit/1", report=report, reason="compared the answers")
     await take(memory, Named("large/2"))
-    assert (await memory.status()).breaks == {}
+    assert (await memory.govern.status()).breaks == {}
     await take(memory, Named("large/1"))
-    assert len((await memory.status()).breaks) == 1, "a change back is a change"
+    assert len((await memory.govern.status()).breaks) == 1, "a change back is a change"
 
 
 async def test_a_summariser_that_asks_a_model_has_a_role_of_its_own(memory: Memory[Any]) -> None:
@@ -72,7 +72,7 @@ async def test_a_summariser_that_asks_a_model_has_a_role_of_its_own(memory: Memo
 
 
 async def test_an_item_that_is_damaged_is_a_break(memory: Memory[Any], tables: Tables) -> None:
-    turns = await memory.turns(talk(), model=Named("large/1"))
+    turns = await memory.turns.open(talk(), model=Named("large/1"))
     await turns.take("what of the invoice?")
     assert turns.session is not None
     tables.run("DELETE FROM {memories} WHERE session = ?", turns.session.session_id)
@@ -81,5 +81,5 @@ async def test_an_item_that_is_damaged_is_a_break(memory: Memory[Any], tables: T
         with pytest.raises(CycleFailed):
             await turns.take("the invoice of Ada Lovelace?")
 
-    (why,) = (await memory.status()).breaks.values()
+    (why,) = (await memory.govern.status()).breaks.values()
     assert "item" in why

@@ -21,7 +21,7 @@ def profile(**others: Any) -> Profile:
 
 async def test_the_first_text_chooses_the_mode_for_good(opens: Opens) -> None:
     async with opens() as memory:
-        turns = await memory.turns(profile(), model=Answering())
+        turns = await memory.turns.open(profile(), model=Answering())
         assert turns.planned is None
         await turns.take("recall the invoice")
         assert turns.planned is not None
@@ -29,7 +29,7 @@ async def test_the_first_text_chooses_the_mode_for_good(opens: Opens) -> None:
         await turns.take("hello")
         assert turns.planned.plan.metadata.mode == "deep"
     async with opens() as memory:
-        turns = await memory.turns(profile(), model=Answering())
+        turns = await memory.turns.open(profile(), model=Answering())
         assert turns.planned is not None
         assert turns.planned.plan.metadata.mode == "deep"
         await turns.take("hello")
@@ -39,16 +39,16 @@ async def test_the_first_text_chooses_the_mode_for_good(opens: Opens) -> None:
 async def test_a_profile_that_changed_does_not_go_on_with_the_session(
     memory: Memory[Any],
 ) -> None:
-    turns = await memory.turns(profile(), model=Answering())
+    turns = await memory.turns.open(profile(), model=Answering())
     await turns.take("recall the invoice")
 
     with pytest.raises(SessionMismatch):
-        await memory.turns(profile(bundles=[]), model=Answering())
+        await memory.turns.open(profile(bundles=[]), model=Answering())
 
 
 async def test_who_was_second_to_begin_goes_on_in_the_mode_of_the_first(opens: Opens) -> None:
     async with opens() as memory, opens() as another:
-        first = await memory.turns(profile(), model=Answering())
+        first = await memory.turns.open(profile(), model=Answering())
 
         class Overtaken(Answering):
             async def complete(self, prompt: Prompt, settings: Settings) -> str:
@@ -56,7 +56,7 @@ async def test_who_was_second_to_begin_goes_on_in_the_mode_of_the_first(opens: O
                     await first.take("recall the invoice", cycle_id="c-1")
                 return await super().complete(prompt, settings)
 
-        second = await another.turns(profile(), model=Overtaken())
+        second = await another.turns.open(profile(), model=Overtaken())
         with pytest.raises(IdempotencyConflict):
             await second.take("hello", cycle_id="c-1")
 
@@ -70,4 +70,4 @@ async def test_a_mode_that_can_not_be_run_is_refused_before_any_turn(
     memory: Memory[Any],
 ) -> None:
     with pytest.raises(InvalidPlan):
-        await memory.turns(profile(modes=[short("default"), whole("deep")]), model=Answering())
+        await memory.turns.open(profile(modes=[short("default"), whole("deep")]), model=Answering())

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-import memoranda
 from bench.plans import commits
 from memoranda.testkit.simulators import FrozenClock
+from tests.handles import opened
 from tests.turn.talking import Answering, talk
 
 
@@ -16,9 +16,9 @@ from tests.turn.talking import Answering, talk
 @pytest.mark.parametrize("is_recording", [False, True])
 async def test_a_turn_is_one_durable_commit(tmp_path: Path, is_recording: bool) -> None:
     database = tmp_path / "memory.db"
-    async with memoranda.open(f"sqlite:///{database}", clock=FrozenClock()) as memory:
+    async with opened(f"sqlite:///{database}", clock=FrozenClock()) as memory:
         await memory.remember("the journal has begun")
-        turns = await memory.turns(talk(), model=Answering(), record=is_recording)
+        turns = await memory.turns.open(talk(), model=Answering(), record=is_recording)
         counts = [commits(database)]
         for number in range(5):
             await turns.take(f"Was invoice {number} paid?")

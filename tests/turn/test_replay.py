@@ -24,7 +24,7 @@ from tests.turn.talking import Answering, found, prompting, size, talk, told
 async def recorded_turn(memory: Memory[Any], **options: Any) -> str:
     """A turn with something to retrieve, recorded; returns what was asked."""
     model = options.pop("model", None) or Answering()
-    turns = await memory.turns(talk(), model=model, record=True, **options)
+    turns = await memory.turns.open(talk(), model=model, record=True, **options)
     await turns.take("Was the invoice of Ada paid?")
     await turns.take("What about the invoice, then?", cycle_id="c-2")
     return str(model.asked[-1].user)
@@ -37,7 +37,7 @@ async def test_a_replay_has_the_same_prompt_and_the_same_items(
     before = await size(memory)
     clock.advance(1_000_000)
 
-    replay = await memory.replay_turn("c-2")
+    replay = await memory.turns.replay("c-2")
 
     assert replay.difference is None
     assert replay.is_same
@@ -55,7 +55,7 @@ async def test_a_cycle_has_one_time_and_its_replay_has_it_too(opens: Opens) -> N
             return self.at
 
     async with opens(clock=Ticking(1_763_000_000_000)) as memory:
-        turns = await memory.turns(talk(), model=Answering(), record=True)
+        turns = await memory.turns.open(talk(), model=Answering(), record=True)
         await turns.take("Was the invoice of Ada paid?", cycle_id="c-1")
 
         session = turns.session
@@ -64,7 +64,7 @@ async def test_a_cycle_has_one_time_and_its_replay_has_it_too(opens: Opens) -> N
         (item,) = await found(memory, session.session_id, "invoice")
         (cycle,) = await told(memory, "c-1")
         assert item.timestamp == session.stored.updated_at == format_time(cycle.at)
-        assert (await memory.replay_turn("c-1")).is_same
+        assert (await memory.turns.replay("c-1")).is_same
 
 
 async def test_a_model_that_summarises_is_answered_from_the_recording(
@@ -78,8 +78,8 @@ async def test_a_model_that_summarises_is_answered_from_the_recording(
 
     await recorded_turn(memory, model=Both(), summariser=ModelSummariser)
 
-    assert (await memory.replay_turn("c-2", summariser=ModelSummariser)).is_same
-    other = await memory.replay_turn("c-2")
+    assert (await memory.turns.replay("c-2", summariser=ModelSummariser)).is_same
+    other = await memory.turns.replay("c-2")
     assert other.difference is not None
     assert other.difference.where == "summarize"
 
@@ -92,18 +92,18 @@ async def test_a_folder_that_changed_since_does_not_matter(
     (folder / "a.txt").write_text("a")
     plan = talk(without="")
     plan["steps"][0]["payload"] = {"path": str(folder)}
-    turns = await memory.turns(plan, model=Answering(), record=True)
+    turns = await memory.turns.open(plan, model=Answering(), record=True)
     await turns.take("What is new?", cycle_id="c-1")
     (folder / "a.txt").write_text("b")
 
-    assert (await memory.replay_turn("c-1")).is_same
+    assert (await memory.turns.replay("c-1")).is_same
 
 
 async def test_the_first_step_that_gives_something_else_is_named(memory: Memory[Any]) -> None:
     await recorded_turn(memory)
     shouting = prompting(lambda inputs: {"prompt": {"user": str(inputs["text"]).upper()}})
 
-    replay = await memory.replay_turn("c-2", steps=[shouting])
+    replay = await memory.turns.replay("c-2", steps=[shouting])
 
     assert replay.difference is not None
     assert replay.difference.where == "assemble"
@@ -117,7 +117,7 @@ async def test_another_summariser_is_found_at_the_summary(memory: Memory[Any]) -
             return Summary("Terse", ("terse",))
 
     await recorded_turn(memory)
-    replay = await memory.replay_turn("c-2", summariser=Terse())
+    replay = await memory.turns.replay("c-2", summariser=Terse())
 
     assert replay.difference is not None
     assert replay.difference.where == "summarize"
@@ -216,31 +216,32 @@ async def test_a_recording_that_was_changed_is_not_believed(
     assert isinstance(table, FaultyTable)
     await recorded_turn(memory)
 
-    replay = await memory.replay_turn("c-2")
+    replay = await memory.turns.replay("c-2")
 
     assert replay.difference is not None
     assert replay.difference.where == where
+    assert len((await memory.govern.status()).breaks) == 1  # GOV-BREAK: a read found damage
 
 
 @pytest.mark.rule("ING-RAW")
 async def test_a_cycle_that_was_not_recorded_says_so(memory: Memory[Any]) -> None:
-    turns = await memory.turns(talk(), model=Answering())
+    turns = await memory.turns.open(talk(), model=Answering())
     await turns.take("Was the invoice paid?", cycle_id="c-1")
 
     with pytest.raises(NotRecorded):
-        await memory.replay_turn("c-1")
+        await memory.turns.replay("c-1")
 
 
 async def test_a_cycle_that_failed_left_nothing_to_replay(memory: Memory[Any]) -> None:
-    turns = await memory.turns(talk(), model=Answering(" "), record=True)
+    turns = await memory.turns.open(talk(), model=Answering(" "), record=True)
     with pytest.raises(CycleFailed):
         await turns.take("Was the invoice paid?", cycle_id="c-1")
 
     with pytest.raises(NotRecorded):
-        await memory.replay_turn("c-1")
+        await memory.turns.replay("c-1")
 
 
 @pytest.mark.parametrize("cycle_id", ["nowhere", "a\0b"])
 async def test_a_cycle_that_never_was_is_not_found(memory: Memory[Any], cycle_id: str) -> None:
     with pytest.raises(WorldNotFound):
-        await memory.replay_turn(cycle_id)
+        await memory.turns.replay(cycle_id)

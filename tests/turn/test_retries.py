@@ -18,7 +18,7 @@ def lost_answer(_: Unit) -> None:
 
 async def test_a_cycle_that_landed_is_not_run_again(memory: Memory[Any]) -> None:
     model = Answering()
-    turns = await memory.turns(talk(), model=model)
+    turns = await memory.turns.open(talk(), model=model)
     first = await turns.take("Was the invoice paid?", cycle_id="c-1")
     again = await turns.take("Was the invoice paid?", cycle_id="c-1")
 
@@ -30,7 +30,7 @@ async def test_a_cycle_that_landed_is_not_run_again(memory: Memory[Any]) -> None
 
 
 async def test_a_cycle_that_was_recorded_is_told_again(memory: Memory[Any]) -> None:
-    turns = await memory.turns(talk(), model=Answering(), record=True)
+    turns = await memory.turns.open(talk(), model=Answering(), record=True)
     first = await turns.take("Was the invoice paid?", cycle_id="c-1")
     again = await turns.take("Was the invoice paid?", cycle_id="c-1")
 
@@ -42,11 +42,11 @@ async def test_a_cycle_that_was_recorded_is_told_again(memory: Memory[Any]) -> N
 async def test_a_retry_after_an_unknown_outcome_lands_once(opens: Opens) -> None:
     async with opens() as memory:
         with_table(memory, after=lost_answer)
-        turns = await memory.turns(talk(), model=Answering())
+        turns = await memory.turns.open(talk(), model=Answering())
         with pytest.raises(WriteFailed):
             await turns.take("Was the invoice paid?", cycle_id="c-1")
     async with opens() as memory:
-        turns = await memory.turns(talk(), model=Answering())
+        turns = await memory.turns.open(talk(), model=Answering())
         again = await turns.take("Was the invoice paid?", cycle_id="c-1")
 
         assert again.retried
@@ -58,9 +58,9 @@ async def test_a_retry_after_an_unknown_outcome_lands_once(opens: Opens) -> None
 @pytest.mark.rule("ING-PERSIST")
 async def test_of_two_that_try_the_same_cycle_at_once_one_lands(opens: Opens) -> None:
     async with opens() as memory, opens() as other:
-        one = await memory.turns(talk(), model=Answering())
+        one = await memory.turns.open(talk(), model=Answering())
         await one.take("hello there")
-        two = await other.turns(talk(), model=Answering())
+        two = await other.turns.open(talk(), model=Answering())
 
         async def first() -> None:
             await one.take("Was the invoice paid?", cycle_id="c-1")
@@ -70,7 +70,7 @@ async def test_of_two_that_try_the_same_cycle_at_once_one_lands(opens: Opens) ->
                 await first()  # lands while the second one is between its steps
                 return await super().complete(*args)
 
-        two = await other.turns(talk(), model=Late())
+        two = await other.turns.open(talk(), model=Late())
         again = await two.take("Was the invoice paid?", cycle_id="c-1")
 
         assert again.retried
@@ -82,14 +82,14 @@ async def test_of_two_that_begin_a_session_with_the_same_cycle_one_lands_and_bot
     opens: Opens,
 ) -> None:
     async with opens() as memory, opens() as other:
-        one = await memory.turns(talk(), model=Answering())
+        one = await memory.turns.open(talk(), model=Answering())
 
         class Late(Answering):
             async def complete(self, *args: Any) -> str:
                 await one.take("Was the invoice paid?", cycle_id="c-1")
                 return await super().complete(*args)
 
-        two = await other.turns(talk(), model=Late())
+        two = await other.turns.open(talk(), model=Late())
         again = await two.take("Was the invoice paid?", cycle_id="c-1")
 
         assert again.retried
@@ -98,11 +98,11 @@ async def test_of_two_that_begin_a_session_with_the_same_cycle_one_lands_and_bot
 
 
 async def test_the_same_id_for_something_else_is_refused(memory: Memory[Any]) -> None:
-    turns = await memory.turns(talk(), model=Answering())
+    turns = await memory.turns.open(talk(), model=Answering())
     await turns.take("Was the invoice paid?", cycle_id="c-1")
     with pytest.raises(IdempotencyConflict):
         await turns.take("Was the order paid?", cycle_id="c-1")
-    other = await memory.turns(talk(), model=Answering(), session="other")
+    other = await memory.turns.open(talk(), model=Answering(), session="other")
     with pytest.raises(IdempotencyConflict):
         await other.take("Was the invoice paid?", cycle_id="c-1")
 

@@ -8,6 +8,7 @@ from memoranda import Memory
 from memoranda.identity import freeze
 from memoranda.journeys.audit.export import export
 from memoranda.kernel.errors import WriteFailed
+from tests.handles import inside
 from tests.turn.tables import Tables
 from tests.turn.talking import Answering, salt_of, talk, told
 
@@ -23,9 +24,9 @@ def digests_in(document: dict[str, Any]) -> set[str]:
 async def test_no_digest_in_an_export_is_that_of_a_text_that_can_be_guessed(
     memory: Memory[Any],
 ) -> None:
-    turns = await memory.turns(talk(), model=Answering())
+    turns = await memory.turns.open(talk(), model=Answering())
     turn = await turns.take(SAID, cycle_id="c-1")
-    ledger = memory._turning.scope.table.ledger
+    ledger = inside(memory)._turning.scope.table.ledger
 
     exported = b"".join([line async for line in export(ledger, memory.scope)])
 
@@ -39,7 +40,7 @@ async def test_no_digest_in_an_export_is_that_of_a_text_that_can_be_guessed(
 
 
 async def test_two_cycles_that_are_the_same_share_no_digest(memory: Memory[Any]) -> None:
-    turns = await memory.turns(talk(top_k=0), model=Answering())
+    turns = await memory.turns.open(talk(top_k=0), model=Answering())
     await turns.take(SAID, cycle_id="c-1")
     await turns.take(SAID, cycle_id="c-2")
     (one,), (other,) = await told(memory, "c-1"), await told(memory, "c-2")
@@ -50,12 +51,12 @@ async def test_two_cycles_that_are_the_same_share_no_digest(memory: Memory[Any])
 async def test_without_its_salt_a_cycle_is_not_compared(
     memory: Memory[Any], tables: Tables
 ) -> None:
-    turns = await memory.turns(talk(), model=Answering(), record=True)
+    turns = await memory.turns.open(talk(), model=Answering(), record=True)
     cycle = f"of {memory.scope}"
     await turns.take(SAID, cycle_id=cycle)
     tables.run("DELETE FROM {cycle_salts} WHERE cycle = ?", cycle)
 
-    replay = await memory.replay_turn(cycle)
+    replay = await memory.turns.replay(cycle)
     assert replay.difference is not None
     assert replay.difference.where == "the salt"
     with pytest.raises(WriteFailed):

@@ -16,6 +16,7 @@ from memoranda.plans.items import MemoryItem, item_digest
 from memoranda.plans.policy import policy_ref
 from memoranda.plans.steps.summarize_memory import SummarizeMemoryPayload
 from memoranda.plans.summary import Limits, Summary
+from tests.handles import inside
 from tests.turn.conftest import Opens
 from tests.turn.talking import (
     ANSWER,
@@ -35,7 +36,7 @@ async def test_a_turn_answers_and_leaves_an_item_a_session_and_a_fact(
     memory: Memory[Any],
 ) -> None:
     await memory.remember("the journal has begun")
-    turns = await memory.turns(talk(), model=Answering())
+    turns = await memory.turns.open(talk(), model=Answering())
     before = await size(memory)
 
     turn = await turns.take("Was the invoice of Ada paid?")
@@ -56,7 +57,7 @@ async def test_a_turn_answers_and_leaves_an_item_a_session_and_a_fact(
 
 async def test_what_was_said_before_reaches_the_prompt(memory: Memory[Any]) -> None:
     model = Answering()
-    turns = await memory.turns(talk(), model=model)
+    turns = await memory.turns.open(talk(), model=model)
     await turns.take("Was the invoice of Ada paid?")
     first = model.asked[-1].user
     await turns.take("What about the invoice?")
@@ -70,11 +71,11 @@ async def test_what_was_said_before_reaches_the_prompt(memory: Memory[Any]) -> N
 async def test_a_session_goes_on_in_another_process(opens: Opens) -> None:
     model = Answering()
     async with opens() as memory:
-        turns = await memory.turns(talk(), model=model, session="s1")
+        turns = await memory.turns.open(talk(), model=model, session="s1")
         await turns.take("Was the invoice of Ada paid?")
         began = turns.session
     async with opens() as memory:
-        turns = await memory.turns(talk(), model=model, session="s1")
+        turns = await memory.turns.open(talk(), model=model, session="s1")
         await turns.take("And the invoice?")
         assert turns.session is not None
         assert began is not None
@@ -87,8 +88,8 @@ async def test_a_session_goes_on_in_another_process(opens: Opens) -> None:
 @pytest.mark.rule("ING-SESSION")
 async def test_two_sessions_see_nothing_of_each_other(memory: Memory[Any]) -> None:
     model = Answering()
-    one = await memory.turns(talk(), model=model, session="one")
-    other = await memory.turns(talk(), model=model, session="other")
+    one = await memory.turns.open(talk(), model=model, session="one")
+    other = await memory.turns.open(talk(), model=model, session="other")
     await one.take("Was the invoice of Ada paid?")
     await other.take("Was the invoice of Ada paid?")
 
@@ -96,7 +97,9 @@ async def test_two_sessions_see_nothing_of_each_other(memory: Memory[Any]) -> No
 
 
 async def test_the_fact_has_digests_and_never_content(memory: Memory[Any]) -> None:
-    turns = await memory.turns(talk(), model=Answering("Canary answers. " * 3 + "Twice or so."))
+    turns = await memory.turns.open(
+        talk(), model=Answering("Canary answers. " * 3 + "Twice or so.")
+    )
     turn = await turns.take("the canary asks", cycle_id="c-1")
 
     (cycle,) = await told(memory, "c-1")
@@ -117,7 +120,7 @@ async def test_the_fact_has_digests_and_never_content(memory: Memory[Any]) -> No
 
 
 async def test_a_turn_tells_what_it_was_given_and_what_it_stored(memory: Memory[Any]) -> None:
-    turns = await memory.turns(talk(), model=Answering())
+    turns = await memory.turns.open(talk(), model=Answering())
     first = await turns.take("Was the invoice of Ada paid?")
     second = await turns.take("And when is the next invoice due?")
 
@@ -131,10 +134,10 @@ async def test_a_turn_tells_what_it_was_given_and_what_it_stored(memory: Memory[
 async def test_an_answer_that_is_too_short_stores_nothing_and_the_turn_says_so(
     memory: Memory[Any],
 ) -> None:
-    turns = await memory.turns(talk(), model=Answering("Ok."))
+    turns = await memory.turns.open(talk(), model=Answering("Ok."))
     turn = await turns.take("Was the invoice paid?", cycle_id="c-1")
     again = await turns.take("Was the invoice paid?", cycle_id="c-1")
-    other = await memory.turns(talk(without="scan keep"), model=Answering(), session="other")
+    other = await memory.turns.open(talk(without="scan keep"), model=Answering(), session="other")
 
     assert turn.response == "Ok."
     assert turn.items == again.items == ()
@@ -148,7 +151,7 @@ async def test_an_answer_that_is_too_short_stores_nothing_and_the_turn_says_so(
 
 
 async def test_the_digest_of_the_item_is_in_the_fact(memory: Memory[Any]) -> None:
-    turns = await memory.turns(talk(), model=Answering())
+    turns = await memory.turns.open(talk(), model=Answering())
     turn = await turns.take("Was the invoice of Ada paid?", cycle_id="c-1")
     made = turn.outputs["summarize"].thaw()
     session = turns.session
@@ -171,7 +174,7 @@ async def test_the_digest_of_the_item_is_in_the_fact(memory: Memory[Any]) -> Non
 @pytest.mark.rule("ING-SUMMARY-STEP")
 @pytest.mark.parametrize("without", ["scan summarize keep", "scan keep"])
 async def test_a_plan_without_the_steps_stores_no_item(memory: Memory[Any], without: str) -> None:
-    turns = await memory.turns(talk(without=without), model=Answering())
+    turns = await memory.turns.open(talk(without=without), model=Answering())
     await turns.take("Was the invoice of Ada paid?", cycle_id="c-1")
 
     session = turns.session
@@ -189,7 +192,7 @@ async def test_a_folder_that_was_scanned_is_in_the_session(
     (folder / "a.txt").write_text("a")
     plan = talk(without="")
     plan["steps"][0]["payload"] = {"path": str(folder)}
-    turns = await memory.turns(plan, model=Answering())
+    turns = await memory.turns.open(plan, model=Answering())
     turn = await turns.take("What is new?")
 
     session = turns.session
@@ -203,7 +206,7 @@ async def test_a_listener_hears_the_answer_as_it_comes(memory: Memory[Any]) -> N
     async def listen(piece: str) -> None:
         heard.append(piece)
 
-    turns = await memory.turns(talk(), model=Answering())
+    turns = await memory.turns.open(talk(), model=Answering())
     turn = await turns.take("Was it paid?", listener=listen)
 
     assert "".join(heard) == turn.response
@@ -213,7 +216,7 @@ async def test_a_listener_hears_the_answer_as_it_comes(memory: Memory[Any]) -> N
 async def test_a_step_can_be_replaced(memory: Memory[Any]) -> None:
     model = Answering()
     shouting = prompting(lambda inputs: {"prompt": {"user": str(inputs["text"]).upper()}})
-    turns = await memory.turns(talk(), model=model, steps=[shouting])
+    turns = await memory.turns.open(talk(), model=model, steps=[shouting])
     await turns.take("was it paid?")
 
     assert model.asked[-1].user == "WAS IT PAID?"
@@ -235,7 +238,7 @@ async def test_a_step_in_the_place_of_the_summary_can_not_keep_the_response(
         keep_all,
         SummarizeMemoryPayload,
     )
-    turns = await memory.turns(talk(), model=Answering(), steps=[own])
+    turns = await memory.turns.open(talk(), model=Answering(), steps=[own])
 
     with pytest.raises(CycleFailed) as caught:
         await turns.take("What about the invoice?", cycle_id="raw")
@@ -262,14 +265,14 @@ async def test_a_plan_that_does_not_show_what_was_said_can_not_keep_it_either(
             assert text is None
             return Summary(f"Asked: {said}", ["invoice"])
 
-    turns = await memory.turns(plan, model=Answering(), summariser=Repeating())
+    turns = await memory.turns.open(plan, model=Answering(), summariser=Repeating())
 
     with pytest.raises(CycleFailed):
         await turns.take(said)
 
 
 async def test_turns_are_taken_one_after_another(memory: Memory[Any]) -> None:
-    turns = await memory.turns(talk(), model=Answering())
+    turns = await memory.turns.open(talk(), model=Answering())
     taken = await asyncio.gather(*(turns.take(f"question {n}") for n in range(5)))
 
     assert len({turn.cycle_id for turn in taken}) == 5
@@ -282,7 +285,7 @@ async def test_a_plan_that_is_wrong_is_refused_before_anything_is_read(
 ) -> None:
     before = await size(memory)
     with pytest.raises(InvalidPlan) as caught:
-        await memory.turns(talk(top_k=None), model=Answering())
+        await memory.turns.open(talk(top_k=None), model=Answering())
 
     assert len(caught.value.violations) == 1
     assert await size(memory) == before
@@ -290,17 +293,17 @@ async def test_a_plan_that_is_wrong_is_refused_before_anything_is_read(
 
 async def test_nothing_is_written_before_the_first_turn_has_landed(memory: Memory[Any]) -> None:
     before = await size(memory)
-    turns = await memory.turns(talk(), model=Answering(), session="cold")
+    turns = await memory.turns.open(talk(), model=Answering(), session="cold")
 
     assert turns.session is not None
     assert turns.session.is_cold
     assert await size(memory) == before
-    assert await memory._turning.scope.table.ledger.beside.session("cold") is None
+    assert await inside(memory)._turning.scope.table.ledger.beside.session("cold") is None
 
 
 @pytest.mark.parametrize("cycle_id", ["", "x" * 129, "a\0b", 7])
 async def test_an_id_that_can_not_be_stored_is_refused(memory: Memory[Any], cycle_id: Any) -> None:
-    turns = await memory.turns(talk(), model=Answering())
+    turns = await memory.turns.open(talk(), model=Answering())
 
     with pytest.raises(InvalidRecord):
         await turns.take("x", cycle_id=cycle_id)
@@ -309,19 +312,19 @@ async def test_an_id_that_can_not_be_stored_is_refused(memory: Memory[Any], cycl
 async def test_a_handle_that_is_closed_takes_no_turns(opens: Opens) -> None:
     async with opens() as other:  # keeps the database open
         async with opens() as memory:
-            turns = await memory.turns(talk(), model=Answering())
+            turns = await memory.turns.open(talk(), model=Answering())
 
         with pytest.raises(StoreClosed):
-            await memory.turns(talk(), model=Answering())
+            await memory.turns.open(talk(), model=Answering())
         with pytest.raises(StoreClosed):
             await turns.take("Was it paid?")
         assert await bodies(other) == []
 
 
 async def test_a_journal_with_cycles_is_sound(memory: Memory[Any]) -> None:
-    turns = await memory.turns(talk(), model=Answering(), record=True)
+    turns = await memory.turns.open(talk(), model=Answering(), record=True)
     await turns.take("Was the invoice paid?")
-    broken = await memory.turns(talk(), model=Answering(" "))
+    broken = await memory.turns.open(talk(), model=Answering(" "))
     with pytest.raises(CycleFailed):
         await broken.take("Was the invoice paid?")
 

@@ -9,6 +9,7 @@ from memoranda import Memory
 from memoranda.identity import canonical_bytes, decode
 from memoranda.kernel.errors import CycleFailed, WriteFailed
 from memoranda.plans.items import RetrievedItem
+from tests.handles import inside
 from tests.sessions.cycles import cold, end, item
 from tests.turn.tables import Tables
 from tests.turn.talking import ANSWER, Answering, Counting, found, talk
@@ -43,9 +44,11 @@ class Stored(NamedTuple):
 
 
 async def _talked(memory: Memory[Any], tables: Tables) -> Stored:
-    turns = await memory.turns(talk(top_k=0), model=Counting())
+    turns = await memory.turns.open(talk(top_k=0), model=Counting())
     await turns.take("Was the invoice of Ada paid?", cycle_id="c-1")
-    turns_of_other = await memory.turns(talk(), model=Answering(), session="other", record=True)
+    turns_of_other = await memory.turns.open(
+        talk(), model=Answering(), session="other", record=True
+    )
     await turns_of_other.take("And that of Grace?", cycle_id="c-2")
     await turns.take("When is the next one due?", cycle_id="c-3")
     assert turns.session is not None
@@ -60,12 +63,12 @@ async def _talked(memory: Memory[Any], tables: Tables) -> Stored:
 async def test_nothing_is_found_in_what_turns_leave(memory: Memory[Any], tables: Tables) -> None:
     await _talked(memory, tables)
     model = Broken()
-    failing = await memory.turns(talk(), model=model, session="broken")
+    failing = await memory.turns.open(talk(), model=model, session="broken")
     with pytest.raises(CycleFailed):
         await failing.take("Was it paid?", cycle_id="c-4")
     model.is_broken = False
     await failing.take("Was it paid?", cycle_id="c-4")
-    without = await memory.turns(talk(without="scan keep"), model=Answering(), session="plain")
+    without = await memory.turns.open(talk(without="scan keep"), model=Answering(), session="plain")
     await without.take("Was it paid?")
 
     assert list((await memory.verify()).report.damages.found) == []
@@ -204,7 +207,7 @@ async def test_a_salt_that_is_not_the_cycles_is_named(
 
 
 async def test_a_salt_is_missed_also_where_no_item_is(memory: Memory[Any], tables: Tables) -> None:
-    turns = await memory.turns(talk(without="scan keep"), model=Answering())
+    turns = await memory.turns.open(talk(without="scan keep"), model=Answering())
     lost, moved = f"lost in {memory.scope}", f"moved in {memory.scope}"
     await turns.take("Was it paid?", cycle_id=lost)
     await turns.take("Was it paid?", cycle_id=moved)
@@ -222,7 +225,7 @@ async def test_a_salt_is_missed_also_where_no_item_is(memory: Memory[Any], table
 async def test_a_salt_that_is_another_one_is_named_and_blames_nothing_else(
     memory: Memory[Any], tables: Tables
 ) -> None:
-    turns = await memory.turns(talk(without="scan keep"), model=Answering(), record=True)
+    turns = await memory.turns.open(talk(without="scan keep"), model=Answering(), record=True)
     cycle = f"of {memory.scope}"
     await turns.take("Was it paid?", cycle_id=cycle)
     tables.run("UPDATE {cycle_salts} SET salt = ? WHERE cycle = ?", b"x" * 16, cycle)
@@ -232,7 +235,7 @@ async def test_a_salt_that_is_another_one_is_named_and_blames_nothing_else(
     assert damage.check == "item"
     assert damage.seq is not None
     assert repr(cycle) in damage.why
-    replay = await memory.replay_turn(cycle)
+    replay = await memory.turns.replay(cycle)
     assert replay.difference is not None
     assert replay.difference.where == "the salt"
     with pytest.raises(WriteFailed):  # what is said is the same: it is no conflict
@@ -241,7 +244,7 @@ async def test_a_salt_that_is_another_one_is_named_and_blames_nothing_else(
 
 async def test_of_two_items_of_a_cycle_each_is_named(memory: Memory[Any], tables: Tables) -> None:
     """One is edited, and one is gone with all that led to it."""
-    ledger, session = memory._turning.scope.table.ledger, cold()
+    ledger, session = inside(memory)._turning.scope.table.ledger, cold()
     ids = [f"0000000{n}-0000-4000-8000-000000000000" for n in (1, 2)]
     await end(ledger, "c-1", [item(session, id) for id in ids])
     assert (await memory.verify()).is_sound

@@ -14,7 +14,7 @@ async def test_why_tells_every_attempt_at_a_cycle_and_nothing_that_was_said(
     memory: Memory[Any],
 ) -> None:
     model = Broken()
-    turns = await memory.turns(talk(), model=model)
+    turns = await memory.turns.open(talk(), model=model)
     with pytest.raises(CycleFailed):
         await turns.take("Was the invoice of Ada paid?", cycle_id="c1")
     model.is_broken = False
@@ -32,7 +32,7 @@ async def test_why_tells_every_attempt_at_a_cycle_and_nothing_that_was_said(
 
 
 async def test_an_erased_cycle_says_so(memory: Memory[Any]) -> None:
-    turns = await memory.turns(talk(), model=Answering())
+    turns = await memory.turns.open(talk(), model=Answering())
     turn = await turns.take("Was the invoice of Ada paid?")
 
     await memory.erase(turn.cycle_id, reason="asked for")

@@ -3,7 +3,7 @@
 Nothing is written but the conformance breaks that damage is, where that is asked for.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import cast
@@ -20,6 +20,7 @@ from memoranda.journeys.govern.table import FilteredLedger, GovernedTable
 from memoranda.kernel.clock import SystemClock
 from memoranda.kernel.errors import CapabilityMissing, ScopeNotFound, StoreError
 from memoranda.kernel.randomness import Randomness
+from memoranda.kernel.results import Result
 from memoranda.ledger.anchor import KeptNote
 from memoranda.ledger.codec import PLAIN, BodyCodec
 from memoranda.ledger.damage import Damages
@@ -31,8 +32,8 @@ ScopeProgress = Callable[[str], Progress]
 """Makes the progress of one scope."""
 
 
-@dataclass(frozen=True, slots=True)
-class DatabaseAudit:
+@dataclass(frozen=True, slots=True, repr=False)
+class DatabaseAudit(Result):
     """What an audit of a database found: its scopes, its directory, and what is gone whole."""
 
     scopes: Sequence[Audit]
@@ -44,6 +45,15 @@ class DatabaseAudit:
         """Whether nothing is wrong anywhere."""
         parts = [*self.scopes, *([self.directory] if self.directory else [])]
         return not self.damages and all(part.is_sound for part in parts)
+
+    def wire_members(self) -> Mapping[str, object]:
+        """Whether it is sound, and what was found of each journal."""
+        return {
+            "sound": self.is_sound,
+            "scopes": self.scopes,
+            "directory": self.directory,
+            "damage": self.damages,
+        }
 
 
 async def verify_database(
@@ -144,9 +154,9 @@ async def _on_record(
 
 
 async def _recorded(checkpoints: Checkpoints, found: Audit) -> Audit:
-    drafts = Drafts(checkpoints.scope, checkpoints.randomness)
+    drafts = Drafts(checkpoints.scope, Randomness())
     table = GovernedTable(cast("FilteredLedger", checkpoints.ledger), drafts)
-    conformance = Conformance(checkpoints.scope, table, drafts, checkpoints.clock, checkpoints)
+    conformance = Conformance(checkpoints.scope, table, drafts, SystemClock(), checkpoints)
     return await conformance.recorded(found)
 
 
@@ -211,7 +221,7 @@ async def _existing(database: LedgerDatabase, url: str, scope: str) -> Checkpoin
 async def _checkpoints(database: LedgerDatabase, scope: str, seal: Seal) -> Checkpoints:
     ledger = await database.existing(scope)
     assert ledger is not None  # noqa: S101 - it was found before, and no journal ever goes
-    return Checkpoints(scope, ledger, ledger, seal, SystemClock(), Randomness())
+    return Checkpoints(scope, ledger, seal)
 
 
 def _origin(kept: KeptNote) -> str:

@@ -17,13 +17,14 @@ from memoranda.journeys.govern.table import FilteredLedger
 from memoranda.kernel.clock import Clock
 from memoranda.kernel.errors import CapabilityMissing, DependencyMissing
 from memoranda.ledger.codec import PLAIN, BodyCodec
+from memoranda.ledger.journals import Journals
 from memoranda.ledger.unit import Adoption
 from memoranda.plans.items import ItemStore
 from memoranda.stores.dictionary import DictDatabase
 from memoranda.stores.sqlite.database import SqliteDatabase
 
 
-class LedgerDatabase(Protocol):
+class LedgerDatabase(Journals, Protocol):
     """A database that keeps governed memory."""
 
     async def ledger(self, scope: str, origin: str, now: int) -> FilteredLedger:
@@ -52,6 +53,11 @@ class LedgerDatabase(Protocol):
 
     async def upgrade(self) -> Sequence[str]:
         """Bring the schema up to date, as the first write does; which migrations were applied."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
         ...
 
     async def close(self) -> None:

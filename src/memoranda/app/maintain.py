@@ -16,7 +16,13 @@ from memoranda.journeys.audit.checkpoints import Seal
 from memoranda.journeys.audit.verify import nobody
 from memoranda.journeys.maintain.copy import copy
 from memoranda.kernel.clock import Clock, SystemClock
-from memoranda.kernel.errors import CapabilityMissing, ScopeNotFound, StoreFailed, StoreUnavailable
+from memoranda.kernel.errors import (
+    CapabilityMissing,
+    ScopeExists,
+    ScopeNotFound,
+    StoreFailed,
+    StoreUnavailable,
+)
 from memoranda.ledger.codec import PLAIN, BodyCodec
 from memoranda.ledger.directory import SCOPE as DIRECTORY
 from memoranda.outside.files import sync_folder
@@ -121,8 +127,7 @@ async def _copied(
             known = await target.journals()
             for scope in asked:
                 if scope in known:
-                    why = f"it has the scope {scope!r} already; name another database"
-                    raise StoreUnavailable(hidden(target_url), why)
+                    raise ScopeExists(hidden(target_url), scope)
             await target.upgrade()
             for scope in asked:
                 ledger = await source.existing(scope)

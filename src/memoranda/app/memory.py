@@ -1,365 +1,416 @@
-"""`memoranda.open`: a handle on one scope of one database.
+"""`Memory`: a handle on one scope, for one actor. Every verb of memoranda is here or in a group.
 
-A handle is opened for one scope and one actor, and can't reach another scope.
+A handle is a value: making one reads nothing and costs microseconds. It works as long as the
+database that it came from is open.
 """
 
-import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
-from typing import Any, Final, cast
+from functools import cached_property
+from typing import Any, Final, Generic, Literal
 
-from typing_extensions import TypeVar
+from typing_extensions import TypeVar, Unpack
 
-from memoranda.app.databases import Database, LedgerDatabase, acquire, release
-from memoranda.app.seal import seal_from_environment
-from memoranda.app.url import file_of, hidden
-from memoranda.journeys.audit.checkpoints import Checkpoints, Seal
-from memoranda.journeys.audit.watch import Watch
-from memoranda.journeys.audit.why import Explainer
-from memoranda.journeys.govern.authority import MemoryAuthority
-from memoranda.journeys.govern.conformance import Conformance
-from memoranda.journeys.govern.drafts import Drafts
-from memoranda.journeys.govern.gate import GatedTable
-from memoranda.journeys.govern.memory import GovernedMemory
-from memoranda.journeys.govern.table import FilteredLedger, GovernedTable
-from memoranda.journeys.govern.telling import Telling
-from memoranda.journeys.govern.unwritten import items_later, later
-from memoranda.journeys.intent.app import App
-from memoranda.journeys.intent.chronicle import Chronicle
-from memoranda.journeys.intent.phases import watch_recalls
-from memoranda.journeys.intent.proposing import Proposer
-from memoranda.journeys.intent.recalling import RECALL_LIMIT_S
-from memoranda.journeys.intent.runtime import Runtime, of_domain
-from memoranda.journeys.maintain.reindex import refresh
-from memoranda.journeys.recall.originals import Originals
-from memoranda.journeys.recall.recaller import Recaller
-from memoranda.journeys.recall.selections import ScopeSelections
-from memoranda.journeys.records.absent import absent
-from memoranda.journeys.records.codec import DataCodec, JsonCodec, ModelCodec
-from memoranda.journeys.records.foreign import check_limit
+from memoranda.app.groups import ActOptions, Govern, Inbox, Maintain, TurnsOf, Verbs, Worlds
+from memoranda.app.journal import Journal
+from memoranda.journeys.audit.verify import Progress, nobody
+from memoranda.journeys.audit.whole import Audit
+from memoranda.journeys.audit.why import Why
+from memoranda.journeys.govern.about import About, Memo
+from memoranda.journeys.govern.batch import Batch
+from memoranda.journeys.govern.certificate import ErasureCertificate
+from memoranda.journeys.govern.filters import Filters
+from memoranda.journeys.govern.moments import Moment
+from memoranda.journeys.govern.reading import Include, Order
+from memoranda.journeys.govern.receipts import Receipt
+from memoranda.journeys.govern.remembered import Event, Remembered
+from memoranda.journeys.govern.sizes import At
+from memoranda.journeys.intent.acting import ABSENT, Trace, Used
+from memoranda.journeys.intent.app import Run
+from memoranda.journeys.recall.recalled import Recalled
+from memoranda.journeys.recall.verbs import Reasoning
 from memoranda.journeys.records.store import Records
-from memoranda.journeys.turn.scope import ItemsOf, Turning
-from memoranda.journeys.turn.scope import Scope as TurnScope
-from memoranda.kernel.actors import ActorRef, parse_actor
-from memoranda.kernel.clock import Clock, SystemClock
-from memoranda.kernel.errors import CapabilityMissing, InvalidOption, ScopeNotFound
-from memoranda.kernel.ids import IdSource, TimeOrderedIds
-from memoranda.kernel.randomness import Randomness
-from memoranda.kernel.scopes import check_scope
-from memoranda.ledger.checkpoint import directory_origin, scope_origin
-from memoranda.ledger.codec import PLAIN, BodyCodec
-from memoranda.ledger.directory import SCOPE as DIRECTORY
-from memoranda.outside.folders import FolderScanner
-from memoranda.recall.embedder import Embedder, stored_as
-from memoranda.recall.meaning import Meaning
-from memoranda.recall.provider import NEEDED, MemoryProvider, OfHandle, checked_provider
+from memoranda.kernel.actors import ActorRef
+from memoranda.kernel.given import check_callable
+from memoranda.kernel.json import JsonValue
+from memoranda.kernel.results import Rows
+from memoranda.ledger.object import Cause
+from memoranda.recall.budget import Count
 from memoranda.recall.selector import Selector
-from memoranda.records.authority import MemoryAuthorityPolicy
-from memoranda.records.hooks import MemoryHooks
-from memoranda.stores.dictionary import DictDatabase
-from memoranda.worlds.authority import AuthorityPolicy
-from memoranda.worlds.domain import Domain
-from memoranda.worlds.policies import AutoApprove
-from memoranda.worlds.policy_reading import policy_from_wire
+from memoranda.recall.selectors import USUAL
+from memoranda.records.pages import Page
+from memoranda.worlds.world import MAIN
 
 T = TypeVar("T", default=Any)
 
-Memory = GovernedMemory
-"""A handle on one scope. `records` is its memory store; the verbs are those of governed memory."""
-
-Provider = MemoryProvider[Any] | Callable[[Memory[Any]], MemoryProvider[Any]]
-"""A provider, or what makes one of the handle that it recalls through, such as its class."""
-
-DEFAULT_URL: Final = "sqlite:///memoranda.db"
-DEFAULT_SCOPE: Final = "default"
-DEFAULT_ACTOR: Final = "system:memoranda"
-EMBEDDER: Final = "embedder"
-"""How the embedder is called among the models that memory rests on."""
-
-_JOURNAL_ID_BYTES: Final = 16
+VERBS: Final = (
+    "remember", "remember_many", "put", "update", "recall", "get", "list", "history",
+    "forget", "erase", "why", "verify", "act", "batch", "reasoning",
+)  # fmt: skip
+GROUPS: Final = ("records", "inbox", "worlds", "turns", "govern", "journal", "maintain")
 
 
-def default_url(url: str | None) -> str:
-    """The URL given, or MEMORANDA_DATABASE_URL, or the file memoranda.db."""
-    return os.environ.get("MEMORANDA_DATABASE_URL", DEFAULT_URL) if url is None else url
+class ListOptions(Filters, total=False):
+    """What `list` can be asked beside what it is narrowed to."""
+
+    at: At | None
+    valid_at: Moment | None
+    include: Collection[Include]
+    factual: bool
 
 
-@asynccontextmanager
-async def open(
-    url: str | None = None,
-    *,
-    scope: str | None = None,
-    actor: ActorRef | str = DEFAULT_ACTOR,
-    model: type[T] | None = None,
-    hooks: MemoryHooks[T] | None = None,
-    clock: Clock | None = None,
-    ids: IdSource | None = None,
-    randomness: Randomness | None = None,
-    seal: Seal | None = None,
-    models: Mapping[str, str] | None = None,
-    embedder: Embedder | None = None,
-    selectors: Sequence[Selector] = (),
-    bodies: BodyCodec = PLAIN,
-    domain: Domain | Runtime | None = None,
-    provider: Provider | None = None,
-    authority: AuthorityPolicy | None = None,
-    memory_policy: MemoryAuthorityPolicy | None = None,
-    recall_limit: float = RECALL_LIMIT_S,
-    run_limit: float | None = None,
-    create: bool = True,
-    read_only: bool = False,
-) -> AsyncIterator[Memory[T]]:
-    """Open one scope of a database, making the database if it is new.
+class RecallOptions(Filters, total=False):
+    """How a recall selects, beside what it is narrowed to."""
 
-    A scope that is new reads as empty, and its journal begins with the first write, which a recall
-    is as well: it leaves a trace. With ``read_only`` nothing is made, brought up to date or
-    written, and a database where nothing can be written will do: ScopeNotFound where the scope is
-    not there, StoreReadOnly for every write.
+    at: At | None
+    """What was known then: a time, or the number of an entry."""
+    valid_at: Moment | None
+    """What held then."""
+    min_confidence: float
+    verified_only: bool
+    token_budget: int | None
+    """At most so many tokens of text, by an estimate or by `count_tokens`."""
+    count_tokens: Count
 
-    ``url`` and ``scope`` default to MEMORANDA_DATABASE_URL and MEMORANDA_SCOPE, then to
-    ``sqlite:///memoranda.db`` and ``default``. With ``model``, data goes in and comes out as that
-    type; without it, data is any JSON value. ``seal`` says who signs checkpoints and where they are
-    kept; without it, the environment does (docs/checkpoints.md). ``models`` names the identity of
-    each model that memory rests on, by role: one that the scope does not declare is a conformance
-    break, and the first one of a role is declared by this (docs/breaks.md).
-    ``embedder`` turns texts into vectors, for the selector ``hybrid``; ``selectors`` are further
-    ones that `recall` knows by their names.
-    ``bodies`` says how bodies are stored, say encrypted; whoever opens the database needs the same.
-    ``memory_policy`` says which operations on memory itself need approval.
-    ``domain`` are the actions that `act` runs, or any other host (`hosted_by`); ``provider``, or
-    one that its class makes of the handle, is asked for memory before each run, for
-    ``recall_limit`` seconds; without one a run gets what was recalled for its proposal.
-    ``authority`` decides what may run, and without one everything may. A
-    run that takes longer than ``run_limit`` seconds has failed.
-    Without ``create`` neither is made: StoreUnavailable where the database is not there,
-    ScopeNotFound where the scope is not.
-    """
-    if scope is None:  # and only then: an empty one is a mistake, not a wish for the default
-        scope = os.environ.get("MEMORANDA_SCOPE", DEFAULT_SCOPE)
-    checked = check_scope(scope)
-    who = parse_actor(actor)
-    check_limit("recall_limit", recall_limit)
-    if run_limit is not None:
-        check_limit("run_limit", run_limit)
-    if hooks is not None:
-        check_limit("the time_limit of hooks", hooks.time_limit)
-    asked = _provider(provider)
-    clock = clock or SystemClock()
-    codec: DataCodec[Any] = JsonCodec() if model is None else ModelCodec(model)
-    place = default_url(url)
-    if seal is None:
-        seal = seal_from_environment(os.environ, file_of(place))
-    database, lease = await acquire(place, clock, create=create, read_only=read_only, bodies=bodies)
-    try:
-        if (read_only or not create) and checked not in await database.scopes():
-            raise ScopeNotFound(hidden(place), checked)
-        memory: Memory[T] = await opened(
-            database,
-            scope=checked,
-            actor=who,
-            codec=codec,
-            hooks=hooks,
-            clock=clock,
-            ids=ids,
-            randomness=randomness,
-            seal=seal,
-            models=models,
-            embedder=embedder,
-            selectors=selectors,
-            domain=domain,
-            provider=asked,
-            authority=authority,
-            memory_policy=memory_policy,
-            recall_limit=recall_limit,
-            run_limit=run_limit,
-            read_only=read_only,
+
+class Memory(Generic[T]):
+    """What one actor can do with one scope."""
+
+    def __init__(self, scope: str, actor: ActorRef, verbs: Verbs[T]) -> None:
+        self.scope: Final = scope
+        self.actor: Final = actor
+        self._verbs = verbs
+
+    def __repr__(self) -> str:
+        return f"<Memory scope={self.scope!r} actor={str(self.actor)!r}>"
+
+    def __dir__(self) -> list[str]:
+        return [*VERBS, *GROUPS, "actor", "scope"]
+
+    # ------------------------------------------------------------------------- groups
+
+    @property
+    def records(self) -> Records[T]:
+        """The store of plain records: create, get, update, delete, query, and more."""
+        return self._verbs.records
+
+    @cached_property
+    def inbox(self) -> Inbox:
+        """What waits for a decision, and the answers to it."""
+        return Inbox(self._verbs)
+
+    @cached_property
+    def worlds(self) -> Worlds:
+        """Proposals, runs, snapshots, branches and replay."""
+        return Worlds(self._verbs)
+
+    @cached_property
+    def turns(self) -> TurnsOf:
+        """Turns of an agent through an execution plan."""
+        return TurnsOf(self._verbs)
+
+    @cached_property
+    def govern(self) -> Govern[T]:
+        """Archive, reinstate, supersede, revise, consolidate, approve; policies, audits, status."""
+        return Govern(self._verbs)
+
+    @cached_property
+    def journal(self) -> Journal[T]:
+        """The journal itself: entries, proofs, originals, exports and imports."""
+        return Journal(self._verbs)
+
+    @cached_property
+    def maintain(self) -> Maintain:
+        """Indexes, vectors, and bytes of what was erased."""
+        return Maintain(self._verbs)
+
+    # ------------------------------------------------------------------------- writing
+
+    async def remember(
+        self,
+        data: T | bytes,
+        *,
+        id: str | None = None,
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+        **about: Unpack[About],
+    ) -> Receipt:
+        """Remember a text, or any data, with what is known about it (docs/writing.md).
+
+        What is not said is written as unknown. Bytes need a `media_type`; they are kept, and not
+        searched. `valid_to` is until when it holds, `expires` from when it is not to be returned.
+        `thread`, `speaker` and `said_at` say where it was said, by whom and when. That something is
+        Factual is for another actor to say, with `govern.approve` or `govern.revise`.
+        """
+        verbs = await self._verbs.ready()
+        return await verbs.remember(
+            data, id=id, reason=reason, idempotency_key=idempotency_key, **about
         )
-        watch_recalls()
-        try:
-            yield memory
-        finally:
-            await memory.close()
-    finally:
-        await release(lease)
 
+    async def remember_many(
+        self,
+        data: Sequence[T | Memo[T] | bytes],
+        *,
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+        **about: Unpack[About],
+    ) -> Sequence[Receipt]:
+        """Remember all of these, or none: data, or a `Memo` with what is said of it alone.
 
-async def opened(
-    database: Database,
-    *,
-    scope: str,
-    actor: ActorRef,
-    codec: DataCodec[Any],
-    hooks: MemoryHooks[Any] | None = None,
-    clock: Clock | None = None,
-    ids: IdSource | None = None,
-    randomness: Randomness | None = None,
-    seal: Seal | None = None,
-    models: Mapping[str, str] | None = None,
-    embedder: Embedder | None = None,
-    selectors: Sequence[Selector] = (),
-    domain: Domain | Runtime | None = None,
-    provider: MemoryProvider[Any] | None = None,
-    authority: AuthorityPolicy | None = None,
-    memory_policy: MemoryAuthorityPolicy | None = None,
-    recall_limit: float = RECALL_LIMIT_S,
-    run_limit: float | None = None,
-    read_only: bool = False,
-) -> Memory[Any]:
-    """A handle on one scope of a database that is open: governed, or plain in a dict.
+        What is said here is said of each, but for what a memo says otherwise.
+        """
+        verbs = await self._verbs.ready()
+        return await verbs.remember_many(
+            data, reason=reason, idempotency_key=idempotency_key, **about
+        )
 
-    Nothing is written: what the handle finds is logged before its first write, and with `read_only`
-    never.
-    """
-    clock = clock or SystemClock()
-    randomness = randomness or Randomness()
-    ids = ids or TimeOrderedIds(clock, randomness)
-    drafts = Drafts(scope, randomness)
-    ledger = governed = table = absent(partial(CapabilityMissing, "governed memory"))
-    watch, conformance = None, ledger
-    items: ItemsOf = partial(database.items, scope)
-    if isinstance(database, DictDatabase):
-        if memory_policy is not None:
-            raise CapabilityMissing("approval of operations on memory (memory_policy=)")
-        table = database.records(scope)
-    else:
-        new_id = randomness.take(_JOURNAL_ID_BYTES).hex()
-        ledger = await _ledger(database, scope, scope_origin(new_id, scope), clock)
-        directory = await _ledger(database, DIRECTORY, directory_origin(new_id), clock)
-        items = items_later(items, ledger)
-        seal = seal or Seal()
-        checkpoints = Checkpoints(scope, ledger, directory, seal, clock, randomness)
-        watch = Watch(checkpoints)
-        table = governed = _table(ledger, drafts, watch, memory_policy, actor)
-        rests_on = _models(models, embedder)
-        conformance = Conformance(scope, governed, drafts, clock, checkpoints, rests_on)
-        await conformance.on_open()
-        if not read_only:
-            governed.before_first = partial(_before_first, governed, drafts, conformance)
-    records = Records(table, codec=codec, actor=actor, clock=clock, ids=ids, hooks=hooks)
-    chronicle = Chronicle(governed, randomness)
-    policy = authority or AutoApprove()
-    telling = Telling(hooks, codec)
-    carries_out = MemoryAuthority(
-        chronicle,
-        drafts,
-        Proposer(chronicle, policy, ids),
-        governed,
-        actor=actor,
-        clock=clock,
-        ids=ids,
-        telling=telling,
-    )
-    if isinstance(governed, GatedTable):
-        governed.authority = carries_out
-    meaning = None if embedder is None else Meaning(embedder, ledger.vectors)
-    recaller = Recaller(ledger, chronicle, conformance, codec, clock, ids, meaning)
-    originals = Originals(ledger, chronicle, conformance, recaller.verifying, codec, clock)
-    app = App(
-        chronicle,
-        actor=actor,
-        policy=policy,
-        read_policy=policy_from_wire,
-        carries_out=carries_out,
-        clock=clock,
-        ids=ids,
-        selections=ScopeSelections(chronicle, originals, actor),
-        runtime=of_domain(domain) if isinstance(domain, Domain) else domain,
-        store=records,
-        provider=provider,
-        recall_limit=recall_limit,
-        timeout_ms=None if run_limit is None else round(run_limit * 1000),
-    )
-    turns_in = TurnScope(str(actor), governed, items, clock, ids, randomness, conformance)
-    memory: Memory[Any] = Memory(
-        scope=scope,
-        actor=actor,
-        records=records,
-        ledger=ledger,
-        table=governed,
-        drafts=drafts,
-        codec=codec,
-        clock=clock,
-        ids=ids,
-        conformance=conformance,
-        app=app,
-        explainer=Explainer(ledger, chronicle),
-        recaller=recaller,
-        selectors={one.name: one for one in selectors},
-        embedder=embedder,
-        originals=originals,
-        turning=Turning(turns_in, FolderScanner()),
-        telling=telling,
-        watch=watch,
-    )
-    if isinstance(provider, OfHandle):
-        provider.given(memory)
-    return memory
+    async def put(
+        self,
+        id: str,
+        data: T | bytes,
+        *,
+        expected_version: int | None = None,
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+        **about: Unpack[About],
+    ) -> Receipt:
+        """Create something under an id, or replace it whole: what is not said of it is not there.
 
+        The receipt says which (`created`). With an `expected_version` of 0, nothing may have been
+        there, ever: VersionConflict. What was derived stays marked as derived.
+        """
+        verbs = await self._verbs.ready()
+        return await verbs.put(
+            id,
+            data,
+            expected_version=expected_version,
+            reason=reason,
+            idempotency_key=idempotency_key,
+            **about,
+        )
 
-async def _ledger(
-    database: LedgerDatabase, scope: str, origin: str, clock: Clock
-) -> FilteredLedger:
-    """The ledger of a scope; one that is not there begins with its first write."""
-    existing = partial(database.existing, scope)
+    async def update(
+        self,
+        id: str,
+        patch: Any,
+        *,
+        expected_version: int | None = None,
+        reason: str | None = None,
+        idempotency_key: str | None = None,
+        **about: Unpack[About],
+    ) -> Receipt:
+        """Make the next version: an object's members are merged, other data is replaced.
 
-    async def begin(at: int | None) -> FilteredLedger:
-        return await database.ledger(scope, origin, clock.now_ms() if at is None else at)
+        What is not named passes on; None says that there is none. Another statement has only the
+        sources that are given with it, and is neither judged nor approved: `keep_sources`, with a
+        reason, keeps the old ones. The receipt says how many were dropped.
+        """
+        verbs = await self._verbs.ready()
+        return await verbs.update(
+            id,
+            patch,
+            expected_version=expected_version,
+            reason=reason,
+            idempotency_key=idempotency_key,
+            **about,
+        )
 
-    return await existing() or later(existing, begin, origin)
+    def batch(self, *, reason: str | None = None, idempotency_key: str | None = None) -> Batch[T]:
+        """Many writes in one transaction: all of them land when the block ends, or none.
 
+        ::
 
-async def _before_first(
-    table: GovernedTable, drafts: Drafts, conformance: Conformance, at: int
-) -> None:
-    """What a handle writes before it first writes: an index of another tokenizer, what it found."""
-    await refresh(table, drafts, at, (await conformance.logged()).fingerprint)
-    await conformance.log_opening(at)
+            async with memory.batch(reason="the visit is over") as batch:
+                batch.put("visit", {"state": "done"})
+                batch.forget("reminder")
+            batch.receipts
+        """
+        return self._verbs.verbs.batch(reason=reason, idempotency_key=idempotency_key)
 
+    async def forget(
+        self,
+        id: str,
+        *,
+        reason: str,
+        cause: Cause = "user_request",
+        expected_version: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> Receipt | None:
+        """Say that it is not to be used any more; history keeps it (GOV-FORGET).
 
-def _models(named: Mapping[str, str] | None, embedder: Embedder | None) -> Mapping[str, str]:
-    """The models that memory rests on: those that are named, and the embedder (GOV-BREAK)."""
-    return {**(named or {}), **({} if embedder is None else {EMBEDDER: stored_as(embedder)})}
+        None where nothing was there.
+        """
+        verbs = await self._verbs.ready()
+        return await verbs.forget(
+            id,
+            reason=reason,
+            cause=cause,
+            expected_version=expected_version,
+            idempotency_key=idempotency_key,
+        )
 
+    async def erase(
+        self,
+        id: str | None = None,
+        *,
+        subject: str | None = None,
+        whole_scope: bool = False,
+        reason: str,
+        cause: Cause = "user_request",
+        dry_run: bool = False,
+    ) -> ErasureCertificate:
+        """Remove content for good: of one object, of a data subject, or of the whole scope.
 
-def _provider(given: Provider | None) -> MemoryProvider[Any] | None:
-    """A provider as it is; what makes one is asked when the handle is there.
+        Name exactly one of the three. An id is that of a record, a trace, a proposal, an execution
+        or a cycle; whatever was made from it goes too. `dry_run` counts what would go, and changes
+        nothing. The journal still verifies afterwards.
+        """
+        verbs = await self._verbs.ready()
+        return await verbs.erase(
+            id,
+            subject=subject,
+            whole_scope=whole_scope,
+            reason=reason,
+            cause=cause,
+            dry_run=dry_run,
+        )
 
-    InvalidOption for what is no provider, and makes none.
-    """
-    if given is None:
-        return None
-    if isinstance(given, type) or not (hasattr(given, "recall") or hasattr(given, "remember")):
-        if not callable(given):
-            raise InvalidOption("provider", f"a {type(given).__name__} makes no provider; {NEEDED}")
-        return OfHandle(cast("Callable[[Memory[Any]], MemoryProvider[Any]]", given))
-    return checked_provider(cast("MemoryProvider[Any]", given))
+    # ------------------------------------------------------------------------- reading
 
+    async def get(
+        self,
+        id: str,
+        *,
+        at: At | None = None,
+        valid_at: Moment | None = None,
+        include: Collection[Include] = (),
+        factual: bool = False,
+    ) -> Remembered[T] | None:
+        """What is remembered under this id, if it is current; None if nothing is.
 
-def _table(
-    ledger: FilteredLedger,
-    drafts: Drafts,
-    watch: Watch,
-    policy: MemoryAuthorityPolicy | None,
-    actor: ActorRef,
-) -> GovernedTable:
-    if policy is None:
-        return GovernedTable(ledger, drafts, watch.committed)
-    return GatedTable(ledger, drafts, watch.committed, policy, actor)
+        `at` asks what we knew then: give a time, or the number of an entry to see everything up to
+        and with that entry. `valid_at` asks for what held then. `include` widens it to what is
+        expired, judged false, invalidated, archived or superseded. `factual` asks for what may be
+        used as a fact: judged Factual, and refused with ConformanceBroken while a break stands.
+        """
+        verbs = await self._verbs.ready()
+        return await verbs.get(id, at=at, valid_at=valid_at, include=include, factual=factual)
 
+    async def list(
+        self,
+        *,
+        text: str | None = None,
+        every: bool = True,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order_by: Order = "created",
+        order: Literal["asc", "desc"] = "desc",
+        **asked: Unpack[ListOptions],
+    ) -> Page[Remembered[T]]:
+        """What is current and fits the filters, newest first; without a limit, all of it.
 
-async def scopes(url: str | None = None) -> list[str]:
-    """Every scope that was ever written to in a database, sorted. Nothing is made."""
-    database, lease = await acquire(default_url(url), SystemClock(), read_only=True)
-    try:
-        return await database.scopes()
-    finally:
-        await release(lease)
+        With `text`, what says every word of it, or any of them if not `every`. It is a look-up, not
+        a recall: nothing is ranked, and nothing is traced. A page that is not the last has a cursor
+        in its `next`: hand it back with the same question to get the next page, whatever was
+        written meanwhile. `order_by` is ``created``, ``updated`` or ``entry``, the order of the
+        journal. UnknownFilterKey for a filter that does not exist (docs/filters.md).
+        """
+        verbs = await self._verbs.ready()
+        return await verbs.list(
+            text=text,
+            every=every,
+            limit=limit,
+            cursor=cursor,
+            order_by=order_by,
+            order=order,
+            **asked,
+        )
 
+    async def history(self, id: str) -> Rows[Event[T]]:
+        """Everything that happened to it, the first step first; RecordNotFound if nothing did."""
+        return await (await self._verbs.ready()).history(id)
 
-async def exists(scope: str, url: str | None = None) -> bool:
-    """Whether anything was ever written to a scope of a database. Nothing is made.
+    async def recall(
+        self,
+        query: str,
+        *,
+        top_k: int,
+        offset: int = 0,
+        selector: str | Selector = USUAL,
+        about: str | None = None,
+        branch: str = MAIN,
+        **asked: Unpack[RecallOptions],
+    ) -> Recalled[T]:
+        """Select memory for a question; the selection is on record before it is handed out.
 
-    StoreUnavailable where there is no database.
-    """
-    return check_scope(scope) in await scopes(url)
+        `top_k` has no default; `offset` leaves out that many of the best, for a next page.
+        `selector` is ``context``, ``full-text``, ``keyword``, ``recent``, ``worlds``, or one of
+        your own. The filters are those of `list`: only what fits them is looked at. With
+        `subject`, only that person's records are, and the question is erased with them. `about`
+        names the person a question is about where the answer may come from anybody's records.
+        `branch` is the one that the work is for: the trace names its head.
+
+        The outcome is found, empty, degraded or failed; a failed recall has no items to ask for.
+        Hand the result to `act` as `memory=`.
+        """
+        verbs = await self._verbs.ready()
+        return await verbs.recall(
+            query,
+            top_k=top_k,
+            offset=offset,
+            selector=selector,
+            about=about,
+            branch=branch,
+            **asked,
+        )
+
+    async def why(self, id: str) -> Why:
+        """What led to a recall, a world, an execution, a proposal or a record, as a tree."""
+        return await (await self._verbs.ready()).why(id)
+
+    async def verify(self, *, progress: Progress = nobody) -> Audit:
+        """Walk everything that is stored, and report all that is wrong.
+
+        It is compared with every checkpoint within reach: the database's own, and those of the
+        anchors. Damage is logged once, as a conformance break; the audit says whether it could be.
+        """
+        check_callable("progress", progress)
+        return await (await self._verbs.ready()).verify(progress=progress)
+
+    # -------------------------------------------------------------------------- acting
+
+    async def act(
+        self,
+        action: str,
+        input: JsonValue = ABSENT,
+        *,
+        memory: Used | None = None,
+        reason: Trace | None = None,
+        wait: float = 0.0,
+        **options: Unpack[ActOptions],
+    ) -> Run:
+        """Propose an action, and run it once it is approved.
+
+        `memory` names what it rests on: a recall, the id of a trace, several of these, or ``()``
+        for none. Without it, what was recalled here since the last proposal is attached. `reason`
+        says why. Where somebody has to decide, it waits for up to `wait` seconds, and then is
+        pending: `worlds.run` runs it later. BranchMoved if another run moved the head first.
+        """
+        verbs = await self._verbs.ready()
+        return await verbs.act(action, input, memory=memory, reason=reason, wait=wait, **options)
+
+    @asynccontextmanager
+    async def reasoning(self, *, branch: str = MAIN) -> AsyncIterator[Reasoning[T]]:
+        """A phase in which memory is selected; its proposal closes it and carries all its traces.
+
+        `branch` is the one that it is for: traces name its head, and the proposal is made on it.
+        """
+        async with (await self._verbs.ready()).reasoning(branch=branch) as phase:
+            yield phase
+
+    async def close(self) -> None:
+        """Close the database that this handle was opened with; see `memoranda.open`.
+
+        A handle that `Database.scope` made has nothing to close.
+        """
+        await self._verbs.close()

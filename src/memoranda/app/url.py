@@ -1,11 +1,13 @@
 """Database URLs: which store, and where."""
 
 from dataclasses import dataclass
+from os import PathLike, fsdecode, fsencode, fspath
 from pathlib import Path
 from typing import Literal
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote_to_bytes
 
 from memoranda.kernel.errors import InvalidUrl
+from memoranda.kernel.json import storable
 from memoranda.stores.sqlite.private import MEMORY
 
 StoreKind = Literal["dict", "sqlite", "postgresql"]
@@ -24,12 +26,24 @@ class DatabaseUrl:
         return self.kind == "dict" or (self.kind == "sqlite" and self.place == MEMORY)
 
 
-def parse_url(url: str) -> DatabaseUrl:
-    """What a URL names; InvalidUrl, with the forms that are understood, otherwise."""
-    scheme, separator, rest = url.partition("://") if isinstance(url, str) else ("", "", "")
-    if not separator:
+def url_of(given: str | PathLike[str]) -> str:
+    """The URL that was given; for a path, that of a SQLite file. InvalidUrl for neither."""
+    if isinstance(given, PathLike) and isinstance(path := fspath(given), str):
+        return f"sqlite:///{_quoted(path)}"
+    if not isinstance(given, str) or not given or not storable(given):
+        raise InvalidUrl("…", "it is neither a URL nor a path")
+    if "://" in given:
+        return given
+    if "@" in given or "=" in given or given.lower().startswith("postgres"):
         # What it is nobody knows, so it is not repeated: it might hold a password.
-        raise InvalidUrl("…", "it is not a URL")
+        raise InvalidUrl("…", "it is neither a URL nor the path of a file")
+    return f"sqlite:///{_quoted(given)}"
+
+
+def parse_url(url: str | PathLike[str]) -> DatabaseUrl:
+    """What a URL or a path names; InvalidUrl, with the forms that are understood, otherwise."""
+    url = url_of(url)
+    scheme, _, rest = url.partition("://")
     match scheme.lower():
         case "dict" if not rest:
             return DatabaseUrl("dict", "")
@@ -51,7 +65,15 @@ def file_of(url: str) -> str | None:
 
 def file_url(path: str | Path) -> str:
     """The URL of a SQLite file, whatever characters its name has."""
-    return f"sqlite:///{quote(str(Path(path).absolute()))}"
+    return f"sqlite:///{_quoted(str(Path(path).absolute()))}"
+
+
+def _quoted(path: str) -> str:
+    """The path as a part of a URL, also one that is no text (PEP 383)."""
+    try:
+        return quote(fsencode(path))
+    except UnicodeEncodeError:
+        raise InvalidUrl("…", "no file can have this name") from None
 
 
 def hidden(url: str) -> str:
@@ -68,7 +90,7 @@ def _sqlite_path(url: str, rest: str) -> str:
         raise InvalidUrl(hidden(url), "a file has three slashes, as in sqlite:///memory.db")
     if "?" in rest or "#" in rest:
         raise InvalidUrl(hidden(url), "a file takes no options (write ? as %3F and # as %23)")
-    path = unquote(rest[1:])
+    path = fsdecode(unquote_to_bytes(rest[1:]))
     if not path or "\x00" in path:
         raise InvalidUrl(hidden(url), "it names no file")
     return path

@@ -1,5 +1,6 @@
 """Who acts: one identity type for people, agents, policies and the system (C-2, MIN-INVASION)."""
 
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -31,7 +32,12 @@ def parse_actor(actor: ActorRef | str) -> ActorRef:
     if isinstance(actor, ActorRef):
         return actor
     if not isinstance(actor, str):
-        raise InvalidActor(repr(actor), "it is neither an ActorRef nor a string")
+        raise InvalidActor(type(actor).__name__, "it is neither an ActorRef nor a string")
+    return _parsed(actor)
+
+
+@lru_cache(maxsize=1024)
+def _parsed(actor: str) -> ActorRef:
     kind, colon, actor_id = actor.partition(":")
     if not colon:
         raise InvalidActor(repr(actor), "it has no kind")

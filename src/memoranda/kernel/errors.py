@@ -46,6 +46,7 @@
     │   ├── WorldNotFound          no world, execution, proposal or branch of this name
     │   ├── WorldErased            its content was erased
     │   ├── IllegalMove            a move that a proposal's status rules out
+    │   │   └── NotDecided         a run of what waits for a decision
     │   ├── BranchMoved            another run moved the head first
     │   ├── DecisionRefused        somebody may not decide, or it is decided already
     │   ├── NothingToRun           the handle was opened without a domain
@@ -64,12 +65,18 @@
     │       └── RuntimeStopped     a runtime that has failed fast does nothing more
     └── StoreError                 the database can't do it
         ├── CapabilityMissing      the store does not declare this ability
+        │   └── EmbedderMissing    finding by meaning, without an embedder
         ├── DependencyMissing      an extra is not installed
         ├── StoreClosed
+        ├── WrongLoop              used from another event loop or thread
+        ├── WaitsForItself         a blocking call from the loop that it waits for
         ├── StoreUnavailable       not there, not reachable, or busy for too long
+        ├── ScopeExists            a copy to where the scope is already
         ├── ScopeNotFound          nothing was ever written to this scope
         ├── StoreReadOnly
         ├── StoreFailed            an I/O error: the outcome is unknown
+        ├── OwnStoreFailed         a store of the user's own did not take what was approved
+        ├── OwnStoreMissing        what was approved is for a store that this handle lacks
         ├── AnchorFailed           an anchor can't be read or written
         ├── IndexStale             the word index is another tokenizer's
         ├── ItemDamaged            an item that is stored can't be read     (ING-PARTIAL)
@@ -113,7 +120,13 @@ MOST_SAID: Final = 1_000
 
 def _part(name: str, value: object) -> object:
     most = MOST_SAID if name == "why" else MOST_QUOTED
-    if not isinstance(value, str) or len(value) <= most:
+    if not isinstance(value, str):
+        try:
+            str(value)
+        except (ValueError, RecursionError):  # a number too long to write, something too deep
+            return f"a value of the type {type(value).__name__}"
+        return value
+    if len(value) <= most:
         return value
     return f"{value[:most]}…"
 
@@ -519,7 +532,7 @@ class ConformanceBroken(RecordError):
     code, rule = "record.conformance_broken", "GOV-BREAK"
     text = (
         "In the scope {scope!r} a conformance break stands: {why}. Nothing is returned or recorded "
-        "as factual until a re-audit is recorded: memoranda audit record."
+        "as factual until a re-audit is recorded: memoranda govern record-audit."
     )
 
 
@@ -561,7 +574,7 @@ class PolicyRefused(RecordError):
     code = "record.policy_refused"
     text = (
         "The {policy} policy of this scope rules it out: {why}. Nothing was changed; "
-        "`memoranda policy show {policy}` shows it."
+        "`memoranda govern policies {policy}` shows it."
     )
 
 
@@ -616,6 +629,17 @@ class IllegalMove(WorldError):
 
     code = "world.illegal_move"
     text = "The proposal {proposal!r} is {status}: it can't become {to}."
+
+
+@dataclass(eq=False)
+class NotDecided(IllegalMove):
+    """A proposal that waits for a decision can't run."""
+
+    code = "world.not_decided"
+    text = (
+        "The proposal {proposal!r} waits for a decision: look whose in the inbox, have it approved,"
+        " then run it."
+    )
 
 
 @dataclass(eq=False)
@@ -772,7 +796,7 @@ class SessionDamaged(FailFast):
     code = "plan.fail_fast.session_damaged"
     text = (
         "The session {session} is damaged: {why}. Nothing was changed; begin anew with a fresh"
-        " session (--fresh-session keeps the old one aside)."
+        " session (--fresh keeps the old one aside)."
     )
 
 
@@ -797,7 +821,7 @@ class SessionMismatch(FailFast):
         return (
             f"The session {self.session} was left by another plan"
             f" (expected {self.expected}, found {self.actual}{differs})."
-            " Go on with that plan, or begin anew (--fresh-session keeps the old one aside)."
+            " Go on with that plan, or begin anew (--fresh keeps the old one aside)."
         )
 
 
@@ -831,6 +855,20 @@ class CapabilityMissing(StoreError):
 
 
 @dataclass(eq=False)
+class EmbedderMissing(CapabilityMissing):
+    """What finds by meaning needs an embedder."""
+
+    capability: str = "embeddings"
+
+    code = "store.embedder_missing"
+    text = (
+        "This needs an embedder: hand one to `memoranda.connect`, or name it in the environment of"
+        " the command line, with MEMORANDA_EMBEDDER_FOLDER or MEMORANDA_EMBEDDER_URL"
+        " (docs/embeddings.md)."
+    )
+
+
+@dataclass(eq=False)
 class DependencyMissing(StoreError):
     """Something that this needs is not installed."""
 
@@ -850,6 +888,30 @@ class StoreClosed(StoreError):
 
 
 @dataclass(eq=False)
+class WrongLoop(StoreError):
+    """A database was used outside of the event loop that it was opened in."""
+
+    database: str
+
+    code = "store.wrong_loop"
+    text = (
+        "The database {database} was opened in another event loop. Use its handles there, open it"
+        " again here, or use `memoranda.open_sync` from threads and blocking code."
+    )
+
+
+@dataclass(eq=False)
+class WaitsForItself(StoreError):
+    """A blocking call was made from the event loop that would have to answer it."""
+
+    code = "store.waits_for_itself"
+    text = (
+        "A hook, an action or the like used a blocking handle from the event loop that it runs in,"
+        " where the call would wait for itself. Use `memoranda.open` or `connect` there."
+    )
+
+
+@dataclass(eq=False)
 class StoreUnavailable(StoreError):
     """The database is not there, not reachable, or busy for too long."""
 
@@ -858,6 +920,17 @@ class StoreUnavailable(StoreError):
 
     code = "store.unavailable"
     text = "Can't reach the database {database}: {why}."
+
+
+@dataclass(eq=False)
+class ScopeExists(StoreError):
+    """A scope is copied only to where it is not yet."""
+
+    database: str
+    scope: str
+
+    code = "store.scope_exists"
+    text = "The database {database} has the scope {scope!r} already: name another database."
 
 
 @dataclass(eq=False)
@@ -899,6 +972,33 @@ class StoreFailed(StoreError):
     text = (
         "The database {database} broke off: {why}. Whether the last write landed is unknown; "
         "retry it with the same idempotency key."
+    )
+
+
+@dataclass(eq=False)
+class OwnStoreFailed(StoreError):
+    """A store of the user's own failed at a change that was approved; it is left to be done."""
+
+    proposal: str
+    why: str
+
+    code = "store.own_failed"
+    text = (
+        "The change of {proposal!r} is approved, and your store did not take it: {why}. Whether it "
+        "landed is unknown. Try again with `worlds.resume()`: it finds out, and does what is left."
+    )
+
+
+@dataclass(eq=False)
+class OwnStoreMissing(StoreError):
+    """A change of a store of the user's own was approved, and this handle has no such store."""
+
+    proposal: str
+
+    code = "store.own_missing"
+    text = (
+        "The proposal {proposal!r} changes a store of your own, and this handle was opened without "
+        "one. Run it with a handle that has it: app=App(store=…)."
     )
 
 

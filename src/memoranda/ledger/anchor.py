@@ -5,11 +5,12 @@ can't: a journal that is shorter than it once was was rolled back, one that has 
 same size was rewritten. Nothing is known about what came after the newest checkpoint of an anchor.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, Protocol, runtime_checkable
 
 from memoranda.kernel.errors import InvalidCheckpoint
+from memoranda.kernel.results import Result
 from memoranda.ledger.checkpoint import Checkpoint, parse_checkpoint
 from memoranda.ledger.signed_note import Signature, Standing, Verifier, check_signatures
 
@@ -71,6 +72,21 @@ class Anchor(Protocol):
         ...
 
 
+@runtime_checkable
+class BatchAnchor(Anchor, Protocol):
+    """An anchor that keeps many checkpoints in about the time of one.
+
+    A database makes the checkpoints of all its scopes together; other anchors get them one by one.
+    """
+
+    async def publish_all(self, notes: Sequence[str], /) -> Sequence[tuple[Signature, ...]]:
+        """Keep these checkpoints; when it returns, all are kept. AnchorFailed otherwise.
+
+        For each, in their order, the anchor's own signatures.
+        """
+        ...
+
+
 # ---------------------------------------------------------------------- comparing
 
 Verdict = Literal[
@@ -99,8 +115,8 @@ class Claim:
     """The known keys that signed it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+@dataclass(frozen=True, slots=True, repr=False)
+class Finding(Result):
     """What one place of an anchor says. Every place gives one; what agrees too."""
 
     verdict: Verdict
@@ -108,6 +124,15 @@ class Finding:
     why: str
     claim: Claim | None = None
     """None where there is no checkpoint to be read."""
+
+    def wire_members(self) -> Mapping[str, object]:
+        """What it says, where, and what its signatures are worth."""
+        return {
+            "verdict": self.verdict,
+            "where": self.where,
+            "standing": self.standing,
+            "why": self.why,
+        }
 
     @property
     def standing(self) -> Standing | None:

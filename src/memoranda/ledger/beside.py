@@ -5,7 +5,7 @@ items, the session and the recording that it leaves. None of these is an entry. 
 their own, found by no search of the journal, and a store writes them where it writes the entries.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, Protocol
 
 CYCLE: Final = "cycle/"
@@ -86,16 +86,6 @@ class ItemOrigin(NamedTuple):
     """How many keywords the index of items has for it."""
 
 
-class AllErased(NamedTuple):
-    """Every row that ever landed beside the entries of this journal goes."""
-
-    is_dry_run: bool = False
-    """Whether they are only counted."""
-
-
-Beside = NewItem | SessionSaved | SessionAside | Recorded | CycleSalt | ItemOrigin | AllErased
-
-
 class BesideCounts(NamedTuple):
     """How many rows of each kind went with a unit, or would go."""
 
@@ -104,6 +94,24 @@ class BesideCounts(NamedTuple):
     """What items are found by, one for each item that has it."""
     sessions: int = 0
     recordings: int = 0
+    retries: int = 0
+    """What calls with an idempotency key came to."""
+
+
+def _nobody(gone: BesideCounts) -> None:
+    """Nobody wants to know what went before the unit has landed."""
+
+
+class AllErased(NamedTuple):
+    """Every row that ever landed beside the entries of this journal goes."""
+
+    is_dry_run: bool = False
+    """Whether they are only counted."""
+    tell: Callable[[BesideCounts], None] = _nobody
+    """Told how many they are, each time that the unit runs, before it decides anything."""
+
+
+Beside = NewItem | SessionSaved | SessionAside | Recorded | CycleSalt | ItemOrigin | AllErased
 
 
 class KeptSession(NamedTuple):

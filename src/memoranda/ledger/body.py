@@ -21,7 +21,13 @@ from memoranda.identity import decode
 from memoranda.identity.canonical import is_canonical
 from memoranda.kernel.errors import InvalidJson, InvalidProof, InvalidTime
 from memoranda.kernel.json import JsonValue
-from memoranda.ledger.object import INTEGRITY, STATEMENT_TYPES, TYPE, VERDICT_TYPES
+from memoranda.ledger.object import (
+    INTEGRITY,
+    STATEMENT_TYPES,
+    TYPE,
+    VERDICT_TYPES,
+    misdescribed,
+)
 from memoranda.ledger.time import parse_time
 
 DEEPEST: Final = 128
@@ -35,7 +41,8 @@ ENDINGS: Final[Mapping[str, tuple[str, ...]]] = {
 
 _VERSION: Final = re.compile(r"[1-9][0-9]{0,14}")
 _SUPERSEDES: Final = re.compile(r"sha256:[0-9a-f]{64}")
-_TIMES: Final = ("timestamp", "valid_from", "valid_to", "expires")
+_TIMES: Final = ("timestamp", "valid_from", "valid_to", "expires", "said_at")
+_TEXTS: Final = ("subject", "thread", "in_thread", "speaker", "media_type")
 
 Document = Mapping[str, JsonValue]
 
@@ -113,9 +120,11 @@ def _unreadable(document: Document) -> str | None:
             return f"its {name} is not a time"
     if type(get("created_ms", 0)) is not int or type(get("updated_ms", 0)) is not int:
         return "its created_ms or updated_ms is not a whole number"
-    for name in ("subject", "thread"):
+    for name in _TEXTS:
         if (text := get(name)) is not None and not _is_text(text):
             return f"its {name} is not a text"
+    if type(get("indexed", True)) is not bool:
+        return "its indexed is neither true nor false"
     if not _are(get("tags"), _is_text):
         return "its tags are not texts"
     if not _are(get("inputs"), _names_an_id):
@@ -125,8 +134,10 @@ def _unreadable(document: Document) -> str | None:
 
 def _misformatted(document: Document) -> str | None:
     format = document.get("format", "text")  # noqa: A001 - the name on the wire
-    if format not in ("text", "json"):
-        return "its format is neither text nor json"
+    if format not in ("text", "json", "bytes"):
+        return "its format is neither text, json nor bytes"
+    if format == "bytes":
+        return misdescribed(document)
     if format == "json":
         raw = document["statement"].encode()
         try:

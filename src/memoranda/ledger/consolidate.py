@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from memoranda.identity import Frozen, canonical_bytes
 from memoranda.kernel.errors import InvalidObject, InvalidProof, InvalidTime
 from memoranda.kernel.json import JsonValue
+from memoranda.kernel.results import Result
 from memoranda.ledger.conflict import Conflict, Detector, find_conflicts
 from memoranda.ledger.event import METHOD
 from memoranda.ledger.forget import Change, changed
@@ -38,8 +39,8 @@ from memoranda.ledger.validate import validate_object
 from memoranda.ledger.violation import Violation
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+@dataclass(frozen=True, slots=True, repr=False)
+class Refusal(Result):
     """A consolidation that did not happen, with every gate that failed."""
 
     failures: tuple[GateFailure, ...]
@@ -48,6 +49,10 @@ class Refusal:
     def gates(self) -> tuple[Gate, ...]:
         """The gates that failed, each once, in order."""
         return tuple(sorted({failure.gate for failure in self.failures}))
+
+    def wire_members(self) -> Mapping[str, object]:
+        """That it was refused, by which gates, and why."""
+        return {"refused": True, "gates": self.gates, "failures": self.failures}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,12 @@
 """What a verifier finds: damage, named, with the place of each."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
+
+from memoranda.kernel.json import JsonValue
+from memoranda.kernel.results import Result, plain
 
 Check = Literal[
     "form",
@@ -39,8 +42,8 @@ _OF_AN_INDEX: Final[frozenset[Check]] = frozenset({"tag", "index", "item", "sess
 SHOWN_OF_A_KIND = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Damage:
+@dataclass(frozen=True, slots=True, repr=False)
+class Damage(Result):
     """One thing that is wrong: the check, the entry's number where there is one, and why.
 
     `about` tells damage without an entry from other damage of its kind, by words that stay the
@@ -72,6 +75,10 @@ class Damage:
     def accepted_as(self) -> str:
         """What a re-audit names to accept it: its entry, or its check where it has none."""
         return self.check if self.entry is None else str(self.entry)
+
+    def wire_members(self) -> Mapping[str, object]:
+        """The check, the entry's number and why."""
+        return {"check": self.check, "seq": self.seq, "why": self.why}
 
     def __str__(self) -> str:
         """For people."""
@@ -115,6 +122,10 @@ class Damages:
         self.counts[check] += 1
         if self.counts[check] <= SHOWN_OF_A_KIND:
             self.found.append(Damage(check, seq, why, about))
+
+    def to_wire(self) -> dict[str, JsonValue]:
+        """How much there is of each kind, and the first of it."""
+        return {"counts": dict(self.counts), "found": plain(self.found)}
 
     @property
     def is_whole(self) -> bool:

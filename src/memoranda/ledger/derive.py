@@ -7,16 +7,16 @@ a verifier derives them anew and compares.
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from memoranda.identity import decode, sha256_hex
+from memoranda.identity import decode
+from memoranda.identity.threads import thread_digest
 from memoranda.kernel.json import JsonValue
-from memoranda.ledger.object import data_of, record_times, status_of, version_of
+from memoranda.ledger.object import data_of, is_indexed, record_times, status_of, version_of
 from memoranda.ledger.time import parse_time
-from memoranda.ledger.unit import StoredThread, Version
+from memoranda.ledger.unit import Current, StoredThread, Version
 from memoranda.text import Terms, speaker_of, terms, terms_of
 
 NO_WORDS: Final = Terms({}, 0)
-THREAD_LENGTH: Final = 32
-"""Hexadecimal digits of a thread's digest: 128 bits."""
+_SAID_AT: Final = b'"said_at"'
 
 
 def row_of(document: Mapping[str, JsonValue]) -> Version:
@@ -57,33 +57,36 @@ def inputs_in(document: Mapping[str, JsonValue]) -> Sequence[str]:
 def words_of(document: Mapping[str, JsonValue]) -> Terms:
     """The tokens that an object is found by, with counts: of what it says, while it is active.
 
-    Not of its tags, sources and the like: they are not said by it, and tags have an index.
+    Not of its tags, sources and the like: they are not said by it, and tags have an index. Bytes
+    have none, nor has what is not to be indexed.
     """
-    if status_of(document) != "active":
+    if status_of(document) != "active" or not is_indexed(document):
         return NO_WORDS
     return terms_of(data_of(document))
 
 
 def thread_of(document: Mapping[str, JsonValue]) -> str | None:
-    """What an object is a part of: its first source, by a digest; None if it names none.
+    """What an object is a part of, by a digest: its thread, or else its first source; or None.
 
-    All that a thread is asked is whether it is the same; a digest has one length, and says
-    nothing of a source that was erased. A version whose sources are others than those of the one
-    before says in `thread` where it still stands: a correction does not leave its conversation.
+    A version whose sources are others than those of the one before says in `in_thread` where
+    it still stands: a correction does not leave its conversation.
     """
-    if (kept := document.get("thread")) is not None:
+    if (said := document.get("thread")) is not None:
+        return thread_digest(said)
+    if (kept := document.get("in_thread")) is not None:
         return str(kept)
     sources = document.get("source_refs")
-    if not sources:
-        return None
-    return sha256_hex(sources[0]["uri"].encode())[:THREAD_LENGTH]
+    return thread_digest(sources[0]["uri"]) if sources else None
 
 
 def speaker_in(document: Mapping[str, JsonValue]) -> str:
     """The tokens of whoever says what an object says, joined by spaces; empty if nobody is named.
 
-    Of a text, the name that it begins with; of other data, its member `speaker`.
+    Its own `speaker` where it has one. Else of a text, the name that it begins with; of other
+    data, its member `speaker`.
     """
+    if (said := document.get("speaker")) is not None:
+        return " ".join(sorted(terms(said).counts))
     data = data_of(document)
     if isinstance(data, str):
         return " ".join(sorted(speaker_of(data)))
@@ -93,11 +96,25 @@ def speaker_in(document: Mapping[str, JsonValue]) -> str:
 
 def thread_row(document: Mapping[str, JsonValue], seq: int) -> StoredThread | None:
     """The row of an object in its thread, while it is active; None if it has no thread."""
-    thread = thread_of(document) if status_of(document) == "active" else None
+    is_there = status_of(document) == "active" and is_indexed(document)
+    thread = thread_of(document) if is_there else None
     if thread is None:
         return None
-    created_at, _ = record_times(document)
-    return StoredThread(thread, created_at, document["id"], seq, speaker_in(document))
+    return StoredThread(thread, said_at(document), document["id"], seq, speaker_in(document))
+
+
+def said_at(document: Mapping[str, JsonValue]) -> int:
+    """When it was said: what is in a thread is in the order of these times.
+
+    Where nothing is said of it, when the record was created.
+    """
+    said = _ms(document.get("said_at"))
+    return record_times(document)[0] if said is None else said
+
+
+def time_of(current: Current) -> int:
+    """The same of an object; of nearly all, its body need not be read for it."""
+    return said_at(decode(current.body)) if _SAID_AT in current.body else current.created_at
 
 
 def _ms(time: str | None) -> int | None:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from memoranda.identity import canonical_bytes, decode
+from memoranda.kernel.errors import InvalidInput
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.entry import FactKind, body_digest, read_entry
 from memoranda.ledger.unit import Draft, Mark, NamedEntry
@@ -83,13 +84,21 @@ def erasure(
 
 
 def named_entries(stored: Iterable[tuple[bytes, bytes]]) -> list[NamedEntry]:
-    """Entries with their bodies, as what may be erased; erasures have nothing to be erased."""
+    """Entries with their bodies, as what may be erased; erasures have nothing to be erased.
+
+    One whose body can't be read goes as well, and nobody knows what it was.
+    """
     found = []
     for raw, body in stored:
-        entry, document = read_entry(raw), decode(body)
-        if entry.kind != "erasure":
-            unmarks = unmarks_of(document)
-            found.append(NamedEntry(entry.seq, entry.body_digest, document["type"], unmarks))
+        entry = read_entry(raw)
+        if entry.kind == "erasure":
+            continue
+        try:
+            document = decode(body)
+            kind, unmarks = document["type"], unmarks_of(document)
+        except (InvalidInput, KeyError, TypeError, AttributeError):
+            kind, unmarks = "", []
+        found.append(NamedEntry(entry.seq, entry.body_digest, kind, unmarks))
     return found
 
 

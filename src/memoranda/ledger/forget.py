@@ -121,11 +121,12 @@ def erase(
 
     What stays is its id, its scope, its version and the hashes of the versions before, which the
     nonces within those made unguessable; of a consolidation also its inputs, by id and hash: so
-    the log still has them. The tombstone is a statement of the system's.
+    the log still has them. The tombstone is a statement of the system's. `digests` are those of
+    all versions that go, by number, this one's last.
     """
     document = current.thaw()
     _legal(document, "erased", "erased")
-    _refuse_without_reason(reason, cause, "erase")
+    check_reason(reason, cause, "erase")
     tombstone = {
         "id": document["id"],
         "type": TYPE,
@@ -144,7 +145,7 @@ def erase(
         "status": "erased",
         "reason": reason,
         "cause": cause,
-        "supersedes": hash_name(current.digest),
+        "supersedes": hash_name(digests[-1][1] if digests else current.digest),
     }
     if "inputs" in document:
         tombstone["inputs"] = document["inputs"]
@@ -169,7 +170,7 @@ def _put_away(
 ) -> Change:
     document = current.thaw()
     _legal(document, status, status)
-    _refuse_without_reason(reason, cause, event_type)
+    check_reason(reason, cause, event_type)
     version = next_version(
         current,
         at=at,
@@ -188,12 +189,14 @@ def _legal(document: Mapping[str, JsonValue], after: Status, verb: str) -> None:
         raise IllegalTransition(document["id"], before, verb)
 
 
-def _refuse_without_reason(reason: str, cause: str, verb: str) -> None:
+def check_reason(reason: str | None, cause: str, verb: str) -> None:
+    """Refuse to forget without a reason in words, or for a cause that is none (GOV-FORGET)."""
     _refuse_blank(reason, verb)
     if cause not in CAUSES:
-        raise ReasonMissing(verb, f"the cause {cause!r} is none of {', '.join(CAUSES)}")
+        named = repr(cause) if isinstance(cause, str) else f"of the type {type(cause).__name__}"
+        raise ReasonMissing(verb, f"the cause {named} is none of {', '.join(CAUSES)}")
 
 
-def _refuse_blank(reason: str, verb: str) -> None:
+def _refuse_blank(reason: str | None, verb: str) -> None:
     if not isinstance(reason, str) or is_blank(reason):
         raise ReasonMissing(verb, "a reason in words is needed")

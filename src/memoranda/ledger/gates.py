@@ -22,6 +22,7 @@ from typing import Final, Literal, get_args
 
 from memoranda.kernel.errors import InvalidTime
 from memoranda.kernel.json import JsonValue
+from memoranda.kernel.results import Result
 from memoranda.kernel.unseen import is_blank
 from memoranda.ledger.conflict import Conflict
 from memoranda.ledger.object import Format, Trust, VerdictType, status_of
@@ -72,8 +73,8 @@ class ConsolidationDraft:
     meta: Mapping[str, JsonValue] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GateFailure:
+@dataclass(frozen=True, slots=True, repr=False)
+class GateFailure(Result):
     """A gate that did not pass: the rule behind it, why, and the inputs that it is about."""
 
     gate: Gate

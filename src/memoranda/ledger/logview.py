@@ -2,21 +2,24 @@
 
 Of what was erased the log still has the type, the time, the actor, the id and the hashes, and of a
 consolidation its inputs: these stand in the tombstone. In the place of its words it says that they
-were erased.
+were erased. Of what is damaged it has the type, the time and the actor, and says that.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from memoranda.identity import decode
+from memoranda.identity import decode, sha256
 from memoranda.kernel.json import JsonValue
-from memoranda.ledger.entry import MEMORY_LOG_KINDS, Entry, read_entry
+from memoranda.ledger.entry import MEMORY_LOG_KINDS, Entry, entry_digest, read_entry, salted
 from memoranda.ledger.event import CHANGES, LOG_ACTORS, LogActor, event_document, event_of
 from memoranda.ledger.forget import ERASED
 from memoranda.ledger.object import integrity_digest
 from memoranda.ledger.unit import StoredEntry, StoredRow
 from memoranda.ledger.walk import OBJECT_KINDS
+
+DAMAGED: Final = "[damaged]"
+"""What stands in the place of what is not there, and was not erased, or is not what was written."""
 
 _MEMBERS: Final = ("memory_object_id", "reason", "prev_hash", "new_hash", "audit_ref")
 
@@ -59,8 +62,8 @@ def events(entries: Sequence[StoredEntry], erased: Erased) -> Iterator[dict[str,
         entry = read_entry(stored.entry)
         if entry.kind not in MEMORY_LOG_KINDS:
             continue
-        if stored.body is None:
-            yield _of_erased(entry, erased)
+        if stored.body is None or not is_as_written(stored):
+            yield _without_body(entry, erased)
         elif entry.kind in OBJECT_KINDS:
             yield event_of(
                 entry.kind,  # type: ignore[arg-type]
@@ -75,18 +78,26 @@ def events(entries: Sequence[StoredEntry], erased: Erased) -> Iterator[dict[str,
             yield _event(entry, {name: document.get(name) for name in _MEMBERS})
 
 
-def _of_erased(entry: Entry, erased: Erased) -> dict[str, JsonValue]:
-    id, number = erased.versions.get(entry.seq, (ERASED, 0))
+def is_as_written(stored: StoredEntry) -> bool:
+    """Whether an entry has the body that it was written with."""
+    if stored.salt is None or stored.body is None:
+        return False
+    return salted(stored.salt, sha256(stored.body)) == entry_digest(stored.entry)
+
+
+def _without_body(entry: Entry, erased: Erased) -> dict[str, JsonValue]:
+    words = ERASED if entry.seq in erased.versions else DAMAGED
+    id, number = erased.versions.get(entry.seq, (words, 0))
     hashes = erased.hashes.get(id, {})
     now, before = hashes.get(number), hashes.get(number - 1)
     members: dict[str, JsonValue] = {"memory_object_id": id, "new_hash": now}
     if entry.kind in CHANGES:
-        members |= {"prev_hash": before, "reason": ERASED}
+        members |= {"prev_hash": before, "reason": words}
     else:
         members["supersedes"] = before
     if entry.kind == "consolidate":
         members |= {"input_ids": erased.inputs.get(id), "output_id": id}
-        members |= {"justification": ERASED, "diff": ERASED}
+        members |= {"justification": words, "diff": words}
     return _event(entry, members)
 
 

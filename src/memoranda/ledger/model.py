@@ -26,6 +26,7 @@ from memoranda.ledger.object import (
     Status,
     Trust,
     VerdictType,
+    misdescribed,
 )
 from memoranda.ledger.time import TemporalScope, parse_time, validity_of
 
@@ -114,6 +115,12 @@ class MemoryObject(ClosedModel):
     origin: Text = "library"
     subject: Text | None = None
     thread: Text | None = None
+    in_thread: Text | None = None
+    speaker: Text | None = None
+    said_at: Time | None = None
+    media_type: Text | None = None
+    data: str | None = None
+    indexed: bool | None = None
     tags: Annotated[Sequence[str], tuple_of(Text)] | None = None
     meta: JsonObject | None = None
     created_ms: Milliseconds | None = None
@@ -151,6 +158,8 @@ class MemoryObject(ClosedModel):
             raise InvalidObject("$.temporal_scope", refused.why) from None
         if kept.format == "json":
             _refuse_other_json(kept.statement)
+        if kept.format == "bytes" and (why := misdescribed(kept.document)) is not None:
+            raise InvalidObject("$.data", why)
         if kept.integrity_hash is not None and kept.frozen.digest != kept.integrity_hash.digest:
             raise InvalidObject("$.integrity_hash.digest", "it is not the digest of this object")
         return kept

@@ -8,6 +8,7 @@ nulls and unknowns included, an absent member means
 ===============  =================================================================
 ``status``       active
 ``format``       text: the statement is the text that was given
+``indexed``      true: it is found by its words, unless it is bytes
 ``origin``       library: it was written by the program itself, through no other door
 ``created_ms``   the record is as old as `timestamp`
 ``updated_ms``   the record was last changed at `timestamp`
@@ -19,6 +20,7 @@ a first version, of another object. So the versions of an object are a chain, an
 the MemoryLog can be derived from the object that it led to. `superseded_by` is always an id.
 """
 
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, get_args
 
@@ -38,7 +40,7 @@ VerdictType = Literal["Factual", "Inference", "False", "Unanswered"]
 Trust = Literal["untrusted", "unreviewed", "approved"]
 """From the least to the most trusted; the order is `ledger.trust`'s."""
 Status = Literal["active", "invalidated", "archived", "superseded", "erased"]
-Format = Literal["text", "json"]
+Format = Literal["text", "json", "bytes"]
 Cause = Literal["obsolescence", "conflict", "correction", "policy", "user_request", "other"]
 """Why something is forgotten; the seed's four, and two more (GOV-FORGET)."""
 
@@ -103,9 +105,55 @@ def statement_of_json(data: bytes) -> tuple[str, Format]:
 
 
 def data_of(document: Mapping[str, JsonValue]) -> JsonValue:
-    """The data that a statement says."""
+    """The data that a statement says, as JSON; of bytes, the statement that describes them."""
     statement = document["statement"]
     return decode(statement.encode()) if document.get("format") == "json" else statement
+
+
+def value_of(document: Mapping[str, JsonValue]) -> JsonValue | bytes:
+    """The data as it was given: bytes as bytes, all other data as JSON."""
+    return b64decode(document["data"]) if is_bytes(document) else data_of(document)
+
+
+def is_bytes(document: Mapping[str, JsonValue]) -> bool:
+    """Whether an object holds bytes, which its statement only describes."""
+    return document.get("format") == "bytes"
+
+
+def is_indexed(document: Mapping[str, JsonValue]) -> bool:
+    """Whether an object is found by its words, its thread and its meaning, while it is active."""
+    return document.get("indexed", True) is not False and not is_bytes(document)
+
+
+def description_of(data: bytes, media_type: str) -> str:
+    """The statement that stands for bytes."""
+    return f"{media_type}, {len(data)} bytes, {ALGORITHM} {sha256_hex(data)}"
+
+
+def members_of_bytes(data: bytes, media_type: str) -> dict[str, JsonValue]:
+    """The members of an object that hold bytes."""
+    return {
+        "statement": description_of(data, media_type),
+        "format": "bytes",
+        "data": b64encode(data).decode(),
+        "media_type": media_type,
+    }
+
+
+def misdescribed(document: Mapping[str, JsonValue]) -> str | None:
+    """What is wrong with an object that says that it holds bytes; None if nothing is."""
+    encoded, media_type = document.get("data"), document.get("media_type")
+    if type(encoded) is not str or type(media_type) is not str:
+        return "its format is bytes, and its data or its media_type is not a text"
+    try:
+        data = b64decode(encoded, validate=True)
+    except ValueError:
+        return "its data is not base64"
+    if b64encode(data).decode() != encoded:
+        return "its data is not base64 in its one form"
+    if document["statement"] != description_of(data, media_type):
+        return "its statement does not describe its data"
+    return None
 
 
 # --------------------------------------------------------------------- the write path
@@ -134,8 +182,8 @@ def first_version(
 ) -> Frozen:
     """The first version of an object, by its stored bytes and their digest.
 
-    `optional` are members that are left out where they are None: jurisdiction, subject, tags,
-    meta, reason, supersedes, thread, and what consolidation adds.
+    `optional` are members that are left out where they are None: jurisdiction, subject, thread,
+    speaker, media_type, data, tags, meta, reason, supersedes, and what consolidation adds.
     """
     document: dict[str, JsonValue] = {
         "id": id,
@@ -191,7 +239,7 @@ def next_version(
     None is a value there. The record stays as old as it was, unless said otherwise. What was
     derived stays marked as derived (GOV-TYPE). Another statement inherits neither the verdict nor
     the approval of the old one, nor its reconstruction, but it keeps its inputs; which sources it
-    has is for whoever makes it to say (`journeys.govern.facts`).
+    has is for whoever makes it to say (`journeys.govern.provenance`).
     """
     document = current.thaw()
     if changes.get("statement_type", "DerivedStatement") not in MARKED_AS_DERIVED:

@@ -27,12 +27,14 @@ from memoranda.identity import canonical_bytes, sha256_hex
 from memoranda.kernel.actors import ActorKind
 from memoranda.kernel.errors import InvalidJson, InvalidPolicy
 from memoranda.kernel.json import MAX_INTEGER, JsonValue
+from memoranda.kernel.results import Result
 from memoranda.kernel.unseen import is_blank
 from memoranda.kernel.wire import STORABLE, ClosedPart, place_and_reason, tuple_of
 from memoranda.ledger.gates import Gate
 from memoranda.ledger.object import CAUSES, Cause, hash_name
 
 PolicyKind = Literal["consolidation", "forgetting", "source_hierarchy", "models", "oversight"]
+"""What a policy is about."""
 POLICY_KINDS: Final[tuple[PolicyKind, ...]] = get_args(PolicyKind)
 
 R = TypeVar("R", bound="Rules")
@@ -109,8 +111,8 @@ RULES: Final[Mapping[PolicyKind, type[Rules]]] = {
 """The form of each kind's rules; every member must be there, and no other may be."""
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+@dataclass(frozen=True, slots=True, repr=False)
+class Policy(Result):
     """One version of a policy; InvalidPolicy where its rules have not the form of its kind."""
 
     kind: PolicyKind

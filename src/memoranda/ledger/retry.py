@@ -34,6 +34,9 @@ def bound(key: RetryKey | None, drafts: Sequence[Draft]) -> Sequence[Draft]:
 
 
 def check_bound(seq: int, nonce: bytes, key: RetryKey, salt: bytes | None) -> None:
-    """Refuse a retry that is answered with an entry of another salt; an erased one has none."""
-    if salt is not None and salt != bound_salt(nonce, key_digest(key.key), key.fingerprint):
+    """Refuse a retry that is answered with an entry of another salt, or of none.
+
+    An erased entry has none, but no retry is answered with it: that was erased along with it.
+    """
+    if salt != bound_salt(nonce, key_digest(key.key), key.fingerprint):
         raise EntryDamaged(seq, "retry", "a retry is answered with it that is not its own")

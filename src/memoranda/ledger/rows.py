@@ -23,7 +23,7 @@ from memoranda.ledger.codec import Unreadable
 from memoranda.ledger.damage import Damages
 from memoranda.ledger.derive import NO_WORDS, inputs_in, row_of, tags_of, thread_row, words_of
 from memoranda.ledger.entry import Entry, read_entry
-from memoranda.ledger.object import hash_name, integrity_digest, status_of
+from memoranda.ledger.object import hash_name, integrity_digest, is_indexed, status_of
 from memoranda.ledger.unit import StoredRow, StoredTag, Version
 from memoranda.ledger.words import WordSums, thread_tag
 
@@ -57,6 +57,8 @@ class RowWalk:
         self.threads = TagSums(key)
         self.count = 0
         self._last: StoredRow | None = None
+        self.unindexed: set[int] = set()
+        """The newest versions of what is not to be found by words or meaning."""
         self._since = 0
         self._document: Any = None
         self._digest: str | None = None
@@ -182,6 +184,8 @@ class RowWalk:
         if document is not None and last.is_newest:
             for tag in tags_of(document):
                 self.tags.add(StoredTag(tag, last.version.created_at, last.version.id, self._since))
+            if not is_indexed(document):
+                self.unindexed.add(last.seq)
         # 8.
         if self._words is not None and self._indexed is not None:
             row, indexed = self._indexed
@@ -194,7 +198,8 @@ class RowWalk:
         except InvalidInput:
             self._damages.add("object", row.seq, "its statement has not the format that it says")
             words, thread = NO_WORDS, None
-        if not sums.is_as(row.seq, words, is_active=status_of(document) == "active"):
+        is_counted = status_of(document) == "active" and is_indexed(document)
+        if not sums.is_as(row.seq, words, is_counted=is_counted):
             why = f"it has not the words of {row.version.id!r}, version {row.version.number}"
             self._damages.add("index", row.seq, why)
         if thread is not None:

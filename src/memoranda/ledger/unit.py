@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager
 from enum import Enum
 from typing import Final, NamedTuple, Protocol, TypeVar
 
+from memoranda.kernel.errors import EntryDamaged
 from memoranda.kernel.retry import RetryKey
 from memoranda.ledger.beside import (
     CYCLE,
@@ -93,6 +94,11 @@ class Current(NamedTuple):
     beside: Holdings = Holdings()
     entries: Sequence["NamedEntry"] = ()
     """Those under a name, where it stands for them."""
+    damaged: Sequence[EntryDamaged] = ()
+    """For a unit that erases: what is wrong with the bodies of its versions. If it is that of this
+    one, `body` says what its rows say."""
+    since: int = -1
+    """The entry since which it has been active without a break, where it was selected."""
 
 
 ENTRIES: Final = "entries"
@@ -108,19 +114,6 @@ def of_entries(name: str, entries: Sequence["NamedEntry"]) -> Current | None:
 
 RETRIED: Final = ("proposal/", CYCLE)
 """How the names of facts begin that are asked for with a retry key; the id follows."""
-
-
-def asked_for_as(name: str) -> str:
-    """What the retries of the facts under a name are about: its id, or nothing."""
-    for prefix in RETRIED:
-        if name.startswith(prefix):
-            return name.removeprefix(prefix)
-    return ""
-
-
-def about(one: Current) -> str:
-    """What the retries of an object, or of the facts under a name, are about: its id."""
-    return asked_for_as(one.id) if one.status == ENTRIES else one.id
 
 
 def recorded_as(one: Current) -> str:
@@ -168,6 +161,8 @@ class Draft(NamedTuple):
     """Who acted, where it is not whoever the unit is of."""
     nonce: bytes = b""
     """What its salt was made of, where it is bound to the key of its unit (`ledger.retry`)."""
+    is_new: bool = False
+    """Whether it is created, be it under the id of an object that was deleted."""
 
 
 class Mark(NamedTuple):
@@ -219,6 +214,8 @@ class Unit(NamedTuple):
     """MarkMoved, and nothing is written, where it is not so when the unit runs."""
     beside: Sequence[Beside] = ()
     """What lands with its entries, or not at all."""
+    is_dry: bool = False
+    """Whether it only looks: it decides on nothing, and also where nothing can be written."""
 
 
 def recorded_in(unit: Unit, found: Sequence[Current]) -> list[str]:
@@ -226,9 +223,12 @@ def recorded_in(unit: Unit, found: Sequence[Current]) -> list[str]:
 
     None of them for a unit that takes all there is beside entries: that is counted as a whole.
     """
-    if any(isinstance(one, AllErased) for one in unit.beside):
-        return [""] * len(found)
-    return [recorded_as(one) for one in found]
+    return [""] * len(found) if takes_all(unit) else [recorded_as(one) for one in found]
+
+
+def takes_all(unit: Unit) -> bool:
+    """Whether a unit takes all there is beside the entries of a journal."""
+    return any(isinstance(one, AllErased) for one in unit.beside)
 
 
 class Committed(NamedTuple):
@@ -313,7 +313,10 @@ class StoredWord(NamedTuple):
 
 
 class StoredThread(NamedTuple):
-    """An active object in its thread, in the order of creation, and the tokens of its speaker."""
+    """An active object in its thread, by when it was said, and the tokens of its speaker.
+
+    `created_at` is when it was said (`derive.said_at`): where nobody says so, its creation.
+    """
 
     thread: str
     created_at: int
@@ -395,10 +398,18 @@ class Ledger(Protocol):
         ...
 
     async def find(
-        self, query: Query, make: Callable[[Current], R | None], *, every: bool, limit: int | None
+        self,
+        query: Query,
+        make: Callable[[Current], R | None],
+        *,
+        every: bool,
+        limit: int | None,
+        after: tuple[int, int] | None = None,
     ) -> list[R]:
         """The active objects that have every word of a query, or any, newest first.
 
+        With `after`, those that come after what was made at this time and is active since this
+        entry.
         Each is made into a value where it was read; what is made into None does not count. It
         finds what `memoranda.text.matches` says of all active objects, the last write included.
         IndexStale if the index is of another tokenizer.
@@ -455,10 +466,6 @@ class Ledger(Protocol):
 
     async def hashes(self, blocks: Collection[Block]) -> Blocks:
         """Blocks of the tree, as they are stored or as they follow from the entries."""
-        ...
-
-    async def keep_note(self, size: int, note: str, at: int) -> None:
-        """Keep a checkpoint's note; one of the same size is replaced."""
         ...
 
     async def notes(self, limit: int | None = None) -> list[str]:

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from memoranda.kernel.json import JsonValue, path
+from memoranda.kernel.results import Result
 
 Severity = Literal["error", "warning"]
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Violation(Result):
     """One violation: the check that failed, the rule behind it, the place, the reason.
 
     `line` is the line of a log, counted from 1; None for an object.

@@ -52,9 +52,9 @@ class WordSums:
             else:
                 sums[seq] = (sums[seq] + number(token, kind)) & _NUMBERS
 
-    def is_as(self, seq: int, words: Terms, *, is_active: bool) -> bool:
+    def is_as(self, seq: int, words: Terms, *, is_counted: bool) -> bool:
         """Whether the postings of an entry are these words; it is asked once for each."""
-        self._documents -= is_active
+        self._documents -= is_counted
         self._length -= words.length
         found, self._sums[seq] = self._sums[seq], 0
         numbers = (

@@ -18,7 +18,7 @@ who lets the database's only append. The sha256 is against accidents: an attacke
 import asyncio
 import os
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from itertools import islice
@@ -56,17 +56,26 @@ class FileAnchor:
         """What reports call it: its path."""
         return str(self.path)
 
+    def __eq__(self, other: object) -> bool:
+        """Two that name one file are the same anchor."""
+        return isinstance(other, FileAnchor) and self.path == other.path
+
+    def __hash__(self) -> int:
+        """That of the path."""
+        return hash(self.path)
+
     async def publish(
         self, note: str, /, proofs: ConsistencyProofs | None = None
     ) -> tuple[Signature, ...]:
         """Append a checkpoint; when it returns, it is on the disk. The proofs are not asked for."""
         del proofs
-        parse_checkpoint(note)
-        raw = note.encode()
-        if any(line.startswith(b"= ") for line in raw.split(b"\n")):
-            raise InvalidCheckpoint("an extension line", "a line that begins with '= '")
-        await asyncio.to_thread(self._append, raw)
+        await self.publish_all([note])
         return ()
+
+    async def publish_all(self, notes: Sequence[str], /) -> Sequence[tuple[Signature, ...]]:
+        """Append checkpoints; when it returns, they are on the disk, which is waited for once."""
+        await asyncio.to_thread(self._append, notes)
+        return [()] * len(notes)
 
     async def read(self, origin: str | None = None, /) -> AsyncIterator[Kept]:
         """The notes as far as they were written when reading began, a few at a time."""
@@ -82,15 +91,15 @@ class FileAnchor:
 
     # ------------------------------------------------------------------- writing
 
-    def _append(self, note: bytes) -> None:
+    def _append(self, notes: Sequence[str]) -> None:
+        records = b"".join(map(_as_record, notes))
         with _plain_errors(self.name):
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
             descriptor = os.open(self.path, flags, _MODE)
             try:
                 with locked(descriptor):
                     size = os.fstat(descriptor).st_size
-                    end = b"= " + sha256(note).hexdigest().encode() + b"\n"
-                    _write_all(descriptor, _closing(descriptor, size) + note + end)
+                    _write_all(descriptor, _closing(descriptor, size) + records)
                     os.fsync(descriptor)
                     if not self._is_name_synced:  # perhaps just made: its name must last too
                         sync_folder(self.path.parent)
@@ -137,6 +146,15 @@ class FileAnchor:
         if pieces:
             why = "the last note was not written whole"
             yield KeptDamage(f"{self.name}, byte {start}", "torn", why)
+
+
+def _as_record(note: str) -> bytes:
+    """A note as it is written, with the line that ends it."""
+    parse_checkpoint(note)
+    raw = note.encode()
+    if any(line.startswith(b"= ") for line in raw.split(b"\n")):
+        raise InvalidCheckpoint("an extension line", "a line that begins with '= '")
+    return raw + b"= " + sha256(raw).hexdigest().encode() + b"\n"
 
 
 def _record(where: str, note: bytes, digest: bytes) -> Kept:

@@ -87,3 +87,4 @@ CONTRACT: Final = StepContract(
         ),
     ),
 )
+"""The contract of our own steps: what each takes, gives, and how it fails."""

@@ -107,7 +107,7 @@ def session_name(name: str) -> str:
 
     What can't stand there is refused and not replaced: two names must not come to be one session.
     """
-    if not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
         why = "use 1 to 64 of the characters A-Z a-z 0-9 . _ -"
         raise InvalidRecord("the session's name", why)
     return name

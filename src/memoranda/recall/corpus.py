@@ -4,10 +4,10 @@ For what no index knows: records as they were at another time, worlds, texts tha
 brings along. Each corpus is a scope of its own: its statistics are those of its documents alone.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
-from memoranda.ledger.derive import speaker_in, thread_of, words_of
+from memoranda.ledger.derive import said_at, speaker_in, thread_of, words_of
 from memoranda.ledger.unit import Current
 from memoranda.recall.asking import Asked
 from memoranda.recall.candidates import Candidate, Scored
@@ -43,7 +43,7 @@ def of_object(current: Current, document: Any, seq: int) -> Document:
     return Document(
         current.id,
         seq,
-        current.created_at,
+        said_at(document),
         words_of(document),
         thread_of(document),
         frozenset(speaker_in(document).split()),
@@ -83,14 +83,24 @@ class Corpus:
         return len(self._candidates)
 
     def find(
-        self, mode: Mode, wanted: Asked, *, limit: int | None, among: int | None = None
+        self,
+        mode: Mode,
+        wanted: Asked,
+        *,
+        limit: int | None,
+        among: int | None = None,
+        only: Collection[str] | None = None,
     ) -> list[Scored]:
-        """What is found, the best first; `among` is of how many the words count in CONTEXT."""
+        """What is found, the best first; `among` is of how many the words count in CONTEXT.
+
+        With `only`, nothing but the documents with these ids is looked at.
+        """
         number = seeds_for(limit) if among is None else among
         having = {number for token in wanted.tokens for number in self._postings.get(token, ())}
-        candidates = [self._candidates[number] for number in sorted(having)]
+        candidates = _among([self._candidates[number] for number in sorted(having)], only)
         if NEEDS[mode].neighbours:
-            candidates = self._around(seeds(wanted, candidates, self.statistics, number))
+            best = seeds(wanted, candidates, self.statistics, number)
+            candidates = _among(self._around(best), only)
         return ranked(mode, wanted, candidates, self.statistics, limit=limit, among=number)
 
     def _around(self, best: Iterable[Candidate]) -> list[Candidate]:
@@ -102,3 +112,7 @@ class Corpus:
                 first = max(one.place - REACH, 0)
                 near |= {beside.id: beside for beside in places[first : one.place + REACH + 1]}
         return list(near.values())
+
+
+def _among(candidates: list[Candidate], only: Collection[str] | None) -> list[Candidate]:
+    return candidates if only is None else [one for one in candidates if one.id in only]

@@ -4,35 +4,18 @@ A store answers from postings and statistics that are the scope's own; the order
 `ranking`, to the last bit, whatever store it is.
 """
 
-from collections.abc import Callable, Iterable
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from memoranda.kernel.errors import EntryDamaged
 from memoranda.ledger.unit import Current
 from memoranda.recall.asking import Asked
 from memoranda.recall.candidates import Scored
+from memoranda.recall.fitting import EVERYTHING
 from memoranda.recall.ranking import Mode
+from memoranda.records.filter import MemoryFilter
 
 R = TypeVar("R")
-
-
-class Within(NamedTuple):
-    """What is looked at: records with all of these tags, made in this time, both ends included."""
-
-    tags: tuple[str, ...] = ()
-    created_from: int | None = None
-    created_to: int | None = None
-
-    def has(self, created_at: int, tags: Iterable[str] = ()) -> bool:
-        """Whether something that was made then, with these tags, is looked at."""
-        return (
-            set(self.tags).issubset(tags)
-            and (self.created_from is None or self.created_from <= created_at)
-            and (self.created_to is None or created_at <= self.created_to)
-        )
-
-
-EVERYTHING: Final = Within()
 
 
 class Ranking(NamedTuple, Generic[R]):
@@ -59,13 +42,14 @@ class WordIndex(Protocol):
         *,
         limit: int,
         below: int = 0,
-        within: Within = EVERYTHING,
+        within: MemoryFilter = EVERYTHING,
         damaged: list[EntryDamaged] | None = None,
     ) -> Ranking[R]:
         """The active objects that have anything of what is asked for, the best first.
 
         Each is made into a value where it was read, in order, until there are `limit` of them;
-        what is made into None is passed over. The last write is found. Statistics are those of
+        what is made into None is passed over. The last write is found. What `within` does not
+        ask for is not looked at. Statistics are those of
         all active objects of the scope, whatever `within` leaves out, and so are the neighbours
         in a thread; in `CONTEXT` the words of the `seeds_for(limit)` best count, and there is
         nothing but these and what stands around them. IndexStale if the index is of another

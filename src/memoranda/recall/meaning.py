@@ -2,15 +2,14 @@
 
 from typing import Final
 
-from memoranda.identity import decode
 from memoranda.kernel.errors import EntryDamaged, ModelFailed
-from memoranda.ledger.derive import tags_of
 from memoranda.ledger.unit import Current
 from memoranda.recall.embedder import Embedder, embedded, stored_as
+from memoranda.recall.fitting import fits
 from memoranda.recall.reasons import ago
 from memoranda.recall.selector import Chosen, Nearest, Request
 from memoranda.recall.similarity import Near
-from memoranda.recall.vectors import Embedding, VectorIndex
+from memoranda.recall.vectors import Embedding, VectorIndex, without_vector
 
 FEW: Final = 64
 """So many without a vector are embedded by whoever asks; with more, `embed_missing` is called."""
@@ -46,12 +45,8 @@ class Meaning:
         if 0 < await self._index.count_missing(self._model) <= FEW:
             await self._bring_forward()
 
-        within = request.constraints.within
-
         def make(current: Current, near: Near) -> Chosen | None:
-            if not within.has(current.created_at, tags_of(decode(current.body))):
-                return None
-            if not request.accepts(current):
+            if not request.accepts(current) or not fits(request.constraints.filter, current):
                 return None
             reason = f"{near_reason(near.similarity)}; {ago(request.at - current.created_at)}"
             sure = only_near(near.similarity)
@@ -63,6 +58,8 @@ class Meaning:
 
     async def _bring_forward(self) -> None:
         missing = await self._index.missing(self._model, FEW)
+        await self._index.put(self._model, without_vector(missing))
+        missing = [one for one in missing if one.text]
         try:
             vectors = await embedded(self._embedder, [one.text for one in missing])
         except ModelFailed:

@@ -11,12 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, Protocol
 
+from memoranda.identity import canonical_bytes
 from memoranda.kernel.actors import ActorRef
-from memoranda.kernel.errors import InvalidFilter
+from memoranda.kernel.errors import InvalidFilter, InvalidJson
 from memoranda.kernel.json import MAX_INTEGER, storable
 from memoranda.ledger.unit import Current
-from memoranda.recall.index import Within
+from memoranda.recall.fitting import EVERYTHING
 from memoranda.recall.ranking import Mode
+from memoranda.records.filter import MemoryFilter
 
 MOST: Final = 10_000
 """Of what one selection picks: all of it stands in one entry of the journal."""
@@ -34,34 +36,30 @@ class Constraints:
     valid_at: int | None = None
     as_of: int | None = None
     """The journal's size: what was known then."""
-    tags: tuple[str, ...] = ()
-    created_from: int | None = None
-    created_to: int | None = None
+    filter: MemoryFilter = EVERYTHING
+    """Which records may be found; it has no order and no page."""
     token_budget: int | None = None
 
     def __post_init__(self) -> None:
         sure = self.min_confidence
         if type(sure) not in (int, float) or not 0 <= sure <= 1:
             raise InvalidFilter("min_confidence", "a confidence is a number from 0 to 1")
+        try:
+            canonical_bytes(self.filter.model_dump(exclude_defaults=True))
+        except InvalidJson as refused:
+            raise InvalidFilter(refused.where, refused.why) from None
         if type(self.verified_only) is not bool:
             raise InvalidFilter("verified_only", "it is true or false")
-        if not all(isinstance(tag, str) and storable(tag) for tag in self.tags):
-            raise InvalidFilter("tags", "each is a text")
         for name in ("as_of", "token_budget"):
             given = getattr(self, name)
             if given is not None and not _is_count(given):
                 raise InvalidFilter(name, "it is a whole number from 0")
 
-    @property
-    def within(self) -> Within:
-        """The part that an index can keep to."""
-        return Within(self.tags, self.created_from, self.created_to)
-
 
 def check_query(query: str) -> None:
     """Refuse what can't be asked."""
     if not isinstance(query, str) or not query.strip():
-        raise InvalidFilter("query", "it is a text that asks for something")
+        raise InvalidFilter("query", "the question must be a text that is not blank")
     if not storable(query):
         raise InvalidFilter("query", "it can't be stored")
 
@@ -70,6 +68,12 @@ def check_top_k(top_k: int) -> None:
     """Refuse a number of results that is none, or too many to tell of; there is no default."""
     if type(top_k) is not int or not 0 <= top_k <= MOST:
         raise InvalidFilter("top_k", f"it is a whole number from 0 to {MOST:,}")
+
+
+def check_offset(offset: int, top_k: int) -> None:
+    """Refuse to leave out what is no number of results, or so many that nobody would tell of."""
+    if type(offset) is not int or not 0 <= offset <= MOST - top_k:
+        raise InvalidFilter("offset", f"it is a whole number from 0; with top_k, at most {MOST:,}")
 
 
 def _is_count(given: object) -> bool:
@@ -82,11 +86,14 @@ class Request:
 
     query: str
     top_k: int
+    """How many are picked, those that are left out at the front included."""
     at: int
     by: ActorRef
     constraints: Constraints = Constraints()
     accepts: Callable[[Current], bool] = lambda _: True
     """Whether a record may be found, as far as the constraints and its validity say."""
+    offset: int = 0
+    """So many of the best are left out: they were on a page before."""
 
 
 class Chosen(NamedTuple):

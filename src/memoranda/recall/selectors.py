@@ -124,13 +124,12 @@ USUAL: Final = Mode.CONTEXT.value
 """The one that is taken where none is named: the best that needs no model."""
 
 
-def named(selector: str | Selector, others: Mapping[str, Selector] | None = None) -> Selector:
+def named(selector: str | Selector) -> Selector:
     """The selector of a name, or the one that was given; InvalidFilter for what is neither."""
     if not isinstance(selector, str):
         check_selector(selector)
         return selector
-    known = {**SHIPPED, **(others or {})}
-    if selector not in known:
-        why = f"there is no {selector!r}; name one of {', '.join(sorted(known))}"
+    if selector not in SHIPPED:
+        why = f"there is no {selector!r}; name one of {', '.join(sorted(SHIPPED))}"
         raise InvalidFilter("selector", why)
-    return known[selector]
+    return SHIPPED[selector]

@@ -6,12 +6,12 @@ yet is the difference of two numbers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from memoranda.identity import decode
 from memoranda.kernel.errors import EntryDamaged
 from memoranda.kernel.json import JsonValue
-from memoranda.ledger.object import data_of
+from memoranda.ledger.object import data_of, is_indexed
 from memoranda.ledger.unit import Current
 from memoranda.recall.similarity import Near
 from memoranda.text.values import shown
@@ -20,11 +20,18 @@ R = TypeVar("R")
 
 
 class Unembedded(NamedTuple):
-    """A version without a vector: its object, its entry, and the text to embed."""
+    """A version without a vector: its object, its entry, and the text to embed.
+
+    The text is empty where it is not to be found by its meaning: it gets `NO_VECTOR`.
+    """
 
     id: str
     seq: int
     text: str
+
+
+NO_VECTOR: Final = b""
+"""Stands where a vector would, for what is not to be found by its meaning: it is near nothing."""
 
 
 class Embedding(NamedTuple):
@@ -112,4 +119,10 @@ def text_of(document: Mapping[str, JsonValue]) -> str:
 
 def unembedded(id: str, seq: int, body: bytes) -> Unembedded:
     """A version without a vector, from its body."""
-    return Unembedded(id, seq, text_of(decode(body)))
+    document = decode(body)
+    return Unembedded(id, seq, text_of(document) if is_indexed(document) else "")
+
+
+def without_vector(several: Sequence[Unembedded]) -> list[Embedding]:
+    """What is kept for those of them that are not to be found by their meaning."""
+    return [Embedding(one.id, one.seq, NO_VECTOR) for one in several if not one.text]

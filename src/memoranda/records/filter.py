@@ -5,14 +5,16 @@
   that it is always total: of what was written in one millisecond the last is the newest
 - limit 0 is an empty result; offset skips from the front of the order
 - beyond the seed's keys: when a record was updated, how its id or one of its tags begins, and
-  conditions on its data and meta (`records.where`); a governed store also knows its subject
+  conditions on its data and meta (`records.where`); a governed store also knows its subject, and
+  the thread that it is a part of
+- ordered by entry, records come as they were written, whatever time they say that they are of
+- a page begins after a position in that order (`records.pages`)
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
-from operator import itemgetter
-from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -23,10 +25,12 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from memoranda.identity.threads import thread_digest
 from memoranda.kernel.errors import InvalidFilter, UnknownFilterKey
 from memoranda.kernel.json import MAX_INTEGER
 from memoranda.kernel.wire import Refusal, WireModel, tuple_of
 from memoranda.records.model import Milliseconds, StoredMemoryRecord
+from memoranda.records.pages import Position
 from memoranda.records.where import Where, conditions, holds
 
 T = TypeVar("T")
@@ -62,7 +66,7 @@ class MemoryFilter(WireModel):
     created_before: Milliseconds | None = None
     limit: Count | None = None
     offset: Count = 0
-    order_by: Literal["createdAt", "updatedAt"] = "createdAt"
+    order_by: Literal["createdAt", "updatedAt", "entry"] = "createdAt"
     order: Literal["asc", "desc"] = "desc"
 
     updated_after: Milliseconds | None = None
@@ -71,6 +75,7 @@ class MemoryFilter(WireModel):
     tag_prefix: str | None = None
     where: Annotated[Mapping[str, Any], AfterValidator(_checked)] | None = None
     subject: str | None = None
+    thread: str | None = None
 
     @model_serializer(mode="wrap")
     def _as_given(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -91,6 +96,8 @@ class MemoryFilter(WireModel):
             for name in _BEYOND_THE_SEED
             if (value := getattr(self, name)) is not None
         }
+        if self.order_by == "entry":
+            named["orderBy"] = self.order_by
         return {**named, **(self.model_extra or {})}
 
     @cached_property
@@ -98,15 +105,51 @@ class MemoryFilter(WireModel):
         """What must hold of data and meta."""
         return () if self.where is None else conditions(self.where)
 
+    @property
+    def asks_for_content(self) -> bool:
+        """Whether the content of a record must be looked at, to know if it is asked for."""
+        return bool(self.conditions) or self.thread is not None
+
+    @property
+    def unpaged(self) -> "MemoryFilter":
+        """The same, for all records that it asks for."""
+        if self.limit is None and not self.offset:
+            return self
+        return self.model_copy(update={"limit": None, "offset": 0})
+
 
 _BEYOND_THE_SEED: Final = (
-    "updated_after", "updated_before", "id_prefix", "tag_prefix", "where", "subject",
+    "updated_after", "updated_before", "id_prefix", "tag_prefix", "where", "subject", "thread",
 )  # fmt: skip
 
-PLAIN_KEYS: Final = frozenset({"updatedAfter", "updatedBefore", "idPrefix", "tagPrefix", "where"})
-"""The keys of our own that every store of ours knows."""
-GOVERNED_KEYS: Final = PLAIN_KEYS | {"subject"}
-"""Those of a store whose records name whom they are about."""
+PLAIN_KEYS: Final = frozenset(
+    {"updatedAfter", "updatedBefore", "idPrefix", "tagPrefix", "where", "orderBy"}
+)
+"""The keys of our own that every store of ours knows; `orderBy` is for the order by entry."""
+GOVERNED_KEYS: Final = PLAIN_KEYS | {"subject", "thread"}
+"""Those of a store whose records name whom they are about, and what they are a part of."""
+
+
+class Judged(NamedTuple):
+    """A record as a filter judges it: with whom it is about, and its thread, by its digest.
+
+    `since` is its place in the order of writing.
+    """
+
+    record: StoredMemoryRecord[Any]
+    subject: str | None = None
+    thread: str | None = None
+    since: int = 0
+
+    def position(self, filter: MemoryFilter) -> Position:
+        """Where it stands in the order that a filter asks for."""
+        return position(filter, self.record.created_at, self.record.updated_at, self.since)
+
+
+def position(filter: MemoryFilter, created_at: int, updated_at: int, since: int) -> Position:
+    """Where a record stands in the order that a filter asks for."""
+    times = {"createdAt": created_at, "updatedAt": updated_at}
+    return Position(times.get(filter.order_by, 0), since)
 
 
 def refuse_unknown_keys(filter: MemoryFilter, known: frozenset[str]) -> None:
@@ -120,9 +163,15 @@ def refuse_unknown_keys(filter: MemoryFilter, known: frozenset[str]) -> None:
 
 
 def matches(
-    filter: MemoryFilter, record: StoredMemoryRecord[Any], subject: str | None = None
+    filter: MemoryFilter,
+    record: StoredMemoryRecord[Any],
+    subject: str | None = None,
+    thread: str | None = None,
 ) -> bool:
-    """Whether the filter asks for this record, which is about this subject; paging aside."""
+    """Whether the filter asks for this record, which is about a subject and of a thread.
+
+    The thread is given by its digest. Paging aside.
+    """
     return (
         (filter.ids is None or record.id in filter.ids)
         and (filter.tags is None or set(filter.tags) <= set(record.tags or ()))
@@ -133,6 +182,7 @@ def matches(
         and (filter.id_prefix is None or record.id.startswith(filter.id_prefix))
         and (filter.tag_prefix is None or _has_tag(record, filter.tag_prefix))
         and (filter.subject is None or subject == filter.subject)
+        and (filter.thread is None or thread == thread_digest(filter.thread))
         and holds(filter.conditions, record.data, record.meta)
     )
 
@@ -142,30 +192,38 @@ def _has_tag(record: StoredMemoryRecord[Any], prefix: str) -> bool:
 
 
 def select(
-    filter: MemoryFilter, records: Iterable[StoredMemoryRecord[T]]
+    filter: MemoryFilter,
+    records: Iterable[StoredMemoryRecord[T]],
+    after: Position | None = None,
 ) -> list[StoredMemoryRecord[T]]:
     """The records that the filter asks for, in its order, cut to its page.
 
     They are given in the order in which they were created; one that was deleted and is created
     again is created last.
     """
-    return select_by(filter, records, lambda record: (record, None))
+    numbered = [Judged(record, since=since) for since, record in enumerate(records)]
+    return [one.record for one in select_by(filter, numbered, lambda judged: judged, after)]
 
 
 def select_by(
     filter: MemoryFilter,
     values: Iterable[V],
-    judged: Callable[[V], tuple[StoredMemoryRecord[Any], str | None]],
+    judge: Callable[[V], Judged],
+    after: Position | None = None,
 ) -> list[V]:
-    """The same of any values, each judged by a record and a subject."""
-    time = "created_at" if filter.order_by == "createdAt" else "updated_at"
+    """The same of any values; only those that stand after a position, if one is given."""
     found = []
     for value in values:
-        record, subject = judged(value)
-        if matches(filter, record, subject):
-            found.append((getattr(record, time), value))
-    found.sort(key=itemgetter(0))  # which leaves ties as they are
-    if filter.order == "desc":
-        found.reverse()
+        judged = judge(value)
+        if matches(filter, judged.record, judged.subject, judged.thread):
+            found.append((judged.position(filter), value))
+    found.sort(key=lambda one: one[0], reverse=filter.order == "desc")
+    if after is not None:
+        found = [one for one in found if is_after(filter, one[0], after)]
     end = None if filter.limit is None else filter.offset + filter.limit
     return [value for _, value in found[filter.offset : end]]
+
+
+def is_after(filter: MemoryFilter, here: Position, there: Position) -> bool:
+    """Whether a position comes after another in the order that a filter asks for."""
+    return here < there if filter.order == "desc" else here > there

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import Field
 
 from memoranda.kernel.json import MAX_INTEGER, JsonValue
+from memoranda.kernel.results import Result
 from memoranda.kernel.wire import STORABLE, WireModel, tuple_of
 
 T = TypeVar("T")
@@ -34,8 +35,8 @@ class MemoryRecordInput(WireModel, Generic[T]):
     meta: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, init=False)
-class StoredMemoryRecord(Generic[T]):
+@dataclass(frozen=True, init=False, repr=False)
+class StoredMemoryRecord(Result, Generic[T]):
     """A record as it is kept: id and both timestamps are always there (MEM-REC-1, MEM-REC-2)."""
 
     id: str
@@ -63,17 +64,3 @@ class StoredMemoryRecord(Generic[T]):
             tags=tags,
             meta=meta,
         )
-
-    def to_wire(self) -> dict[str, object]:
-        """The record under the seed's names; what is absent is left out."""
-        wire: dict[str, object] = {
-            "id": self.id,
-            "data": self.data,
-            "createdAt": self.created_at,
-            "updatedAt": self.updated_at,
-        }
-        if self.tags is not None:
-            wire["tags"] = list(self.tags)
-        if self.meta is not None:
-            wire["meta"] = dict(self.meta)
-        return wire

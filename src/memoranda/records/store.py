@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
-from memoranda.kernel.errors import CapabilityMissing
+from memoranda.kernel.errors import CapabilityMissing, InvalidOption
 from memoranda.records.filter import MemoryFilter
 from memoranda.records.model import MemoryRecordInput, StoredMemoryRecord
+from memoranda.records.pages import Page
 
 T = TypeVar("T")
 
@@ -30,6 +31,9 @@ class Capability(StrEnum):
     HOOKS = "hooks"
     STREAMED = "streamed"
     VERSIONED = "versioned"
+    PAGED = "paged"
+    COUNTED = "counted"
+    FORGETS_WHERE = "forgets_where"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +55,15 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True)
 class MemoryUpdate:
-    """One update of a batch: the record's id and the patch."""
+    """One update of a batch: the record's id and the patch.
+
+    With an `expected_version`, of a store that is VERSIONED, a record that has moved on is a
+    VersionConflict, and nothing of the batch is done.
+    """
 
     id: str
     patch: Any
+    expected_version: int | None = None
 
 
 class MemoryStore(Protocol[T]):
@@ -84,6 +93,18 @@ class MemoryStore(Protocol[T]):
     async def query(self, filter: MemoryFilter) -> list[StoredMemoryRecord[T]]:
         """The records that the filter asks for, as `records.filter.select` defines it."""
         ...
+
+
+def check_store(given: object) -> None:
+    """Refuse with InvalidOption what is no MemoryStore: it declares at least CRUD, and has that."""
+    kind = type(given).__name__
+    declared = getattr(given, "capabilities", None)
+    if not isinstance(declared, Capabilities) or Capability.CRUD not in declared:
+        why = f"a {kind} declares no CRUD in its capabilities"
+        raise InvalidOption("store", f"{why}; give a MemoryStore (docs/testkit.md)")
+    for method in ("create", "get", "update", "delete", "query"):
+        if not callable(getattr(given, method, None)):
+            raise InvalidOption("store", f"a {kind} has no {method}; give a MemoryStore")
 
 
 class CreatesMany(Protocol[T]):
@@ -148,6 +169,45 @@ class Streamed(Protocol[T]):
 
         Close it (`aclose`, or `contextlib.aclosing`) when you leave it early.
         """
+        ...
+
+
+class Paged(Protocol[T]):
+    """Capability.PAGED."""
+
+    async def page(
+        self, filter: MemoryFilter, *, cursor: str | None = None
+    ) -> Page[StoredMemoryRecord[T]]:
+        """What `query` would return, and in `next` the cursor of what follows.
+
+        With that cursor and the same filter the next page begins, whatever was written meanwhile:
+        what is there all the time comes exactly once. InvalidFilter for a cursor of another
+        filter.
+        """
+        ...
+
+
+class Counted(Protocol):
+    """Capability.COUNTED: what there is, without the records."""
+
+    async def ids(self, filter: MemoryFilter) -> list[str]:
+        """The ids of what `query` would return."""
+        ...
+
+    async def count(self, filter: MemoryFilter) -> int:
+        """How many records `query` would return."""
+        ...
+
+    async def tags(self, prefix: str = "") -> dict[str, int]:
+        """The tags that begin so, by code point, each with how many records have it."""
+        ...
+
+
+class ForgetsWhere(Protocol):
+    """Capability.FORGETS_WHERE."""
+
+    async def forget_where(self, filter: MemoryFilter, *, reason: str) -> int:
+        """Delete what `query` would return, all of it or nothing; how many they were."""
         ...
 
 

@@ -13,6 +13,7 @@ from memoranda.kernel.errors import VersionConflict
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.retry import RetryKey
 from memoranda.records.filter import MemoryFilter
+from memoranda.records.pages import Position
 
 R = TypeVar("R")
 
@@ -20,22 +21,26 @@ R = TypeVar("R")
 class Content(NamedTuple):
     """What a record says, as values that belong to whoever reads it."""
 
-    data: JsonValue
+    data: JsonValue | bytes
     tags: tuple[str, ...] | None
     meta: dict[str, JsonValue] | None
 
 
 class Encoded(NamedTuple):
-    """The same as it is given to be stored: data and meta as canonical JSON."""
+    """The same as it is given to be stored: data and meta as canonical JSON.
+
+    Data that `is_raw` is no JSON: bytes, as they are.
+    """
 
     data: bytes
     tags: tuple[str, ...] | None
     meta: bytes | None
+    is_raw: bool = False
 
     def thaw(self) -> Content:
         """The content, as values of its own."""
         meta = None if self.meta is None else decode(self.meta)
-        return Content(decode(self.data), self.tags, meta)
+        return Content(self.data if self.is_raw else decode(self.data), self.tags, meta)
 
 
 class Row(NamedTuple):
@@ -46,6 +51,8 @@ class Row(NamedTuple):
     created_at: int
     updated_at: int
     content: Content
+    since: int = 0
+    """Its place in the order of writing, where it was selected."""
 
     def itself(self) -> "Row":
         """The row as it is, for whoever wants rows of `RecordTable.select`."""
@@ -93,7 +100,7 @@ class Change(NamedTuple):
     """A row before an edit, and its content after."""
 
     before: Row
-    after: Encoded
+    after: Content
 
 
 def check_version(id: str, version: int, expected: int | None) -> None:
@@ -113,7 +120,7 @@ class RecordTable(Protocol):
     async def insert(
         self, rows: Sequence[NewRow], note: Note, key: RetryKey | None = None
     ) -> Inserted:
-        """Store new rows; RecordExists if an id is in use. A key goes with one row."""
+        """Store new rows; RecordExists if an id is in use. On a retry, the first ids."""
         ...
 
     async def edit(
@@ -141,10 +148,34 @@ class RecordTable(Protocol):
         """The row under this id, made into a value where it was read."""
         ...
 
-    async def select(self, filter: MemoryFilter, make: Callable[[Row], R]) -> list[R]:
-        """What the filter asks for, each row made into a value where it was read."""
+    async def select(
+        self, filter: MemoryFilter, make: Callable[[Row], R], after: Position | None = None
+    ) -> list[R]:
+        """What the filter asks for, each row made into a value where it was read.
+
+        With `after`, only what stands after this position in the filter's order.
+        """
         ...
 
     def stream(self, filter: MemoryFilter) -> AsyncGenerator[Row, None]:
         """The same rows, as they are when the stream starts, a few at a time."""
+        ...
+
+    async def ids(self, filter: MemoryFilter) -> list[str]:
+        """The ids of what the filter asks for, in its order."""
+        ...
+
+    async def count(self, filter: MemoryFilter) -> int:
+        """How many rows the filter asks for."""
+        ...
+
+    async def tags(self, prefix: str) -> dict[str, int]:
+        """The tags that begin so, in order, each with how many rows have it."""
+        ...
+
+    async def forget_where(self, filter: MemoryFilter, note: Note) -> list[Row]:
+        """Remove what the filter asks for, and return what it was; a page is cut out first.
+
+        A row that came to be otherwise meanwhile stays.
+        """
         ...

@@ -1,17 +1,19 @@
 """What is read is what was written: each body is compared with the digest in its entry.
 
 Both databases make what they hand out here, so that no reader can forget to compare. What differs
-is damage: EntryDamaged, which names the entry. Only two readers don't come by: a verification,
-which names all damage itself, and an erasure, which removes a body whatever it says.
+is damage: EntryDamaged, which names the entry. Only a verification doesn't come by, which names
+all damage itself. An erasure is told of the damage, and removes what is there (`stand_in`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from memoranda.identity import sha256
+from memoranda.identity import canonical_bytes, sha256
 from memoranda.kernel.errors import EntryDamaged
 from memoranda.ledger.codec import BodyCodec, Unreadable
 from memoranda.ledger.entry import salted
+from memoranda.ledger.forget import ERASED as FORGOTTEN
+from memoranda.ledger.object import TYPE, integrity_digest
 from memoranda.ledger.unit import Current, Past, StoredEntry, Version
 
 ERASED: Final = "erased"
@@ -21,6 +23,13 @@ _WIDTH: Final = len(Version._fields)
 
 ReadDigest = Callable[[bytes], bytes | None]
 """The body digest in an entry as a database stores it; None if it is no entry."""
+
+
+class Versions(NamedTuple):
+    """The digests of an object's versions, by number, and what is damaged of them."""
+
+    digests: Sequence[tuple[int, str]]
+    damaged: Sequence[EntryDamaged]
 
 
 class Compared:
@@ -51,6 +60,27 @@ class Compared:
     def current(self, row: Sequence[Any]) -> Current:
         """The version of a row of `selection.COLUMNS`."""
         return Current(*row[:_WIDTH], self.body(*row[_WIDTH:]))  # type: ignore[call-arg]  # it has ten
+
+    def placed(self, row: Sequence[Any]) -> Current:
+        """The same of a row that begins with the entry since which it is active."""
+        return self.current(row[1:])._replace(since=row[0])
+
+    def all_placed(
+        self, rows: Iterable[Sequence[Any]], damaged: list[EntryDamaged] | None
+    ) -> Iterator[Current]:
+        """The same for several.
+
+        Where there is a list for them, the damaged ones are left out and go there.
+        """
+        for row in rows:
+            try:
+                current = self.placed(row)
+            except EntryDamaged as found:
+                if damaged is None:
+                    raise
+                damaged.append(found)
+            else:
+                yield current
 
     def currents(
         self, rows: Iterable[Sequence[Any]], damaged: list[EntryDamaged] | None
@@ -114,14 +144,47 @@ class Compared:
             marked.why = found.why
             return StoredEntry(row[0], self._unpacked(row[1]), row[2], marked)
 
+    # ------------------------------------------------------------------- for an erasure
 
-def as_stored(bodies: BodyCodec, row: Sequence[Any]) -> Current:
-    """The version of such a row for who erases it, whatever it says.
+    def erasable(self, row: Sequence[Any]) -> Current:
+        """The version of a row of `selection.COLUMNS`; without a body where that is damaged."""
+        try:
+            return self.current(row)
+        except EntryDamaged:
+            return Current(*row[:_WIDTH], b"")  # type: ignore[call-arg]  # it has ten
 
-    EntryDamaged without a body: what it said is not known, so nobody could certify that all of it
-    is gone.
-    """
-    stored = row[-1]
-    if stored is None:
-        raise EntryDamaged(row[_WIDTH], "body", "its body is not there, and nothing says why")
-    return Current(*row[:_WIDTH], bodies.unpack(stored))  # type: ignore[call-arg]  # it has ten
+    def versions(self, rows: Iterable[Sequence[Any]]) -> Versions:
+        """What an erasure says of the versions of an object: their numbers, then as in `body`.
+
+        A body that is not what was written has no digest to be named: in its place stands the one
+        that its entry names.
+        """
+        digests, damaged = [], []
+        for number, *row in rows:
+            try:
+                digest = integrity_digest(self.body(*row))
+            except EntryDamaged as found:
+                damaged.append(found)
+                entry = row[1]
+                named = None if entry is None else self._digest_in(entry)
+                digest = integrity_digest(b"") if named is None else named.hex()
+            digests.append((number, digest))
+        return Versions(digests, damaged)
+
+
+def stand_in(current: Current, tags: Sequence[str], inputs: Sequence[str]) -> Current:
+    """A version whose body is not what was written, for who erases it: what its rows say."""
+    document: dict[str, Any] = {
+        "id": current.id,
+        "type": TYPE,
+        "statement": FORGOTTEN,
+        "applicability_scope": None,
+        "version": str(current.number),
+    }
+    if current.status != "active":
+        document["status"] = current.status
+    if tags:
+        document["tags"] = list(tags)
+    if inputs:
+        document["inputs"] = [{"id": one} for one in inputs]
+    return current._replace(body=canonical_bytes(document))

@@ -1,14 +1,15 @@
 """The dict store: the reference for records and items, in memory, gone when it is closed."""
 
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from memoranda.kernel.errors import RecordExists, RecordNotFound
-from memoranda.kernel.json import JsonValue
 from memoranda.kernel.retry import RetryKey
-from memoranda.records.filter import PLAIN_KEYS, MemoryFilter, select_by
+from memoranda.records.filter import PLAIN_KEYS, Judged, MemoryFilter, select_by
 from memoranda.records.model import StoredMemoryRecord
+from memoranda.records.pages import Position
 from memoranda.records.table import (
     Change,
     Edit,
@@ -32,17 +33,19 @@ class _Kept(NamedTuple):
     created_at: int
     updated_at: int
     content: Encoded
+    since: int
+    """How many were created before it."""
 
     def row(self) -> Row:
         """The row, made of values of its own."""
-        return Row(*self[:4], self.content.thaw())
+        return Row(*self[:4], self.content.thaw(), self.since)
 
     def edited(self, edit: Edit, at: int) -> "_Kept":
         """The record after an edit; time never goes back for a record."""
         check_version(self.id, self.version, edit.expected_version)
         updated_at = max(at, self.updated_at)
         content = edit.apply(self.content.thaw())
-        return _Kept(self.id, self.version + 1, self.created_at, updated_at, content)
+        return self._replace(version=self.version + 1, updated_at=updated_at, content=content)
 
 
 @dataclass(slots=True)
@@ -51,7 +54,8 @@ class DictTable:
 
     rows: dict[str, _Kept] = field(default_factory=dict)
     deleted: dict[str, int] = field(default_factory=dict)
-    keys: dict[str, tuple[bytes, str]] = field(default_factory=dict)
+    keys: dict[str, tuple[bytes, list[str]]] = field(default_factory=dict)
+    created: int = 0
     filter_keys = PLAIN_KEYS
 
     async def insert(
@@ -61,7 +65,7 @@ class DictTable:
         del note  # who and why is kept by databases; this one forgets everything anyway
         first = self._first_outcome(key)
         if first is not None:
-            return Inserted([first], fresh=False)
+            return Inserted(first, fresh=False)
         seen: set[str] = set()
         for row in rows:
             if row.id in self.rows or row.id in seen:
@@ -69,8 +73,9 @@ class DictTable:
             seen.add(row.id)
         for id, created_at, updated_at, content, _ in rows:
             version = self.deleted.pop(id, 0) + 1
-            self.rows[id] = _Kept(id, version, created_at, updated_at, content)
-        self._remember(key, rows[0].id)
+            self.rows[id] = _Kept(id, version, created_at, updated_at, content, self.created)
+            self.created += 1
+        self._remember(key, [row.id for row in rows])
         return Inserted([row.id for row in rows])
 
     async def edit(
@@ -86,9 +91,9 @@ class DictTable:
             if before is None:
                 raise RecordNotFound(edit.id)
             after[edit.id] = before.edited(edit, note.at)
-            changes.append(Change(before.row(), after[edit.id].content))
+            changes.append(Change(before.row(), after[edit.id].content.thaw()))
         self.rows.update(after)
-        self._remember(key, edits[0].id)
+        self._remember(key, [edit.id for edit in edits])
         return changes
 
     async def remove(
@@ -112,7 +117,7 @@ class DictTable:
         for kept in removed:
             self.deleted[kept.id] = kept.version
             del self.rows[kept.id]
-        self._remember(key, ids[0])
+        self._remember(key, list(ids))
         return [kept.row() for kept in removed]
 
     async def clear(self, note: Note, removed: list[Row] | None = None) -> None:
@@ -127,25 +132,48 @@ class DictTable:
         kept = self.rows.get(id)
         return None if kept is None else make(kept.row())
 
-    async def select(self, filter: MemoryFilter, make: Callable[[Row], R]) -> list[R]:
+    async def select(
+        self, filter: MemoryFilter, make: Callable[[Row], R], after: Position | None = None
+    ) -> list[R]:
         """What the filter asks for, by its definition."""
-        return [make(kept.row()) for kept in select_by(filter, self.rows.values(), _judged)]
+        return [make(kept.row()) for kept in self._selected(filter, after)]
 
     async def stream(self, filter: MemoryFilter) -> AsyncGenerator[Row, None]:
         """The same rows; what lies in the dict is never changed, so later changes don't show."""
-        for kept in select_by(filter, list(self.rows.values()), _judged):
+        for kept in self._selected(filter):
             yield kept.row()
 
-    def _first_outcome(self, key: RetryKey | None) -> str | None:
+    async def ids(self, filter: MemoryFilter) -> list[str]:
+        """The ids of what the filter asks for, in its order."""
+        return [kept.id for kept in self._selected(filter)]
+
+    async def count(self, filter: MemoryFilter) -> int:
+        """How many rows the filter asks for."""
+        return len(self._selected(filter))
+
+    async def tags(self, prefix: str) -> dict[str, int]:
+        """The tags that begin so, in order, each with how many rows have it."""
+        each = (tag for kept in self.rows.values() for tag in set(kept.content.tags or ()))
+        return dict(sorted(Counter(tag for tag in each if tag.startswith(prefix)).items()))
+
+    async def forget_where(self, filter: MemoryFilter, note: Note) -> list[Row]:
+        """Remove what the filter asks for, and return what it was."""
+        ids = await self.ids(filter)
+        return await self.remove(ids, note) if ids else []
+
+    def _selected(self, filter: MemoryFilter, after: Position | None = None) -> list[_Kept]:
+        return select_by(filter, self.rows.values(), _judged, after)
+
+    def _first_outcome(self, key: RetryKey | None) -> list[str] | None:
         if key is None or key.key not in self.keys:
             return None
-        fingerprint, id = self.keys[key.key]
+        fingerprint, ids = self.keys[key.key]
         key.check_same(fingerprint)
-        return id
+        return ids
 
-    def _remember(self, key: RetryKey | None, id: str) -> None:
+    def _remember(self, key: RetryKey | None, ids: list[str]) -> None:
         if key is not None:
-            self.keys[key.key] = (key.fingerprint, id)
+            self.keys[key.key] = (key.fingerprint, ids)
 
 
 class DictDatabase:
@@ -173,7 +201,8 @@ class DictDatabase:
         self._items.clear()
 
 
-def _judged(kept: _Kept) -> tuple[StoredMemoryRecord[JsonValue], None]:
-    """The row as a record, so that the filter's own definition can judge it; it has no subject."""
+def _judged(kept: _Kept) -> Judged:
+    """The row as a record, so that the filter's own definition can judge it."""
     data, tags, meta = kept.content.thaw()
-    return StoredMemoryRecord(kept.id, data, kept.created_at, kept.updated_at, tags, meta), None
+    record = StoredMemoryRecord(kept.id, data, kept.created_at, kept.updated_at, tags, meta)
+    return Judged(record, since=kept.since)

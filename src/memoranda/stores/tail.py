@@ -38,9 +38,9 @@ class Tail(NamedTuple):
     @classmethod
     def of(cls, found: Found, indexed: Found) -> "Tail":
         """What follows from the newest versions, and those that the index has of the same."""
-        added = {seq: words for seq, words in found.values() if words.is_active}
+        added = {seq: words for seq, words in found.values() if words.is_indexed}
         gone = {
-            seq: words for id, (seq, words) in indexed.items() if id in found and words.is_active
+            seq: words for id, (seq, words) in indexed.items() if id in found and words.is_indexed
         }
         return cls(added, gone)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from memoranda.identity import sha256
-from memoranda.recall.vectors import Contents, Unembedded, unembedded
+from memoranda.recall.vectors import NO_VECTOR, Contents, Unembedded, unembedded
 from memoranda.stores.compared import Compared
 
 AT_ONCE: Final = 2_048
@@ -31,7 +31,9 @@ class VectorDigest:
         self._sum = 0
 
     def feed(self, seq: int, vector: bytes) -> None:
-        """Add the vector of an entry."""
+        """Add the vector of an entry; what has none, and is to have none, is passed over."""
+        if vector == NO_VECTOR:
+            return
         self._vectors += 1
         self._sum += int.from_bytes(sha256(b"%d:%b" % (seq, vector)))
 

@@ -1,8 +1,8 @@
 """The words of bodies, for both databases: computed once for what is read again and again.
 
 Entries beyond the end of the word index are read by every search until they are merged, so that
-their words are remembered here, by the digest of the body: whatever becomes of a transaction, the
-same body has the same words.
+their words are remembered here, by the digest of the body, or by the salt of a large one: whatever
+becomes of a transaction, the same body has the same words.
 """
 
 from collections.abc import KeysView, Mapping
@@ -12,7 +12,7 @@ from memoranda.identity import decode, sha256
 from memoranda.kernel.errors import InvalidInput
 from memoranda.ledger.codec import BodyCodec, Leniently, Unreadable
 from memoranda.ledger.derive import thread_row, words_of
-from memoranda.ledger.object import TYPE, status_of, version_of
+from memoranda.ledger.object import TYPE, is_indexed, status_of, version_of
 from memoranda.ledger.unit import StoredThread
 
 MERGED_WHEN_IDLE: Final = 256
@@ -30,8 +30,24 @@ each would read all that is not merged yet."""
 BATCH: Final = 256
 """Entries that are merged in one transaction."""
 
+SHORT_TAIL: Final = 64
+"""Entries beyond the end that a search reads in about the time that it takes anyway."""
+
 CLOSING_S: Final = 2.0
-"""For how long entries are merged while a database is being closed."""
+CLOSING_SHORT_S: Final = 0.1
+
+
+def closing_seconds(tail: int) -> float:
+    """How long after a database began to be closed such a tail is still merged.
+
+    The time is for all scopes together, the longest tails first. Thousands of scopes that were
+    written to a few times are not waited for: whoever searches them reads what is not merged.
+    """
+    return CLOSING_S if tail >= SHORT_TAIL else CLOSING_SHORT_S
+
+
+LARGE: Final = 65_536
+"""A body of more bytes is known by its salt: no search reads all of it, or hashes it, again."""
 
 UNKNOWN: Final = -1
 """Stands for the number of an entry where only its body is known."""
@@ -45,7 +61,8 @@ class Words(NamedTuple):
 
     id: str
     number: int
-    is_active: bool
+    is_indexed: bool
+    """Whether it is found at all: it is active, and to be indexed."""
     counts: Mapping[str, int]
     length: int
     thread: StoredThread | None
@@ -75,12 +92,12 @@ class WordCache:
         self._known: dict[bytes, Known] = {}
         self._bytes = 0
 
-    def of(self, stored: bytes) -> Words | None:
+    def of(self, stored: bytes, salt: bytes | None = None) -> Words | None:
         """The words of a body as it is stored; None if it is not that of an object.
 
         Nor of one that can't be unpacked, which is not remembered: its key may yet be found.
         """
-        digest = sha256(stored)
+        digest = sha256(stored) if salt is None or len(stored) <= LARGE else salt
         known = self._known.get(digest)
         if known is not None:
             return known.words
@@ -88,7 +105,8 @@ class WordCache:
         if isinstance(body, Unreadable):
             return None
         words = words_in(body)
-        size = len(stored) * 2 + _OVERHEAD
+        has_words = words is not None and bool(words.counts)
+        size = (len(stored) * 2 if has_words else 0) + _OVERHEAD
         if self._bytes + size > _REMEMBERED_BYTES:
             self.clear()
         self._bytes += size
@@ -96,7 +114,7 @@ class WordCache:
         return words
 
     def known(self, digest: bytes) -> Known | None:
-        """The words of the body with this digest, if they are remembered."""
+        """The words of the body with this digest, or salt, if they are remembered."""
         return self._known.get(digest)
 
     def clear(self) -> None:
@@ -118,7 +136,7 @@ def words_in(body: bytes) -> Words | None:
         return Words(
             document["id"],
             version_of(document),
-            status_of(document) == "active",
+            status_of(document) == "active" and is_indexed(document),
             found.counts,
             found.length,
             thread_row(document, UNKNOWN),

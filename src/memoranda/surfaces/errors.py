@@ -28,6 +28,7 @@ from memoranda.kernel.errors import (
     MemorandaError,
     PlanError,
     RecordError,
+    ScopeExists,
     StoreError,
     WorldError,
 )
@@ -47,6 +48,7 @@ EXIT_CODES: Final[Mapping[type[MemorandaError], int]] = {
     CycleFailed: CYCLE_FAILED,
     FailFast: FAILED_FAST,
     StoreError: NOT_THERE,
+    ScopeExists: NOT_IN_STATE,
     EntryDamaged: NOT_SOUND,
 }
 """By branch of the tree: a new leaf has its code from the nearest branch it grows on."""

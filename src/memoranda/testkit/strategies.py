@@ -115,6 +115,7 @@ def own_filters() -> st.SearchStrategy[MemoryFilter]:
                 "idPrefix": st.sampled_from(["", *(id[:1] for id in IDS), "nowhere"]),
                 "tagPrefix": st.sampled_from(["", *(tag[:1] for tag in TAGS), "nowhere"]),
                 "where": wheres(),
+                "orderBy": st.sampled_from(["createdAt", "updatedAt", "entry"]),
             },
         ),
     )

@@ -67,6 +67,7 @@ class Pending:
 
 
 Verdict = Approved | Rejected | Pending
+"""What an authority says of a proposal."""
 
 
 class AuthorityPolicy(Protocol):

@@ -41,6 +41,7 @@ class Merge:
 
 
 Patch = Set | Unset | Merge
+"""A change to a state: what an action returns."""
 
 _MISSING: Final = object()
 

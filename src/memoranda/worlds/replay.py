@@ -4,12 +4,14 @@ Everything a run saw is in its `Recording`; there is no store, no provider and n
 that nothing can be asked again (MEM-CONTEXT-2).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from memoranda.identity import Frozen, canonical_bytes, decode
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.reach import out_of_reach
+from memoranda.kernel.results import Result, members
 from memoranda.worlds.differing import ABSENT, differences
 from memoranda.worlds.effects import ABORTED, EffectDiffers, EffectRecord, Recorded
 from memoranda.worlds.host import HostExecutionOptions, Signal, Surrounded, derive_outcome
@@ -51,8 +53,8 @@ class Same:
         return f"{self.action}: the same"
 
 
-@dataclass(frozen=True, slots=True)
-class Differs:
+@dataclass(frozen=True, slots=True, repr=False)
+class Differs(Result):
     """The first difference. Expected and found are canonical JSON; None is 'not there'.
 
     =============  =============================================================================
@@ -83,6 +85,10 @@ class Differs:
         if self.effect is not None:
             return f"effect {self.number} ({self.effect}), {self.what}"
         return self.path or self.what
+
+    def wire_members(self) -> Mapping[str, object]:
+        """All fields, and the place in words."""
+        return {**members(self), "where": self.where}
 
     def __str__(self) -> str:
         """In one line, long values cut."""

@@ -16,6 +16,7 @@ from memoranda.identity import canonical_bytes, decode
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.errors import InvalidJson, InvalidWorld
 from memoranda.kernel.json import MAX_INTEGER, JsonValue
+from memoranda.kernel.results import short_repr
 from memoranda.kernel.wire import STORABLE, Refusal, WireModel, tuple_of
 
 NULLABLE: Final = "absent and null differ"
@@ -63,6 +64,9 @@ class WorldModel(WireModel):
     def canonical(self) -> bytes:
         """The bytes that are stored and hashed: RFC 8785 of the wire form."""
         return canonical_bytes(self.to_wire())
+
+    def __repr__(self) -> str:
+        return short_repr(self, self.to_wire())
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other) or not isinstance(other, WorldModel):

@@ -67,7 +67,7 @@ def _wrong(
 async def check_retries(
     snapshot: Snapshot, retries: Sequence[StoredRetry], damages: Damages
 ) -> None:
-    """Each retry answers with entries that are there, and the first of them is its own."""
+    """Each retry answers with entries that are there: its own first, among them what it names."""
     wanted: dict[int, list[StoredRetry]] = {}
     size = (await snapshot.head()).size
     for one in retries:
@@ -77,12 +77,20 @@ async def check_retries(
             wanted.setdefault(one.seq, []).append(one)
     if not wanted:
         return
+    unnamed: list[StoredRetry] = []
     async with aclosing(snapshot.entries()) as chunks:
         async for chunk in chunks:
             for stored in chunk:
                 for retry in wanted.pop(stored.seq, ()):
                     if (why := _answered_wrong(retry, stored)) is not None:
                         damages.add("retry", stored.seq, f"the retry that it answers {why}")
+                    else:
+                        unnamed.append(retry)
+                unnamed = [one for one in unnamed if not _is_about(one, stored)]
+                for retry in [one for one in unnamed if stored.seq == one.seq + one.entries - 1]:
+                    why = "the retry that it answers is about something else"
+                    damages.add("retry", retry.seq, why)
+                    unnamed.remove(retry)
 
 
 def _answered_wrong(retry: StoredRetry, stored: StoredEntry) -> str | None:
@@ -94,12 +102,17 @@ def _answered_wrong(retry: StoredRetry, stored: StoredEntry) -> str | None:
     salt = bound_salt(retry.nonce, retry.key_digest, retry.fingerprint)
     if stored.salt is not None and stored.salt != salt:
         return "is of another write"
+    return None
+
+
+def _is_about(retry: StoredRetry, stored: StoredEntry) -> bool:
+    """Whether an entry may be what a retry is about."""
     document = next(_facts([stored]), None)
     if document is None or not retry.about:
-        return None  # erased, or damaged: the walk has said so; or about several
+        return True  # erased, or damaged: the walk has said so; or about several
     names = [document.get("id"), *document.get("marks", ())]
     about = [retry.about, *(prefix + retry.about for prefix in RETRIED)]
-    return None if any(one in names for one in about) else "is about something else"
+    return any(one in names for one in about)
 
 
 def _facts(stored: Sequence[StoredEntry]) -> Iterator[Mapping[str, Any]]:

@@ -7,15 +7,15 @@ from memoranda.identity import canonical_bytes, decode
 from memoranda.identity.merkle import Frontier, leaf_hash
 from memoranda.journeys.audit.checkpoints import root_at
 from memoranda.journeys.audit.verify import Progress, nobody
-from memoranda.kernel.errors import InvalidProof
+from memoranda.kernel.errors import EntryDamaged, InvalidProof
 from memoranda.ledger.checkpoint import Checkpoint, sign_checkpoint
 from memoranda.ledger.codec import check_readable
 from memoranda.ledger.entry import read_entry
 from memoranda.ledger.log import write_log
-from memoranda.ledger.logview import Erased, events
+from memoranda.ledger.logview import Erased, events, is_as_written
 from memoranda.ledger.object import sealed, status_of
 from memoranda.ledger.signed_note import Signer
-from memoranda.ledger.unit import Ledger, Snapshot
+from memoranda.ledger.unit import Ledger, Snapshot, StoredEntry
 from memoranda.ledger.walk import OBJECT_KINDS
 
 
@@ -78,14 +78,14 @@ async def _root(ledger: Ledger, snapshot: Snapshot, size: int) -> bytes:
 
 
 async def export_log(ledger: Ledger, *, progress: Progress = nobody) -> AsyncGenerator[bytes, None]:
-    """The lines of the MemoryLog: exactly the seed's events and fields (GOV-LOG)."""
+    """The lines of the MemoryLog: exactly the seed's events and fields (GOV-LOG).
+
+    The log of a damaged journal is told all the same, for it has the breaks: it says so in the
+    place of what is not what was written.
+    """
     async with ledger.snapshot() as snapshot:
         head = await snapshot.head()
-        erased = Erased()
-        async with aclosing(snapshot.rows()) as rows:
-            async for some in rows:
-                check_readable(row.body for row in some)
-                erased.feed(some)
+        erased = await _erased(snapshot)
         done = 0
         async with aclosing(snapshot.entries()) as entries:
             async for chunk in entries:
@@ -102,13 +102,15 @@ async def export_objects(
     """Every version of every object, a line each with its integrity hash, in the journal's order.
 
     What was erased is left out, tombstones too: nothing of it is left to be told (GOV-OBJECT).
+    EntryDamaged where something is not what was written: its hash would be made anew here.
     """
     async with ledger.snapshot() as snapshot:
         head = await snapshot.head()
+        erased = await _erased(snapshot)
         done = 0
         async with aclosing(snapshot.entries()) as entries:
             async for chunk in entries:
-                check_readable(stored.body for stored in chunk)
+                _check_written(chunk, erased)
                 for stored in chunk:
                     if stored.body is None or read_entry(stored.entry).kind not in OBJECT_KINDS:
                         continue
@@ -117,3 +119,24 @@ async def export_objects(
                         yield canonical_bytes(sealed(document)) + b"\n"
                 done += len(chunk)
                 progress("entries", done, head.size)
+
+
+async def _erased(snapshot: Snapshot) -> Erased:
+    erased = Erased()
+    async with aclosing(snapshot.rows()) as rows:
+        async for some in rows:
+            check_readable(row.body for row in some)
+            erased.feed(some)
+    return erased
+
+
+def _check_written(chunk: Sequence[StoredEntry], erased: Erased) -> None:
+    """Refuse an object that is gone and was not erased, or that is another one."""
+    check_readable(stored.body for stored in chunk)
+    for stored in chunk:
+        if read_entry(stored.entry).kind not in OBJECT_KINDS or stored.seq in erased.versions:
+            continue
+        if stored.body is None:
+            raise EntryDamaged(stored.seq, "body", "its body is not there, and nothing says why")
+        if not is_as_written(stored):
+            raise EntryDamaged(stored.seq, "body", "its body is not the one that was written")

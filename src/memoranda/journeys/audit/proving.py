@@ -1,17 +1,18 @@
 """The journal's proof for one entry: that it stands where it says, under the journal's root."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from memoranda.identity import verify_inclusion
 from memoranda.identity.merkle import leaf_hash
 from memoranda.kernel.errors import InvalidProof
-from memoranda.kernel.json import JsonValue
+from memoranda.kernel.results import Result
 from memoranda.ledger.entry import entry_hash
 from memoranda.ledger.tree import blocks_for_inclusion, blocks_for_root, inclusion, root
 from memoranda.ledger.unit import Ledger
 
 
-class EntryProof(NamedTuple):
+@dataclass(frozen=True, slots=True, repr=False)
+class EntryProof(Result):
     """An entry, and the hashes that lead from it to the root over all entries (RFC 6962)."""
 
     seq: int
@@ -21,10 +22,6 @@ class EntryProof(NamedTuple):
     hashes: tuple[str, ...]
     holds: bool
     """Whether they do."""
-
-    def to_wire(self) -> dict[str, JsonValue]:
-        """All of it, as JSON."""
-        return {**self._asdict(), "hashes": list(self.hashes)}
 
 
 async def proof_of(ledger: Ledger, seq: int) -> EntryProof | None:

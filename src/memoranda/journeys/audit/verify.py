@@ -11,7 +11,7 @@ It reads one snapshot: writing goes on meanwhile, and a ledger that is being wri
 more suspicious for it.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from memoranda.journeys.audit.turns import CycleWalk
@@ -19,6 +19,7 @@ from memoranda.journeys.audit.vectors import check_vectors
 from memoranda.journeys.audit.worlds import WorldWalk
 from memoranda.kernel.errors import BodyUnreadable, StoreFailed
 from memoranda.kernel.randomness import Randomness
+from memoranda.kernel.results import Result
 from memoranda.ledger.damage import Damages
 from memoranda.ledger.fact_walk import mark_row
 from memoranda.ledger.rows import RowWalk, TagSums, tags_of_newest
@@ -31,8 +32,8 @@ Progress = Callable[[str, int, int], None]
 """Told what is being walked, how far it is, and how far it goes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+@dataclass(frozen=True, slots=True, repr=False)
+class Report(Result):
     """What a verification found. `roots` are those at the sizes that were asked for."""
 
     head: Head
@@ -56,6 +57,19 @@ class Report:
     def is_sound(self) -> bool:
         """Whether nothing is wrong."""
         return not self.damages
+
+    def wire_members(self) -> Mapping[str, object]:
+        """What was walked, and what is wrong."""
+        return {
+            "origin": self.origin,
+            "sound": self.is_sound,
+            "size": self.size,
+            "root": self.root,
+            "erased": self.erased,
+            "versions": self.rows,
+            "indexed": self.indexed,
+            "damage": self.damages,
+        }
 
 
 async def verify(
@@ -90,7 +104,7 @@ async def verify(
         rows.derivations.add_all(walk.facts.derivations)
         await _check_derivations(snapshot, rows.derivations, TagSums(key), damages)
         await cycles.finish(snapshot)  # 4.
-        await check_vectors(snapshot, damages)  # 5.
+        await check_vectors(snapshot, rows.unindexed, damages)  # 5.
         return Report(
             head,
             walk.size,

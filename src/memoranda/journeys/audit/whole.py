@@ -7,6 +7,7 @@
 5. if asked: a known key has signed all of it            signature
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -14,6 +15,7 @@ from typing import Final
 from memoranda.journeys.audit.checkpoints import Checkpoints
 from memoranda.journeys.audit.verify import Progress, Report, nobody, verify
 from memoranda.kernel.errors import AnchorFailed, InvalidCheckpoint
+from memoranda.kernel.results import Result
 from memoranda.ledger.anchor import Claim, Finding, KeptNote, examine, settle
 from memoranda.ledger.checkpoint import parse_origin
 from memoranda.ledger.damage import Check, Damages
@@ -25,8 +27,8 @@ IN_DATABASE: Final = "the database"
 """Where a finding says that its checkpoint was kept, if that is with the journal itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Audit:
+@dataclass(frozen=True, slots=True, repr=False)
+class Audit(Result):
     """What an audit of one scope found: the report, and what each kept checkpoint says."""
 
     scope: str
@@ -48,6 +50,28 @@ class Audit:
         """The known keys under whose signature the journal was found to agree, each once."""
         agreeing = (one.claim for one in self.findings if one.verdict == "agrees")
         return sorted({name for claim in agreeing if claim for name in claim.signed_by})
+
+    @property
+    def standings(self) -> Mapping[str, int]:
+        """How many of the checkpoints in the database are signed, unsigned and so on."""
+        return Counter(str(one.standing) for one in self.findings if one.where == IN_DATABASE)
+
+    @property
+    def kept_outside(self) -> int | None:
+        """The size of the newest checkpoint that was kept outside and agrees."""
+        agreeing = (one.claim for one in self.outside if one.verdict == "agrees")
+        return max((claim.checkpoint.size for claim in agreeing if claim), default=None)
+
+    def wire_members(self) -> Mapping[str, object]:
+        """The report, and what the checkpoints are worth."""
+        return {
+            "scope": self.scope or None,
+            **self.report.wire_members(),
+            "checkpoints": self.standings,
+            "signed_by": self.signed_by,
+            "kept_outside": self.kept_outside,
+            "recorded": self.recorded,
+        }
 
 
 async def audit(

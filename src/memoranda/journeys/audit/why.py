@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from memoranda.identity import decode
 from memoranda.journeys.audit.proving import EntryProof, proof_of
+from memoranda.journeys.govern.acts import act_of
 from memoranda.journeys.intent import documents, names
 from memoranda.journeys.intent.chronicle import Chronicle, Found, the
 from memoranda.journeys.recall.documents import TRACE
@@ -18,6 +19,7 @@ from memoranda.journeys.records.contents import check_findable
 from memoranda.kernel.errors import RecordNotFound, WorldErased, WorldNotFound
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.reach import check_reach, reached
+from memoranda.kernel.results import Result
 from memoranda.ledger.entry import read_entry
 from memoranda.ledger.fact import ERASURE
 from memoranda.ledger.object import data_of
@@ -29,8 +31,8 @@ MOST: Final = 20
 """How many of those that led to a world are told of; an action that does nothing has very many."""
 
 
-@dataclass(frozen=True, slots=True)
-class Why:
+@dataclass(frozen=True, slots=True, repr=False)
+class Why(Result):
     """One thing, what is known of it, and what it rests on."""
 
     what: str
@@ -39,15 +41,6 @@ class Why:
     known: Mapping[str, JsonValue] = field(default_factory=dict)
     parts: Sequence["Why"] = ()
     proof: EntryProof | None = None
-
-    def to_wire(self) -> dict[str, JsonValue]:
-        """All of it, as JSON."""
-        wire: dict[str, JsonValue] = {"what": self.what, "id": self.id, "known": dict(self.known)}
-        if self.parts:
-            wire["parts"] = [part.to_wire() for part in self.parts]
-        if self.proof is not None:
-            wire["proof"] = self.proof.to_wire()
-        return wire
 
 
 class Explainer:
@@ -277,9 +270,10 @@ class Explainer:
     async def _record(self, id: str, versions: Sequence[Past]) -> Why:
         reached((id,))
         parts = []
-        for past in versions:
+        for past, before in zip(versions, [None, *versions], strict=False):
             entry = read_entry(past.entry)
-            known = {**_content(past), "event": entry.kind, "at": entry.at, "by": entry.actor}
+            act = act_of(past, before)
+            known = {**_content(past), "event": act, "at": entry.at, "by": entry.actor}
             if past.body is not None and (reason := decode(past.body).get("reason")):
                 known["reason"] = reason
             parts.append(Why("version", str(past.version.number), known))

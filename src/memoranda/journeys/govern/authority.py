@@ -13,21 +13,22 @@ meanwhile ends as failed, and may be proposed again.
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from memoranda.identity import canonical_bytes, sha256_hex
 from memoranda.journeys.govern import operations
 from memoranda.journeys.govern.drafts import Drafts
 from memoranda.journeys.govern.rulebook import Guard
+from memoranda.journeys.govern.sealing_operations import (
+    BRANCH,
+    GENESIS,
+    SCHEMA_HASH,
+    OperationSealer,
+)
 from memoranda.journeys.govern.table import GovernedTable, Written
 from memoranda.journeys.govern.telling import Telling
-from memoranda.journeys.intent import documents, names
-from memoranda.journeys.intent.branching import SYSTEM, Branches
+from memoranda.journeys.intent import names
+from memoranda.journeys.intent.branching import Branches
 from memoranda.journeys.intent.chronicle import Chronicle, Head, Standing
-from memoranda.journeys.intent.executing import failed
 from memoranda.journeys.intent.phases import with_traces
 from memoranda.journeys.intent.proposing import Proposer, Wish, missing_trace
-from memoranda.journeys.intent.recalling import NOTHING, Recalled
-from memoranda.journeys.intent.runtime import Genesis
-from memoranda.journeys.intent.sealing import Sealer
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.clock import Clock
 from memoranda.kernel.errors import (
@@ -40,7 +41,7 @@ from memoranda.kernel.ids import IdSource
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.retry import RetryKey
 from memoranda.ledger.entry import entry_hash
-from memoranda.ledger.fact import Fact
+from memoranda.ledger.object import version_of
 from memoranda.ledger.unit import (
     Committed,
     Current,
@@ -49,24 +50,13 @@ from memoranda.ledger.unit import (
     Place,
     Unit,
 )
-from memoranda.recall.freeze import freeze_memory_context
 from memoranda.records.authority import MemoryOperation
 from memoranda.records.table import Note
 from memoranda.worlds.authority import Pending, Rejected
 from memoranda.worlds.decision import DecisionRecord
-from memoranda.worlds.host import HostExecutionResult
-from memoranda.worlds.intent import to_host_intent
 from memoranda.worlds.proposal import Proposal
-from memoranda.worlds.snapshot import Snapshot
 
-BRANCH: Final = SYSTEM
 ACTION: Final = "system.memory."
-SCHEMA_HASH: Final = sha256_hex(canonical_bytes({"form": "memoranda/memory-operations/1"}))
-_CHANGED: Final = "memory.changed"
-
-
-GENESIS: Final = Genesis(SCHEMA_HASH, {"last": None}, {})
-"""What the branch begins with; nothing is executed on it but what is approved here."""
 
 
 class Landing(NamedTuple):
@@ -97,10 +87,9 @@ class MemoryAuthority:
         self._proposer = proposer
         self._table = table
         self._actor = actor
-        self._clock = clock
         self._telling = telling
         self._branches = Branches(chronicle)
-        self._sealer = Sealer(chronicle, SCHEMA_HASH, ids)
+        self._sealer = OperationSealer(chronicle, clock, ids)
 
     def takes(self, proposal: Proposal, /) -> bool:
         """Whether a proposal is about memory itself."""
@@ -220,49 +209,16 @@ class MemoryAuthority:
         failure: str | None = None,
     ) -> Landing:
         """The objects' next versions, the decision, the execution and its world, as one."""
-        at = self._clock.now_ms()
-        base = await self._chronicle.kept(head.fact)
-        intent = to_host_intent(proposal.intent)
-        before = Snapshot.known({**base.parts, "input": {}})
-        frozen = freeze_memory_context(before, NOTHING)
-        if failure is None:
-            ids = sorted({operations.id_of(one) for one in changes})
-            last = {"operation": intent.type, "ids": ids, "proposalId": proposal.proposal_id}
-            result = _done(frozen, {"last": last}, at, intent.intent_id)
-        else:
-            result = failed(frozen, intent, _CHANGED, failure, now=at, schema_hash=SCHEMA_HASH)
-        begun = self._begun(proposal, head, frozen, at)
-        sealing = self._sealer.sealing(
+        facts, expected = await self._sealer.sealed(
             proposal,
             head,
-            None,  # whole, and so independent of other operations, which may be erased
-            frozen.input,
-            result,
+            [operations.id_of(one) for one in changes],
             decision_id=record.decision_id,
-            approved_at=None,
-            at=at,
+            failure=failure,
         )
-        expected, is_known = await self._chronicle.expected(sealing.world.world_id)
-        facts = self._chronicle.drafts([begun, *sealing.facts(is_known=is_known)])
         guarded = await self._table.rulebook.guard()
         objects = _Objects(changes, self._drafts, str(proposal.actor), guarded)
         return Landing(objects, [*decided, *facts], [expected])
-
-    def _begun(self, proposal: Proposal, head: Head, frozen: Snapshot, at: int) -> Fact:
-        return documents.begun(
-            execution_key=proposal.execution_key,
-            proposal_id=proposal.proposal_id,
-            branch=BRANCH,
-            base=head.world,
-            parent=head.fact.seq,
-            schema_hash=SCHEMA_HASH,
-            now=at,
-            random_seed=proposal.intent.intent_id,
-            input=frozen.input,
-            recall=Recalled("none", NOTHING).to_wire(),
-            sources=(),
-            made_from=names.branches(BRANCH),
-        )
 
     async def told(self, committed: Committed, operation: str) -> Written:
         """What became of a proposal that is not done, or of a retry of one."""
@@ -275,12 +231,16 @@ class MemoryAuthority:
         if proposal.status != "completed":
             reason = standing.decision.document["decision"].get("reasoning", proposal.status)
             raise DecisionRefused(proposal.proposal_id, f"it was {proposal.status}: {reason}")
-        id = operations.id_of(proposal.intent.body.input["changes"][0])
-        return Written(Committed(await self._places(id), id, fresh=False), [])
+        changes = proposal.intent.body.input["changes"]
+        places = [await self._place(one) for one in changes]
+        return Written(Committed(places, operations.id_of(changes[0]), fresh=False), [])
 
-    async def _places(self, id: str) -> list[Place]:
-        past = await self._chronicle.versions(id)
-        return [Place(one.seq, entry_hash(one.entry)) for one in past[-1:]]
+    async def _place(self, change: JsonValue) -> Place:
+        """Where the version stands that a change has made."""
+        number = version_of(change["object"])
+        past = await self._chronicle.versions(operations.id_of(change))
+        made = next(one for one in past if one.version.number == number)
+        return Place(made.seq, entry_hash(made.entry))
 
 
 class _Objects:
@@ -303,12 +263,3 @@ class _Objects:
         self.made = [draft._replace(actor=self._actor) for draft in made]
         self._guarded(self.made)
         return self.made
-
-
-def _done(frozen: Snapshot, data: JsonValue, at: int, seed: str) -> HostExecutionResult:
-    wire = frozen.to_wire()
-    wire["data"] = data
-    meta = frozen.meta
-    wire["meta"] = {**meta.to_wire(), "version": meta.version + 1, "timestamp": at,
-                    "randomSeed": seed}  # fmt: skip
-    return HostExecutionResult(outcome="completed", terminal_snapshot=Snapshot.from_wire(wire))

@@ -15,9 +15,10 @@ from memoranda.journeys.recall.documents import TRACE
 from memoranda.journeys.turn.facts import TYPE as CYCLE_TYPE
 from memoranda.kernel.errors import RecordNotFound
 from memoranda.kernel.json import JsonValue
+from memoranda.kernel.results import Result, members
 from memoranda.ledger.beside import BesideCounts
 from memoranda.ledger.derive import tags_of
-from memoranda.ledger.entry import entry_hash, read_entry
+from memoranda.ledger.entry import NOTICES, entry_hash, read_entry
 from memoranda.ledger.object import Cause, version_of
 from memoranda.ledger.unit import Current, Draft, Ledger, NamedEntry, StoredEntry
 
@@ -105,8 +106,8 @@ class ErasureCounts:
             setattr(self, kind, getattr(self, kind) + count)
 
 
-@dataclass(frozen=True, slots=True)
-class ErasureCertificate:
+@dataclass(frozen=True, slots=True, repr=False)
+class ErasureCertificate(Result):
     """What was erased, why, by whom, and the entries that say so; or, dry, what would be."""
 
     origin: str
@@ -123,55 +124,64 @@ class ErasureCertificate:
     to_do: str | None = None
     """What is in the way, and what to do about it."""
 
-    @property
-    def document(self) -> dict[str, JsonValue]:
-        """The certificate as JSON. It names no content: ids, counts and hashes."""
-        return {
-            "type": "ErasureCertificate",
-            "origin": self.origin,
-            "actor": self.actor,
-            "at": self.at,
-            "reason": self.reason,
-            "cause": self.cause,
-            "dry_run": self.is_dry_run,
-            **asdict(self.counts),
-            **({} if self.is_dry_run else {"scrubbed": self.is_scrubbed}),
-            **({} if self.to_do is None else {"to_do": self.to_do}),
-            "tombstones": [
-                {"id": one.id, "version": one.version, "entry_hash": one.entry_hash, "seq": one.seq}
-                for one in self.tombstones
-            ],
-        }
+    def wire_members(self) -> Mapping[str, object]:
+        """All of it. It names no content: ids, counts and hashes."""
+        shown = members(self)
+        if self.is_dry_run:
+            del shown["is_scrubbed"]
+        return {"type": "ErasureCertificate", **shown, "counts": asdict(self.counts)}
 
 
 # ------------------------------------------------------------------------ made again
 
 
-def certified(draft: Draft, entries: int, counts: ErasureCounts) -> Draft:
-    """The last entry so far of an erasure: it says how many there are, and what they took away."""
+def certified(draft: Draft, entries: int, counts: ErasureCounts, *, is_whole: bool) -> Draft:
+    """The last entry so far of an erasure: it says how many there are, and what they took away.
+
+    It also says if it was of a whole scope.
+    """
     document = decode(draft.body)
     document["certificate"] = {"entries": entries, "counts": counts.document}
+    if is_whole:
+        document["certificate"]["whole_scope"] = True
     return draft._replace(body=canonical_bytes(document))
 
 
 async def erased_before(ledger: Ledger, missing: RecordNotFound) -> ErasureCertificate:
-    """The certificate of the erasure that took something along; raises `missing` if none did.
-
-    Of what went with a whole scope, the counts of what stood beside its entries are not on record.
-    """
+    """The certificate of the erasure that took something along; raises `missing` if none did."""
     seq = await _erased_at(ledger, missing.id)
     if seq is None:
         raise missing
-    run: list[StoredEntry] = []
-    is_over, counts = False, dict[str, int]()
+    last, found = seq, dict[str, Any]()
     async for stored, document in _erasures_from(ledger, seq):
         stated = document.get("certificate")
-        if is_over and stated is not None and stored.seq - stated["entries"] + 1 > seq:
+        if found and stated is not None and stored.seq - stated["entries"] + 1 > seq:
             break  # the next erasure
         if stated is not None:
-            start = stored.seq - stated["entries"] + 1
-            run = await ledger.entries_at(range(start, stored.seq + 1))
-            is_over, counts = True, stated["counts"]
+            last, found = stored.seq, stated
+    return await _made_again(ledger, last, found)
+
+
+async def whole_scope_before(ledger: Ledger) -> ErasureCertificate | None:
+    """The certificate of the erasure of the whole scope that the journal ends with, if it does.
+
+    What was noted of the memory as a whole since is never erased, and does not count.
+    """
+    end = (await ledger.head()).size
+    while end > 0:
+        entries = await ledger.bytes_at(range(max(end - AT_ONCE, 0), end))
+        others = [seq for seq, raw in entries.items() if read_entry(raw).kind not in NOTICES]
+        for stored in await ledger.entries_at(others[-1:]):
+            stated = decode(stored.body or b"{}").get("certificate", {})
+            is_whole = stated.get("whole_scope") is True
+            return await _made_again(ledger, stored.seq, stated) if is_whole else None
+        end -= AT_ONCE
+    return None
+
+
+async def _made_again(ledger: Ledger, last: int, stated: Mapping[str, Any]) -> ErasureCertificate:
+    """The certificate of the erasure with this last entry, which states what went."""
+    run = await ledger.entries_at(range(last - stated["entries"] + 1, last + 1))
     said = [(one, read_entry(one.entry), decode(one.body or b"{}")) for one in run]
     _, entry, asked = next(one for one in said if one[2]["reason"] != DERIVED)
     return ErasureCertificate(
@@ -180,7 +190,7 @@ async def erased_before(ledger: Ledger, missing: RecordNotFound) -> ErasureCerti
         at=entry.at,
         reason=asked["reason"],
         cause=asked["cause"],
-        counts=ErasureCounts(**counts),
+        counts=ErasureCounts(**stated["counts"]),
         is_dry_run=False,
         tombstones=[
             Receipt(said["id"], version_of(said), entry_hash(one.entry).hex(), one.seq + 1)

@@ -32,6 +32,8 @@ from memoranda.kernel.errors import (
     SessionDamaged,
     StoreReadOnly,
 )
+from memoranda.kernel.given import check_kind
+from memoranda.kernel.results import Result
 from memoranda.ledger.anchor import Finding
 from memoranda.ledger.breaks import (
     Break,
@@ -69,8 +71,8 @@ Used = Mapping[str, Collection[str]]
 """The identities of the models that were used, by role."""
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+@dataclass(frozen=True, slots=True, repr=False)
+class Status(Result):
     """How a scope stands, for people and programs."""
 
     scope: str
@@ -162,7 +164,7 @@ class Conformance:
     async def status(self) -> Status:
         """How the scope stands, its anchors compared anew."""
         state, head = await self.state(), await self._ledger.head()
-        notes = await self._ledger.notes()
+        notes = await self._ledger.notes(1)
         findings = await self._checkpoints.findings(newest=ANCHORED_AT_OPEN)
         return Status(
             self._scope,
@@ -216,6 +218,7 @@ class Conformance:
 
     async def change_policy(self, policy: Policy, *, reason: str, actor: str) -> Receipt:
         """Put a policy's next version into force (GOV-BREAK)."""
+        check_kind("policy", policy, Policy, "a Policy")
         check_text("reason", reason)
         state = await self.state()
         if policy.kind not in state.policies:
@@ -244,6 +247,7 @@ class Conformance:
         4. the breaks that the report looked at are lifted; the models that they are about are
            declared from here on, in the place of those that were
         """
+        check_kind("report", report, Audit, "what `verify` has returned")
         check_text("audit_ref", audit_ref)
         check_text("reason", reason)
         async with self._writing():

@@ -4,13 +4,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from memoranda.identity import Frozen
-from memoranda.journeys.govern.facts import Source, check_verdict, sources_of, validity_between
+from memoranda.journeys.govern.about import (
+    Source,
+    check_temporal,
+    check_verdict,
+    sources_of,
+)
 from memoranda.journeys.govern.handle import Handle, noted
 from memoranda.journeys.govern.moments import Moment, milliseconds_or_none
+from memoranda.journeys.govern.provenance import validity_between
 from memoranda.journeys.govern.receipts import Receipt
-from memoranda.journeys.govern.table import active
-from memoranda.journeys.records.contents import check_batch, check_findable, check_text
+from memoranda.journeys.govern.writes import active
+from memoranda.journeys.records.contents import (
+    annotation,
+    check_batch,
+    check_findable,
+    check_text,
+)
 from memoranda.kernel.errors import InvalidRecord, RecordNotFound
+from memoranda.kernel.given import check_texts
 from memoranda.kernel.json import storable
 from memoranda.ledger.consolidate import Consolidation, Refusal, consolidate
 from memoranda.ledger.derive import row_of, tags_of
@@ -63,6 +75,8 @@ class Consolidating(Handle[T]):
         """
         for given in (ids, derived_fragments):
             check_batch(given)
+        check_texts("derived_fragments", derived_fragments)
+        annotation(tags, meta)  # refused as it is in a record
         for id in ids:
             check_findable(id)
         check_verdict(verdict)
@@ -73,6 +87,7 @@ class Consolidating(Handle[T]):
                 raise InvalidRecord(name, "it is not a text that can be stored")
         validity = None
         if not (valid_from is valid_to is temporal_scope is None):
+            check_temporal(temporal_scope)
             start, end = milliseconds_or_none(valid_from), milliseconds_or_none(valid_to)
             validity = validity_between(start, end, temporal_scope)
         if widening is not None:

@@ -3,7 +3,8 @@
 One unit of work removes body, salt and nonce of every version, and everything that follows from
 them; a tombstone is appended, and the journal still verifies. What was made from the objects is
 erased with them: a summary tells what it summed up, and an execution was given what it recalled.
-Facts leave one entry that says which of them were erased.
+Facts leave one entry that says which of them were erased. A body that is not what was written goes
+like any other; that it was damaged is logged, since nobody can see it afterwards.
 """
 
 from collections.abc import Collection, Sequence
@@ -17,7 +18,9 @@ from memoranda.journeys.govern.certificate import (
     ErasureCounts,
     certified,
     erased_before,
+    whole_scope_before,
 )
+from memoranda.journeys.govern.conformance import Conformance
 from memoranda.journeys.govern.drafts import Drafts
 from memoranda.journeys.govern.receipts import receipts
 from memoranda.journeys.govern.table import GovernedTable
@@ -25,7 +28,7 @@ from memoranda.journeys.govern.telling import Telling
 from memoranda.journeys.intent.names import LASTING
 from memoranda.kernel.errors import RecordNotFound, StoreError
 from memoranda.ledger import forget
-from memoranda.ledger.beside import AllErased
+from memoranda.ledger.beside import AllErased, BesideCounts
 from memoranda.ledger.fact import erasure
 from memoranda.ledger.object import Cause
 from memoranda.ledger.unit import (
@@ -79,10 +82,17 @@ def _check_successors(
 class Eraser:
     """Erases objects of one scope."""
 
-    def __init__(self, table: GovernedTable, drafts: Drafts, telling: Telling[Any]) -> None:
+    def __init__(
+        self,
+        table: GovernedTable,
+        drafts: Drafts,
+        telling: Telling[Any],
+        conformance: Conformance,
+    ) -> None:
         self._table = table
         self._drafts = drafts
         self._telling = telling
+        self._conformance = conformance
 
     async def erase(
         self, reads: Reads, note: Note, cause: Cause, *, dry_run: bool
@@ -123,91 +133,142 @@ class Eraser:
     async def _erased(
         self, reads: Reads, strangers: Collection[str], note: Note, cause: Cause, *, dry_run: bool
     ) -> ErasureCertificate:
-        reason = note.reason or ""
-        counts = ErasureCounts()
-        tombstones: list[Draft] = []
-        counted: set[int] = set()
-        """The facts that were counted: one may stand under several names."""
-        asked = () if isinstance(reads, Everything | OfSubject) else tuple(reads)
-        subject = reads.subject if isinstance(reads, OfSubject) else None
-
-        def decide(found: Sequence[Current | None]) -> list[Draft]:
-            drafts, facts = [], dict[int, NamedEntry]()
-            names = [one.id for one in found if one is not None and is_lasting(one)]
-            known = {one.id for one in found if one is not None and one.status != "erased"}
-            if missing := [id for id in asked if id not in known]:
-                raise RecordNotFound(missing[0])
-            if isinstance(reads, OfSubject):
-                _check_successors(reads, strangers, found)
-            for current in found:
-                if current is None or current.status == "erased":
-                    continue
-                if current.status == ENTRIES:
-                    # A whole scope comes by all its names. Each fact has one that is answered for
-                    # afterwards, and goes by that: else it might be gone when that one's turn is.
-                    if asked or subject is not None or is_lasting(current):
-                        facts.update((one.seq, one) for one in current.entries)
-                        counts.add_name(current)
-                    continue
-                is_asked = not asked or current.id in asked
-                if isinstance(reads, OfSubject):
-                    is_asked = current.subject == subject or current.id in reads.others
-                counts.add(current, is_derived=not is_asked)
-                drafts.append(self._tombstone(current, note, cause if is_asked else "policy",
-                                              reason if is_asked else DERIVED))  # fmt: skip
-            if facts:
-                entries = [facts[seq] for seq in sorted(facts)]
-                counts.add_facts([entry for entry in entries if entry.seq not in counted])
-                counted.update(facts)
-                salt = self._drafts.salt()
-                drafts.append(erasure(entries, names, reason=reason, cause=cause, salt=salt))
-            if dry_run:
-                return []
-            if drafts:
-                drafts[-1] = certified(drafts[-1], len(tombstones) + len(drafts), counts)
-            tombstones.extend(drafts)
-            return drafts
-
-        last = (False, "")
-
-        def afresh(found: Sequence[Current | None]) -> list[Draft]:
-            # A unit may run twice. A whole scope comes in portions, objects by id, then facts by
-            # name: the first one again is a second run.
-            nonlocal last, counts
-            places = [(one.status == ENTRIES, one.id) for one in found if one is not None]
-            if not isinstance(reads, Everything) or (places and places[0] <= last):
-                tombstones.clear()
-                counted.clear()
-                counts = ErasureCounts()
-            last = places[-1] if places else last
-            return decide(found)
-
-        beside = (AllErased(dry_run),) if isinstance(reads, Everything) else ()
-        unit = Unit(note.actor, note.at, afresh, reads, is_erasing=True, beside=beside)
-        committed = await self._landed(unit, tombstones)
+        going = _Erasure(self._drafts, reads, strangers, note, cause, is_dry_run=dry_run)
+        committed = await self._landed(going.unit(), going.tombstones)
+        counts = going.counts
         counts.add_all_beside(committed.erased_beside)
+        if going.is_whole and not going.is_any and not any(committed.erased_beside or ()):
+            before = await whole_scope_before(self._table.ledger)
+            if before is not None:
+                return before
         return ErasureCertificate(
             origin=(await self._table.ledger.head()).origin,
             actor=note.actor,
             at=note.at,
-            reason=reason,
+            reason=going.reason,
             cause=cause,
             counts=counts,
             is_dry_run=dry_run,
-            tombstones=receipts(committed, tombstones),
+            tombstones=receipts(committed, going.tombstones),
         )
 
     async def _landed(self, unit: Unit, tombstones: Sequence[Draft]) -> Committed:
         committed = await self._table.commit(unit)
+        erased = [one.replaces for one in tombstones if one.replaces is not None]
+        await self._conformance.note_all([damage for one in erased for damage in one.damaged])
         await self._telling.tell(tombstones)
         return committed
 
-    def _tombstone(self, current: Current, note: Note, cause: Cause, reason: str) -> Draft:
+
+class _Erasure:
+    """One erasure: its unit, and what that came to when it ran last."""
+
+    def __init__(
+        self,
+        drafts: Drafts,
+        reads: Reads,
+        strangers: Collection[str],
+        note: Note,
+        cause: Cause,
+        *,
+        is_dry_run: bool,
+    ) -> None:
+        self._drafts = drafts
+        self._reads = reads
+        self._strangers = strangers
+        self._note = note
+        self._cause = cause
+        self._is_dry_run = is_dry_run
+        self.reason = note.reason or ""
+        self.is_whole = isinstance(reads, Everything)
+        self._asked = () if isinstance(reads, Everything | OfSubject) else tuple(reads)
+        self.counts = ErasureCounts()
+        self.tombstones: list[Draft] = []
+        self.is_any = False
+        """Whether there is anything to be erased, or would be."""
+        self._counted: set[int] = set()
+        """The facts that were counted: one may stand under several names."""
+        self._beside: BesideCounts | None = None
+        self._last = (False, "")
+
+    def unit(self) -> Unit:
+        """The unit of work that it is."""
+        beside = (AllErased(self._is_dry_run, self._note_beside),) if self.is_whole else ()
+        actor, at = self._note.actor, self._note.at
+        return Unit(
+            actor,
+            at,
+            self._decide,
+            self._reads,
+            is_erasing=True,
+            beside=beside,
+            is_dry=self._is_dry_run,
+        )
+
+    def _note_beside(self, gone: BesideCounts) -> None:
+        self._beside = gone
+
+    def _decide(self, found: Sequence[Current | None]) -> list[Draft]:
+        """What is appended for what was found.
+
+        A unit may run twice. A whole scope comes in portions, objects by id, then facts by name:
+        the first one again is a second run.
+        """
+        places = [(one.status == ENTRIES, one.id) for one in found if one is not None]
+        if not self.is_whole or (places and places[0] <= self._last):
+            self.tombstones.clear()
+            self._counted.clear()
+            self.counts, self.is_any = ErasureCounts(), False
+        self._last = places[-1] if places else self._last
+        drafts = self._drafted(found)
+        self.is_any = self.is_any or bool(drafts)
+        if self._is_dry_run:
+            return []
+        if drafts:
+            self.counts.add_all_beside(self._beside)
+            number = len(self.tombstones) + len(drafts)
+            drafts[-1] = certified(drafts[-1], number, self.counts, is_whole=self.is_whole)
+        self.tombstones.extend(drafts)
+        return drafts
+
+    def _drafted(self, found: Sequence[Current | None]) -> list[Draft]:
+        drafts, facts = [], dict[int, NamedEntry]()
+        reads, asked = self._reads, self._asked
+        names = [one.id for one in found if one is not None and is_lasting(one)]
+        known = {one.id for one in found if one is not None and one.status != "erased"}
+        if missing := [id for id in asked if id not in known]:
+            raise RecordNotFound(missing[0])
+        if isinstance(reads, OfSubject):
+            _check_successors(reads, self._strangers, found)
+        for current in found:
+            if current is None or current.status == "erased":
+                continue
+            if current.status == ENTRIES:
+                # A whole scope comes by all its names. Each fact has one that is answered for
+                # afterwards, and goes by that: else it might be gone when that one's turn is.
+                if not self.is_whole or is_lasting(current):
+                    facts.update((one.seq, one) for one in current.entries)
+                    self.counts.add_name(current)
+                continue
+            is_asked = not asked or current.id in asked
+            if isinstance(reads, OfSubject):
+                is_asked = current.subject == reads.subject or current.id in reads.others
+            self.counts.add(current, is_derived=not is_asked)
+            drafts.append(self._tombstone(current, is_asked=is_asked))
+        if facts:
+            entries = [facts[seq] for seq in sorted(facts)]
+            self.counts.add_facts([entry for entry in entries if entry.seq not in self._counted])
+            self._counted.update(facts)
+            salt = self._drafts.salt()
+            drafts.append(erasure(entries, names, reason=self.reason, cause=self._cause, salt=salt))
+        return drafts
+
+    def _tombstone(self, current: Current, *, is_asked: bool) -> Draft:
         change = forget.erase(
             Frozen(current.body),
-            reason=reason,
-            cause=cause,
-            at=note.at,
+            reason=self.reason if is_asked else DERIVED,
+            cause=self._cause if is_asked else "policy",
+            at=self._note.at,
             nonce=self._drafts.nonce(),
             digests=current.digests,
         )

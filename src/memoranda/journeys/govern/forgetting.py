@@ -1,21 +1,21 @@
 """Forgetting, in its kinds: each an act with a reason, none of them silent (GOV-FORGET)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar, Unpack
 
 from memoranda.identity import Frozen, decode
+from memoranda.journeys.govern.about import About, said_of_next
 from memoranda.journeys.govern.certificate import ErasureCertificate
 from memoranda.journeys.govern.drafts import content_of
 from memoranda.journeys.govern.erase import Eraser
-from memoranda.journeys.govern.facts import Declared, Following, Source
 from memoranda.journeys.govern.handle import Handle, noted
-from memoranda.journeys.govern.moments import Moment
-from memoranda.journeys.govern.receipts import Receipt
-from memoranda.journeys.govern.table import Decide, active
+from memoranda.journeys.govern.provenance import following
+from memoranda.journeys.govern.receipts import Receipt, dropped
+from memoranda.journeys.govern.writes import active
 from memoranda.journeys.records.contents import (
     UNCHANGED,
-    Unchanged,
     annotation,
     check_expected,
     check_findable,
@@ -23,12 +23,10 @@ from memoranda.journeys.records.contents import (
     retry_key,
 )
 from memoranda.kernel.errors import EntryDamaged, InvalidRecord, RecordNotFound
-from memoranda.kernel.json import JsonValue
 from memoranda.ledger import forget as verbs
-from memoranda.ledger.object import Cause, VerdictType
-from memoranda.ledger.time import TemporalScope
+from memoranda.ledger.object import Cause
 from memoranda.ledger.unit import KEPT, Current, Draft, OfSubject, Reads
-from memoranda.records.table import Encoded, Note, check_version
+from memoranda.records.table import Encoded, check_version
 
 T = TypeVar("T")
 
@@ -45,11 +43,14 @@ class Forgetting(Handle[T]):
         cause: Cause = "user_request",
         expected_version: int | None = None,
         idempotency_key: str | None = None,
-    ) -> Receipt:
-        """Say that it is not to be used any more; history keeps it (GOV-FORGET)."""
-        await self._rulebook.check_forgetting(str(self.actor), cause)
-        verb = partial(verbs.invalidate, reason=reason, cause=cause)
-        return await self._forgetting("forget", id, verb, expected_version, idempotency_key)
+    ) -> Receipt | None:
+        """Say that it is not to be used any more; history keeps it (GOV-FORGET).
+
+        None where nothing active is there: then nothing is written.
+        """
+        write = self._writer.forget(id, cause, expected_version, reason)
+        (receipt,) = await self._run([write], idempotency_key)
+        return receipt
 
     @noted
     async def archive(
@@ -83,54 +84,37 @@ class Forgetting(Handle[T]):
     async def supersede(
         self,
         id: str,
-        data: T,
+        data: T | bytes,
         *,
         reason: str,
         cause: Cause = "obsolescence",
-        source: Source | Sequence[Source] | None = None,
-        keep_sources: bool = False,
-        valid_from: Moment | Unchanged | None = UNCHANGED,
-        valid_to: Moment | Unchanged | None = UNCHANGED,
-        expires: Moment | Unchanged | None = UNCHANGED,
-        subject: str | Unchanged | None = UNCHANGED,
-        jurisdiction: str | Unchanged | None = UNCHANGED,
-        verdict: VerdictType = "Unanswered",
-        statement_type: Declared | None = None,
-        applicability_scope: Mapping[str, JsonValue] | Unchanged | None = UNCHANGED,
-        temporal_scope: TemporalScope | Unchanged = UNCHANGED,
-        tags: Sequence[str] | Unchanged | None = UNCHANGED,
-        meta: Mapping[str, Any] | Unchanged | None = UNCHANGED,
+        expected_version: int | None = None,
+        idempotency_key: str | None = None,
+        **about: Unpack[About],
     ) -> tuple[Receipt, Receipt]:
         """Let a new object stand in the place of this one: both or neither.
 
-        What is not named passes on to it, as in `update`.
+        What is not named passes on to it, as in `update`; the receipt of the new one says how many
+        sources were dropped.
         """
         check_findable(id)
-        said = Following(
-            source,
-            keep_sources,
-            valid_from,
-            valid_to,
-            expires,
-            subject,
-            jurisdiction,
-            verdict,
-            statement_type,
-            applicability_scope,
-            temporal_scope,
-        ).checked("supersede", reason)
+        check_expected(expected_version)
+        said = said_of_next(about, "supersede", reason)
         note = self._reasoned(reason)
-        annotated = annotation(tags, meta)
-        row = self._new_row(data, None, None, None, note.at)
+        annotated = annotation(said.tags, said.meta)
+        row = self._writer.row(data, None, replace(said, tags=UNCHANGED, meta=UNCHANGED))
         await self._rulebook.check_forgetting(note.actor, cause)
-        await self._rulebook.check_judging(verdict, note.actor)
+        await self._rulebook.check_judging(said.verdict, note.actor)
 
         def decide(found: Sequence[Current | None]) -> list[Draft]:
             current = active(id, found[0])
+            check_version(id, current.number, expected_version)
             before = decode(current.body)
-            content = Encoded(row.content.data, *annotated(content_of(before)))
-            facts = said.facts(before, is_restated=True)
-            new = self._drafts.created(row._replace(content=content), note, facts)
+            data, _, _, is_raw = row.content
+            content = Encoded(data, *annotated(content_of(before)), is_raw)
+            provenance = following(said, before, is_restated=True, is_raw=is_raw)
+            dated = row._replace(content=content, created_at=note.at, updated_at=note.at)
+            new = self._drafts.created(dated, note, provenance)
             old, replacement = verbs.supersede(
                 Frozen(current.body),
                 Frozen(new.body),
@@ -142,7 +126,13 @@ class Forgetting(Handle[T]):
             gone = self._drafts.following(current, old.event_type, old.object)
             return [gone, new._replace(body=replacement.object.canonical)]
 
-        old, replacement = await self._receipts(await self._table.change([id], note, decide))
+        request = ("supersede", id, expected_version, row.content, said.request, cause)
+        key = retry_key(idempotency_key, *request)
+        written = await self._table.change([id], note, decide, key, id)
+        old, replacement = await self._receipts(written)
+        if written.committed.fresh:
+            before, after = (draft.body for draft in written.drafts)
+            replacement = replace(replacement, dropped_sources=dropped(before, after))
         return old, replacement
 
     async def erase(
@@ -173,7 +163,7 @@ class Forgetting(Handle[T]):
             reads = OfSubject(subject)
         check_text("reason", reason)
         await self._rulebook.check_erasing(str(self.actor), cause)
-        eraser = Eraser(self._table, self._drafts, self._telling)
+        eraser = Eraser(self._table, self._drafts, self._telling, self._conformance)
         return await eraser.erase(reads, self._reasoned(reason), cause, dry_run=dry_run)
 
     async def _is_record(self, id: str) -> bool:
@@ -213,7 +203,4 @@ class Forgetting(Handle[T]):
             return drafts
 
         key = retry_key(idempotency_key, name, id, expected_version, verb.keywords)
-        return (await self._one(id, note, decide, key))[0]
-
-    async def _one(self, id: str, note: Note, decide: Decide, key: Any) -> Sequence[Receipt]:
-        return await self._receipts(await self._table.change([id], note, decide, key, id))
+        return (await self._receipts(await self._table.change([id], note, decide, key, id)))[0]

@@ -1,11 +1,11 @@
 """The gate before memory: every change asks a MemoryAuthorityPolicy first (D-MEM-5)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from memoranda.journeys.govern import operations
 from memoranda.journeys.govern.drafts import Drafts
-from memoranda.journeys.govern.table import Decide, FilteredLedger, GovernedTable, Written
+from memoranda.journeys.govern.table import Decide, GovernedTable, Written
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.errors import RecordError
 from memoranda.kernel.retry import RetryKey
@@ -44,23 +44,36 @@ class GatedTable(GovernedTable):
 
     def __init__(
         self,
-        ledger: FilteredLedger,
+        table: GovernedTable,
         drafts: Drafts,
-        on_commit: Callable[[int], None] | None,
         policy: MemoryAuthorityPolicy,
         actor: ActorRef,
     ) -> None:
-        super().__init__(ledger, drafts, on_commit)
+        super().__init__(table.ledger, drafts)
+        self.rulebook = table.rulebook
+        self._shared = table
         self._policy = policy
         self._actor = actor
         self.authority: Authority | None = None
         """Set once what it works with is there, which includes this table."""
 
+    async def commit(self, unit: Unit) -> Committed:
+        """Run any unit on the table that all handles of the scope share."""
+        return await self._shared.commit(unit)
+
+    async def opened(self) -> None:
+        """See that the scope is opened."""
+        await self._shared.opened()
+
+    async def begin(self, at: int) -> None:
+        """Write what comes before the scope's first unit."""
+        await self._shared.begin(at)
+
     async def add(
         self, fresh: list[Draft], note: Note, key: RetryKey | None, about: str
     ) -> Written:
         """Store new objects, or propose them."""
-        return await self.change((), note, lambda _: fresh, key, about, creates=True)
+        return await self.change((), note, lambda _: fresh, key, about)
 
     async def change(
         self,
@@ -69,8 +82,6 @@ class GatedTable(GovernedTable):
         decide: Decide,
         key: RetryKey | None = None,
         about: str = "",
-        *,
-        creates: bool = False,
     ) -> Written:
         """Run a unit of work, or propose it, where the policy says so.
 
@@ -97,16 +108,17 @@ class GatedTable(GovernedTable):
             written = await super().change(ids, note, decide, key, about)
             return await self.authority.told(written.committed, "do this")
         actor_id = self._actor.actor_id
-        asked = [operations.operation_of(draft, actor_id, is_new=creates) for draft in planned]
+        asked = [operations.operation_of(draft, actor_id) for draft in planned]
         needed = [one for one in asked if self._policy.requires_authority(one)]
         # 2.
         if not needed or self.authority is None:
             return await super().change(ids, note, decide, key, about)
         # 3.
         risks = [risk_of(self._policy, one) for one in needed]
-        return await self.authority.put(planned, needed, note, _highest(risks), key)
+        return await self.authority.put(planned, needed, note, highest(risks), key)
 
 
-def _highest(risks: Sequence[Risk | None]) -> Risk | None:
+def highest(risks: Sequence[Risk | None]) -> Risk | None:
+    """The greatest of some risks; None where none was assessed."""
     known = [risk for risk in risks if risk is not None]
     return max(known, key=RISKS.index) if known else None

@@ -21,15 +21,17 @@ from memoranda.journeys.govern.drafts import Drafts
 from memoranda.journeys.govern.handle import Handle, noted
 from memoranda.journeys.govern.receipts import Receipt
 from memoranda.kernel.errors import ImportRefused, InvalidInput, InvalidLog, InvalidObject
+from memoranda.kernel.given import check_lines
 from memoranda.kernel.ids import RESERVED
 from memoranda.kernel.json import JsonValue
+from memoranda.kernel.results import Result
 from memoranda.kernel.wire import place_and_reason
 from memoranda.ledger.derive import inputs_in, row_of, tags_of
 from memoranda.ledger.entry import Kind
 from memoranda.ledger.log import read_log
 from memoranda.ledger.model import MemoryObject
 from memoranda.ledger.object import data_of, hash_name, integrity_digest, status_of, unsealed
-from memoranda.ledger.unit import Current, Draft
+from memoranda.ledger.unit import Current, Draft, Unit
 from memoranda.ledger.validate import validate_object
 from memoranda.ledger.validate_events import Log, numbered, read_line, validate_log
 from memoranda.ledger.violation import Violation
@@ -44,8 +46,8 @@ _KINDS: Final[Mapping[str, Kind]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedLine:
+@dataclass(frozen=True, slots=True, repr=False)
+class RefusedLine(Result):
     """A line that did not come in, and why."""
 
     line: int
@@ -57,8 +59,8 @@ class RefusedLine:
         return f"{self.why}, at {self.where}"
 
 
-@dataclass(frozen=True, slots=True)
-class ImportReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class ImportReport(Result):
     """What came in, what did not, and what of a log was let through."""
 
     lines: int
@@ -89,6 +91,9 @@ class Importing(Handle[T]):
         MemoryLog of the same objects, which is compared with them. ImportRefused says which line
         was refused first, and why; ConformanceBroken where one is Factual while a break stands.
         """
+        check_lines("objects", objects)
+        if log is not None:
+            check_lines("log", log)
         lines = list(numbered(objects))
         reading = _Reading()
         for number, line in lines:
@@ -112,16 +117,13 @@ class Importing(Handle[T]):
                 raise ImportRefused(len(made.refused), first.line, str(first))
             guarded(made.drafts)
             done[:] = [made]
-            if dry_run:
-                raise _Dry
-            return made.drafts
+            return [] if dry_run else made.drafts
 
         receipts: Sequence[Receipt] = ()
-        try:
-            written = await self._table.change(ids, note, decide)
-            receipts = await self._receipts(written)
-        except _Dry:
-            pass
+        if dry_run:
+            await self._table.commit(Unit(note.actor, note.at, decide, ids, is_dry=True))
+        else:
+            receipts = await self._receipts(await self._table.change(ids, note, decide))
         made = done[0]
         return ImportReport(
             len(lines),
@@ -132,10 +134,6 @@ class Importing(Handle[T]):
             wrong,
             receipts,
         )
-
-
-class _Dry(Exception):
-    """Ends the unit of a dry run."""
 
 
 @dataclass(frozen=True, slots=True)

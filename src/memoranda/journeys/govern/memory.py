@@ -11,19 +11,15 @@ from memoranda.journeys.audit.whole import Audit
 from memoranda.journeys.govern.conformance import Status
 from memoranda.journeys.govern.consolidating import Consolidating
 from memoranda.journeys.govern.forgetting import Forgetting
-from memoranda.journeys.govern.handle import noted
 from memoranda.journeys.govern.importing import Importing
 from memoranda.journeys.govern.reading import Reading
 from memoranda.journeys.govern.receipts import Receipt
 from memoranda.journeys.govern.remembering import Remembering
-from memoranda.journeys.intent.deciding import Answer
 from memoranda.journeys.maintain.embedding import Brought, embed_missing
 from memoranda.journeys.maintain.reindex import Reindexed, reindex
 from memoranda.journeys.recall.verbs import Recalling
-from memoranda.journeys.records.contents import check_text
 from memoranda.journeys.turn.verbs import TakingTurns
-from memoranda.kernel.errors import CapabilityMissing, InvalidRecord
-from memoranda.ledger.object import VerdictType
+from memoranda.kernel.errors import EmbedderMissing
 from memoranda.ledger.policy import Policy
 
 T = TypeVar("T")
@@ -39,22 +35,6 @@ class GovernedMemory(
     TakingTurns[T],
 ):
     """A handle on one scope: its records, and the verbs of governed memory."""
-
-    @noted
-    async def approve(
-        self, id: str, *, reason: str, verdict: VerdictType | None = None
-    ) -> Receipt | Answer:
-        """Approve a proposal that waits, or else a record, whose trust is raised by it.
-
-        With a `verdict` a record is judged as well: that is how something becomes Factual.
-        DecisionRefused, or ApprovalRefused, to whoever may not.
-        """
-        if not await self.app.is_proposal(id):
-            return await self.approve_record(id, reason=reason, verdict=verdict)
-        check_text("reason", reason)
-        if verdict is not None:
-            raise InvalidRecord("verdict", "a proposal is approved without one; leave it out")
-        return await self.app.answer(id, "approve", actor=self.actor, reason=reason)
 
     async def verify(self, *, progress: Progress = nobody) -> Audit:
         """Walk everything that is stored, and report all that is wrong.
@@ -76,7 +56,7 @@ class GovernedMemory(
         CapabilityMissing without an embedder; ModelFailed if it fails.
         """
         if self._embedder is None:
-            raise CapabilityMissing("embeddings without an embedder (docs/embeddings.md)")
+            raise EmbedderMissing
         return await embed_missing(
             self._table,
             self._drafts,

@@ -19,14 +19,14 @@ from memoranda.records.model import StoredMemoryRecord
 _KINDS: Final[dict[str, OperationType]] = {"invalidate": "delete", "archive": "demote"}
 
 
-def operation_of(draft: Draft, actor_id: str, *, is_new: bool) -> MemoryOperation:
+def operation_of(draft: Draft, actor_id: str) -> MemoryOperation:
     """What a change is to a policy, with the record before and after it.
 
-    `is_new` says that it is created, be it under the id of a deleted record. Else a next version
-    that raises trust, or makes active what was put away, is a promotion.
+    A next version that raises trust, or makes active what was put away, is a promotion, unless it
+    is created anew.
     """
     document = decode(draft.body)
-    replaced = None if is_new else draft.replaces
+    replaced = None if draft.is_new else draft.replaces
     type_ = _KINDS.get(draft.kind) or _type_of(document, replaced)
     before = None if replaced is None else _record(replaced.body)
     after = None if draft.kind in _KINDS else _record(draft.body)
@@ -52,6 +52,8 @@ def to_wire(draft: Draft) -> dict[str, JsonValue]:
     wire: dict[str, JsonValue] = {"event": draft.kind, "object": decode(draft.body)}
     if draft.replaces is not None:
         wire["follows"] = draft.replaces.number
+        if draft.is_new:
+            wire["new"] = True
     return wire
 
 
@@ -86,6 +88,7 @@ def from_wire(
             current,
             () if current is None else tags_of(decode(current.body)),
             inputs_of(body),
+            is_new=follows is None or change.get("new", False),
         )
         newest[id] = Current(*row_of(document), body)
         drafts.append(draft)

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from memoranda.identity import decode
-from memoranda.journeys.records.codec import DataCodec
+from memoranda.journeys.govern.acts import Act, act_of
+from memoranda.journeys.records.codec import DataCodec, read
 from memoranda.kernel.json import JsonValue
+from memoranda.kernel.results import Result, members
 from memoranda.ledger.entry import read_entry
 from memoranda.ledger.object import (
     StatementType,
@@ -16,20 +18,26 @@ from memoranda.ledger.object import (
     data_of,
     hash_name,
     integrity_digest,
+    is_bytes,
+    is_indexed,
     sealed,
+    value_of,
 )
+from memoranda.ledger.time import parse_time
 from memoranda.ledger.unit import Current, Past
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered(Generic[T]):
+@dataclass(frozen=True, slots=True, repr=False)
+class Remembered(Result, Generic[T]):
     """One version of an object: what it says, and what is said of it."""
 
     id: str
     version: int
     data: T
+    said: JsonValue
+    """What `data` is on the wire and in the journal: as JSON, bytes as base64."""
     status: Status
     statement_type: StatementType
     verdict: VerdictType
@@ -44,6 +52,22 @@ class Remembered(Generic[T]):
     tags: tuple[str, ...]
     meta: Mapping[str, JsonValue]
     hash: str
+    thread: str | None = None
+    """The thread that it was said to be in; what is guessed from its sources is not here."""
+    speaker: str | None = None
+    said_at: int | None = None
+    media_type: str | None = None
+    is_indexed: bool = True
+    """Whether it is found by its words and its meaning."""
+
+    def wire_members(self) -> Mapping[str, object]:
+        """All fields, with the data as JSON."""
+        shown = members(self)
+        return shown | {"data": shown.pop("said")}
+
+    def row(self) -> Mapping[str, object]:
+        """Its id, its version and what it says."""
+        return {"id": self.id, "version": self.version, "status": self.status, "data": self.said}
 
     def is_expired(self, at: int) -> bool:
         """Whether it is past its valid_to, or at its expiry or past it (GOV-TIME-1)."""
@@ -56,8 +80,8 @@ class Remembered(Generic[T]):
         return self.status == "active" and self.verdict != "False" and not self.is_expired(at)
 
 
-@dataclass(frozen=True, slots=True)
-class Event(Generic[T]):
+@dataclass(frozen=True, slots=True, repr=False)
+class Event(Result, Generic[T]):
     """One step in the life of an object: what happened, who did it, when, why, and what it left.
 
     `remembered` is None where the content was erased.
@@ -66,11 +90,19 @@ class Event(Generic[T]):
     id: str
     version: int
     seq: int
+    act: Act
+    """What was done, as the verbs call it."""
     kind: str
+    """The type of the event in the MemoryLog, which knows fewer."""
     at: int
     actor: str
     reason: str | None
     remembered: Remembered[T] | None
+
+    def row(self) -> Mapping[str, object]:
+        """What happened, and what was said then."""
+        said = None if self.remembered is None else self.remembered.said
+        return {**members(self), "remembered": said}
 
 
 def remembered(current: Current, codec: DataCodec[T]) -> Remembered[T]:
@@ -79,7 +111,8 @@ def remembered(current: Current, codec: DataCodec[T]) -> Remembered[T]:
     return Remembered(
         id=current.id,
         version=current.number,
-        data=codec.decode(data_of(document)),
+        data=read(codec, value_of(document)),
+        said=document["data"] if is_bytes(document) else data_of(document),
         status=document.get("status", "active"),
         statement_type=document["statement_type"],
         verdict=document["verdict_type"],
@@ -94,11 +127,16 @@ def remembered(current: Current, codec: DataCodec[T]) -> Remembered[T]:
         tags=tuple(document.get("tags") or ()),
         meta=document.get("meta") or {},
         hash=hash_name(integrity_digest(current.body)),
+        thread=document.get("thread"),
+        speaker=document.get("speaker"),
+        said_at=None if (said := document.get("said_at")) is None else parse_time(said),
+        media_type=document.get("media_type"),
+        is_indexed=is_indexed(document),
     )
 
 
-def event(past: Past, codec: DataCodec[T]) -> Event[T]:
-    """A step in the life of an object."""
+def event(past: Past, before: Past | None, codec: DataCodec[T]) -> Event[T]:
+    """A step in the life of an object, after the one before."""
     entry = read_entry(past.entry)
     shown, reason = None, None
     if past.body is not None:
@@ -109,6 +147,7 @@ def event(past: Past, codec: DataCodec[T]) -> Event[T]:
         past.version.id,
         past.version.number,
         past.seq,
+        act_of(past, before),
         entry.kind,
         entry.at,
         entry.actor,

@@ -6,15 +6,16 @@ has it (GOV-FORGET).
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from memoranda.identity import decode
+from memoranda.journeys.govern.about import NOTHING_SAID
 from memoranda.journeys.govern.drafts import Drafts, content_of
-from memoranda.journeys.govern.facts import INHERITED, NO_FACTS, Facts, Following
+from memoranda.journeys.govern.found import Filtered, FoundRecords, row_of, still_fitting
+from memoranda.journeys.govern.receipts import earlier_writes
 from memoranda.journeys.govern.rulebook import Rulebook
-from memoranda.kernel.errors import EntryDamaged, RecordExists, RecordNotFound
+from memoranda.journeys.govern.writes import Write, creating, editing, forgetting
 from memoranda.kernel.retry import RetryKey
 from memoranda.ledger.beside import BesideCounts
 from memoranda.ledger.object import Cause
@@ -28,32 +29,17 @@ from memoranda.ledger.unit import (
     OfSubject,
     Unit,
 )
+from memoranda.recall.fitting import fits
 from memoranda.recall.index import WordIndex
 from memoranda.recall.vectors import Embedded
 from memoranda.records.filter import GOVERNED_KEYS, MemoryFilter
-from memoranda.records.table import Change, Edit, Inserted, NewRow, Note, Row, check_version
+from memoranda.records.table import Change, Edit, Inserted, NewRow, Note, Row
 
 R = TypeVar("R")
 
 
-class FilteredLedger(Ledger, WordIndex, Embedded, Protocol):
+class FilteredLedger(Ledger, WordIndex, Embedded, Filtered, Protocol):
     """A ledger whose active objects are found by the filters of records, by words and meaning."""
-
-    async def select(
-        self,
-        filter: MemoryFilter,
-        make: Callable[[Current], R],
-        damaged: list[EntryDamaged] | None = None,
-    ) -> list[R]:
-        """What the filter asks for, each made into a value where it was read.
-
-        What is damaged is raised, or left out and put into the list.
-        """
-        ...
-
-    def stream(self, filter: MemoryFilter) -> AsyncGenerator[Current, None]:
-        """The same, as it is when the stream starts, a few at a time."""
-        ...
 
 
 class Written(NamedTuple):
@@ -63,13 +49,20 @@ class Written(NamedTuple):
     drafts: list[Draft]
 
 
+class Ran(NamedTuple):
+    """What several writes came to: what each has made, one draft or none; nothing on a retry."""
+
+    committed: Committed
+    made: list[Draft | None]
+
+
 _DELETED: Final[Cause] = "user_request"
 """Why a record is forgotten that was deleted through the store's own verbs."""
 
 Decide = Callable[[Sequence[Current | None]], list[Draft]]
 
 
-class GovernedTable:
+class GovernedTable(FoundRecords):
     """The records of one scope, each an object of its ledger."""
 
     filter_keys = GOVERNED_KEYS
@@ -77,6 +70,7 @@ class GovernedTable:
     def __init__(
         self, ledger: FilteredLedger, drafts: Drafts, on_commit: Callable[[int], None] | None = None
     ) -> None:
+        super().__init__(ledger)
         self.ledger = ledger
         self.rulebook = Rulebook(drafts.scope, ledger)
         self._drafts = drafts
@@ -89,32 +83,34 @@ class GovernedTable:
 
     # ------------------------------------------------------------------ units of work
 
-    async def create(
-        self,
-        rows: Sequence[NewRow],
-        note: Note,
-        key: RetryKey | None = None,
-        facts: Facts = NO_FACTS,
-    ) -> Written:
-        """Store new objects; RecordExists if an id is in use."""
-        fresh = [self._drafts.created(row, note, facts) for row in rows]
-        given = [row.id for row in rows if not row.is_minted]
-        if not given:
-            return await self.add(fresh, note, key, rows[0].id)
+    async def run(self, writes: Sequence[Write], note: Note, key: RetryKey | None = None) -> Ran:
+        """Run writes in one transaction, each on what those before it left.
+
+        Where there is nothing to read, nothing is read and nothing decided.
+        """
+        ids = list(dict.fromkeys(id for write in writes for id in write.reads))
+        made: list[list[Draft]] = []
 
         def decide(found: Sequence[Current | None]) -> list[Draft]:
-            known = dict(zip(given, found, strict=True))
-            drafts, seen = [], set[str]()
-            for row, draft in zip(rows, fresh, strict=True):
-                current = known.get(row.id)
-                if row.id in seen or (current is not None and current.status == "active"):
-                    raise RecordExists(row.id)
-                seen.add(row.id)
-                again = current and self._drafts.created(row, note, facts, current)
-                drafts.append(again or draft)
-            return drafts
+            newest = dict(zip(ids, found, strict=True))
+            made.clear()  # it may run a second time
+            for write in writes:
+                made.append(write.drafts([newest[id] for id in write.reads], note))
+                for draft in made[-1]:
+                    newest[write.id] = _after(draft)
+            return [draft for drafts in made for draft in drafts]
 
-        return await self.change(given, note, decide, key, rows[0].id, creates=True)
+        about = _about(writes)
+        if ids:
+            written = await self.change(ids, note, decide, key, about)
+        else:
+            made += [write.drafts((), note) for write in writes]
+            fresh = [draft for drafts in made for draft in drafts]
+            written = await self.add(fresh, note, key, about)
+        if not written.committed.fresh:
+            return Ran(written.committed, [])
+        landed = iter(written.drafts)  # which an approval may have made anew
+        return Ran(written.committed, [next(landed) if drafts else None for drafts in made])
 
     async def add(
         self, fresh: list[Draft], note: Note, key: RetryKey | None, about: str
@@ -130,14 +126,8 @@ class GovernedTable:
         decide: Decide,
         key: RetryKey | None = None,
         about: str = "",
-        *,
-        creates: bool = False,
     ) -> Written:
-        """Run a unit of work on the newest versions of some objects.
-
-        `creates` says that all it makes is new, also where it follows a version that was deleted.
-        """
-        del creates  # for whoever asks before a change is made (`gate`)
+        """Run a unit of work on the newest versions of some objects."""
         drafts: list[Draft] = []
 
         def decided(found: Sequence[Current | None]) -> list[Draft]:
@@ -149,9 +139,11 @@ class GovernedTable:
 
     async def commit(self, unit: Unit) -> Committed:
         """Run any unit on the ledger; whoever watches is told of new entries."""
+        await self.opened()
         if not await self._writes(unit):
             return Committed([], unit.about, erased_beside=BesideCounts())
-        await self.begin(unit.at)
+        if not unit.is_dry:
+            await self.begin(unit.at)
         committed = await self.ledger.commit(unit)
         if self._on_commit is not None and committed.fresh and committed.places:
             self._on_commit(len(committed.places))
@@ -192,47 +184,24 @@ class GovernedTable:
         self, rows: Sequence[NewRow], note: Note, key: RetryKey | None = None
     ) -> Inserted:
         """Store new objects; RecordExists if an id is in use."""
-        committed, _ = await self.create(rows, note, key)
-        if not committed.fresh:
-            return Inserted([committed.about], fresh=False)
-        return Inserted([row.id for row in rows])
+        writes = [creating(self._drafts, row, is_dated=True) for row in rows]
+        committed, _ = await self.run(writes, note, key)
+        if committed.fresh:
+            return Inserted([row.id for row in rows])
+        earlier = await earlier_writes(self.ledger, committed)
+        return Inserted([one.id for one in earlier], fresh=False)
 
     async def edit(
         self, edits: Sequence[Edit], note: Note, key: RetryKey | None = None
     ) -> list[Change]:
         """Make the next versions of objects, in the order given."""
-        changes: list[Change] = []
-        written = await self.edited(edits, note, key, changes)
-        return changes if written.committed.fresh else []
-
-    async def edited(
-        self,
-        edits: Sequence[Edit],
-        note: Note,
-        key: RetryKey | None = None,
-        changes: list[Change] | None = None,
-        said: Following = INHERITED,
-    ) -> Written:
-        """The same, with what was written; what was there before goes into `changes`."""
-        ids = list(dict.fromkeys(edit.id for edit in edits))
-        before_and_after = [] if changes is None else changes
-
-        def decide(found: Sequence[Current | None]) -> list[Draft]:
-            before_and_after.clear()
-            newest = dict(zip(ids, found, strict=True))
-            drafts = []
-            for edit in edits:
-                current = active(edit.id, newest[edit.id])
-                check_version(edit.id, current.number, edit.expected_version)
-                before = _row(current)
-                content = edit.apply(before.content)
-                draft = self._drafts.edited(current, content, note, said)
-                newest[edit.id] = _after(draft)
-                drafts.append(draft)
-                before_and_after.append(Change(before, content))
-            return drafts
-
-        return await self.change(ids, note, decide, key, ids[0])
+        writes = [editing(self._drafts, edit, NOTHING_SAID) for edit in edits]
+        ran = await self.run(writes, note, key)
+        return [
+            Change(row_of(draft.replaces), content_of(decode(draft.body)))
+            for draft in ran.made
+            if draft is not None and draft.replaces is not None
+        ]
 
     async def remove(
         self,
@@ -247,23 +216,9 @@ class GovernedTable:
         VersionConflict where somebody else changed or deleted it since the expected version.
         """
         await self.rulebook.check_forgetting(note.actor, _DELETED)
-        removed: list[Row] = []
-
-        def decide(found: Sequence[Current | None]) -> list[Draft]:
-            removed.clear()
-            drafts = []
-            for current in found:
-                if current is None:
-                    continue
-                # Of what is deleted already, too: whoever expected a version has not seen that.
-                check_version(current.id, current.number, expected_version)
-                if current.status == "active":
-                    drafts.append(self._drafts.invalidated(current, note, _DELETED))
-                    removed.append(_row(current))
-            return drafts
-
-        written = await self.change(ids, note, decide, key, ids[0])
-        return removed if written.committed.fresh else []
+        writes = [forgetting(self._drafts, id, _DELETED, expected_version) for id in ids]
+        ran = await self.run(writes, note, key)
+        return [row_of(draft.replaces) for draft in ran.made if draft and draft.replaces]
 
     async def clear(self, note: Note, removed: list[Row] | None = None) -> None:
         """Invalidate every active object; what they were goes into `removed`, if it is given."""
@@ -277,43 +232,39 @@ class GovernedTable:
                 if present[0].id <= last:  # portions come by id: the unit runs a second time
                     removed.clear()
                 last = present[-1].id
-                removed.extend(map(_row, present))
+                removed.extend(map(row_of, present))
             return [self._drafts.invalidated(one, note, _DELETED) for one in present]
 
         await self.change(ACTIVE, note, decide)
 
     async def get(self, id: str, make: Callable[[Row], R]) -> R | None:
         """The record under this id, made into a value where it was read."""
-        return await self.ledger.current(id, lambda current: make(_row(current)))
+        await self.opened()
+        return await self.ledger.current(id, lambda current: make(row_of(current)))
 
-    async def select(self, filter: MemoryFilter, make: Callable[[Row], R]) -> list[R]:
-        """What the filter asks for, each row made into a value where it was read."""
-        return await self.ledger.select(filter, lambda current: make(_row(current)))
+    async def forget_where(self, filter: MemoryFilter, note: Note) -> list[Row]:
+        """Invalidate what the filter asks for, in one transaction, and return what it was."""
+        await self.rulebook.check_forgetting(note.actor, _DELETED)
+        ids = await self.ledger.selected_ids(filter)
+        removed: list[Row] = []
 
-    async def stream(self, filter: MemoryFilter) -> AsyncGenerator[Row, None]:
-        """The same rows, as they are when the stream starts, a few at a time."""
-        async with aclosing(self.ledger.stream(filter)) as found:
-            async for current in found:
-                yield _row(current)
+        def decide(found: Sequence[Current | None]) -> list[Draft]:
+            fit = still_fitting(found, lambda one: fits(filter.unpaged, one))
+            removed[:] = map(row_of, fit)
+            return [self._drafts.invalidated(one, note, _DELETED) for one in fit]
+
+        if not ids:
+            return []
+        written = await self.change(ids, note, decide)
+        return removed if written.committed.fresh else []
 
 
-def active(id: str, current: Current | None) -> Current:
-    """The object, if it is there and active; else RecordNotFound."""
-    if current is None or current.status != "active":
-        raise RecordNotFound(id)
-    return current
-
-
-def _row(current: Current) -> Row:
-    return Row(
-        current.id,
-        current.number,
-        current.created_at,
-        current.updated_at,
-        content_of(decode(current.body)),
-    )
+def _about(writes: Sequence[Write]) -> str:
+    """What a retry of writes is about: what surely leaves an entry, or nothing in particular."""
+    lasting = [write.id for write in writes if not write.forgets]
+    return lasting[0] if lasting else writes[0].id if len(writes) == 1 else ""
 
 
 def _after(draft: Draft) -> Current | None:
-    """What a draft leaves, for the next edit of the same batch."""
+    """What a draft leaves, for the next write of the same batch."""
     return None if draft.version is None else Current(*draft.version, draft.body)

@@ -5,7 +5,7 @@ from typing import Generic, TypeVar
 
 from memoranda.identity import decode
 from memoranda.journeys.govern.drafts import content_of
-from memoranda.journeys.records.codec import DataCodec
+from memoranda.journeys.records.codec import DataCodec, read
 from memoranda.journeys.records.notify import HookName, notify
 from memoranda.ledger.unit import Current, Draft
 from memoranda.records.hooks import MemoryHooks
@@ -51,7 +51,7 @@ class Telling(Generic[T]):
         data, tags, meta = content_of(decode(current.body))
         return StoredMemoryRecord(
             current.id,
-            self._codec.decode(data),
+            read(self._codec, data),
             current.created_at,
             current.updated_at,
             tags,

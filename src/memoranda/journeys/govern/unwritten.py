@@ -16,6 +16,7 @@ from memoranda.plans.items import ItemStore, MemoryItem, RetrievedItem, check_se
 from memoranda.recall.index import Ranking
 from memoranda.recall.vectors import Contents, Found
 from memoranda.records.filter import MemoryFilter
+from memoranda.records.pages import Position
 
 _NO_VECTORS: Final = Contents(0, bytes(32).hex())
 
@@ -71,19 +72,17 @@ class _LaterLedger:
         """Begin the journal, and make its word index anew."""
         await (await self.begun()).reindex()
 
-    async def keep_note(self, size: int, note: str, at: int) -> None:
-        """Begin the journal, and keep a checkpoint's note."""
-        await (await self.begun(at)).keep_note(size, note, at)
-
     async def as_of(self, size: int) -> AsyncGenerator[Current, None]:
         """The objects as they were at a size."""
         async with aclosing((await self.found()).as_of(size)) as rows:
             async for row in rows:
                 yield row
 
-    async def stream(self, filter: MemoryFilter) -> AsyncGenerator[Current, None]:
+    async def stream(
+        self, filter: MemoryFilter, after: Position | None = None
+    ) -> AsyncGenerator[Current, None]:
         """What the filter asks for."""
-        async with aclosing((await self.found()).stream(filter)) as rows:
+        async with aclosing((await self.found()).stream(filter, after)) as rows:
             async for row in rows:
                 yield row
 
@@ -201,10 +200,13 @@ class _Empty:
     async def bytes_at(self, _seqs: Collection[int]) -> dict[int, bytes]:
         return {}
 
+    async def tag_counts(self, _prefix: str) -> dict[str, int]:
+        return {}
+
     current = scrub = staticmethod(_nothing)
-    versions = find = select = notes = staticmethod(_none)
+    versions = find = select = selected_ids = notes = staticmethod(_none)
     entries_at = marked = marks = outputs = notices = staticmethod(_none)
-    active = staticmethod(_zero)
+    active = count = staticmethod(_zero)
     as_of = stream = staticmethod(_no_rows)
 
 

@@ -1,7 +1,8 @@
 """The verbs of a handle that concern worlds: propose, act, inbox, approve, reject, replay, why."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from typing import Final, NamedTuple, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeVar
 
 from memoranda.journeys.audit.why import Why
 from memoranda.journeys.govern.handle import Handle, noted
@@ -15,8 +16,10 @@ from memoranda.journeys.intent.replaying import Replay
 from memoranda.journeys.records.contents import check_text, retry_key
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.errors import InvalidWorld
+from memoranda.kernel.given import check_kind, check_seconds, check_texts
 from memoranda.kernel.json import JsonValue, check
 from memoranda.kernel.reach import reached
+from memoranda.kernel.results import Result, Rows
 from memoranda.kernel.retry import RetryKey
 from memoranda.recall.trace import traces_in
 from memoranda.worlds.intent import IntentScope
@@ -46,7 +49,8 @@ ABSENT: Final = object()
 """No input at all, which is not the same as a null one."""
 
 
-class Submitted(NamedTuple):
+@dataclass(frozen=True, slots=True, repr=False)
+class Submitted(Result):
     """A proposal that is on record, and how it stands."""
 
     proposal_id: str
@@ -63,9 +67,9 @@ class Acting(Handle[T]):
         input: JsonValue = ABSENT,
         *,
         memory: Used | None = None,
-        trace: Trace | None = None,
+        reason: Trace | None = None,
         branch: str = MAIN,
-        scope: Sequence[str] | None = None,
+        paths: Sequence[str] | None = None,
         hints: Mapping[str, JsonValue] | None = None,
         idempotency_key: str | None = None,
     ) -> Submitted:
@@ -73,11 +77,11 @@ class Acting(Handle[T]):
 
         `memory` is what it rests on: a recall, the id of a trace, several of these, or ``()`` for
         none. Without it, what was recalled here since the last proposal is attached (M-2).
-        `trace` says why: a summary, or all of it. `scope` are the paths of the state that may
+        `reason` says why: a summary, or all of it. `paths` are the parts of the state that may
         change. `hints` are for the provider of memory. InvalidIntent for what the domain does not
         know.
         """
-        wish = wish_of(action, input, trace, scope, self.actor, hints)
+        wish = wish_of(action, input, reason, paths, self.actor, hints)
         return await self._submit(wish, branch, request_key(idempotency_key, wish, branch), memory)
 
     @noted
@@ -87,9 +91,9 @@ class Acting(Handle[T]):
         input: JsonValue = ABSENT,
         *,
         memory: Used | None = None,
-        trace: Trace | None = None,
+        reason: Trace | None = None,
         branch: str = MAIN,
-        scope: Sequence[str] | None = None,
+        paths: Sequence[str] | None = None,
         hints: Mapping[str, JsonValue] | None = None,
         wait: float = 0.0,
         idempotency_key: str | None = None,
@@ -99,7 +103,8 @@ class Acting(Handle[T]):
         Where somebody has to decide, it waits for up to `wait` seconds, and then says that it is
         pending: `run` runs it later. BranchMoved if another run moved the head first.
         """
-        wish = wish_of(action, input, trace, scope, self.actor, hints)
+        check_seconds("wait", wait)
+        wish = wish_of(action, input, reason, paths, self.actor, hints)
         key = request_key(idempotency_key, wish, branch)
         return await self.app.act(wish, branch=branch, memory=memory, wait=wait, key=key)
 
@@ -109,6 +114,8 @@ class Acting(Handle[T]):
     ) -> Submitted | None:
         """Let a projection make an intent of an event, and propose it; None if it makes none."""
         check_proposable()
+        check_kind("projection", projection, Projection, "a Projection")
+        check_kind("event", event, ProjectionEvent, "a ProjectionEvent")
         head = await self.app.at_head(branch)
         body = project(projection, head, self.actor, event)
         if body is None:
@@ -146,9 +153,15 @@ class Acting(Handle[T]):
     # ------------------------------------------------------------------------- decisions
 
     @noted
-    async def inbox(self) -> Sequence[Waiting]:
+    async def inbox(self) -> Rows[Waiting]:
         """What waits for a decision, the oldest first."""
-        return await self.app.inbox()
+        return Rows(await self.app.inbox())
+
+    @noted
+    async def approve(self, proposal_id: str, *, reason: str) -> Answer:
+        """Approve a proposal that waits; DecisionRefused to whoever may not."""
+        check_text("reason", reason)
+        return await self.app.answer(proposal_id, "approve", actor=self.actor, reason=reason)
 
     @noted
     async def reject(self, proposal_id: str, *, reason: str) -> Answer:
@@ -175,9 +188,9 @@ class Acting(Handle[T]):
         return await self.app.fork(name, at)
 
     @noted
-    async def branches(self) -> Sequence[BranchHead]:
+    async def branches(self) -> Rows[BranchHead]:
         """All branches with their heads, by name."""
-        return await self.app.branches.listed()
+        return Rows(await self.app.branches.listed())
 
     @noted
     async def replay(self, id: str) -> Replay:
@@ -204,13 +217,16 @@ class Acting(Handle[T]):
 def wish_of(
     action: str,
     input: JsonValue,
-    trace: Trace | None,
-    scope: Sequence[str] | None,
+    reason: Trace | None,
+    paths: Sequence[str] | None,
     actor: ActorRef,
     hints: Mapping[str, JsonValue] | None,
 ) -> Wish:
     """What an actor wants done; InvalidWorld where what it says of its memory is no trace."""
-    said = trace_of(trace)
+    check_kind("action", action, str, "the name of an action")
+    if paths is not None:
+        check_texts("paths", paths)
+    said = trace_of(reason)
     traces_in(None if said is None else said.context)
     if hints is not None:
         if not isinstance(hints, Mapping):
@@ -222,7 +238,7 @@ def wish_of(
         input is not ABSENT,
         actor,
         said,
-        None if scope is None else IntentScope(allowed_paths=tuple(scope)),
+        None if paths is None else IntentScope(allowed_paths=tuple(paths)),
         hints=hints,
     )
 

@@ -9,8 +9,9 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from weakref import WeakValueDictionary
 
 from memoranda.journeys.intent import documents, names
@@ -40,24 +41,29 @@ from memoranda.journeys.intent.running import Ran, Runner
 from memoranda.journeys.intent.runtime import Runtime
 from memoranda.journeys.intent.sealing import Sealer
 from memoranda.journeys.intent.selected import Selections
+from memoranda.journeys.intent.store_changes import ChangesStore, is_of_store
 from memoranda.journeys.records.foreign import GOES_THROUGH, answer_of, within
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.clock import Clock
 from memoranda.kernel.errors import (
     BranchMoved,
     IllegalMove,
+    NotDecided,
     NothingToRun,
+    OwnStoreFailed,
+    OwnStoreMissing,
     TraceMissing,
     WorldErased,
 )
 from memoranda.kernel.ids import IdSource
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.reach import check_reach, reached
+from memoranda.kernel.results import Result
 from memoranda.kernel.retry import RetryKey
 from memoranda.recall.provider import MemoryExperience, MemoryProvider
 from memoranda.recall.trace import MEMORY, MEMORY_TRACES, MemoryTrace, traces_in
 from memoranda.records.store import MemoryStore
-from memoranda.worlds.authority import AuthorityPolicy
+from memoranda.worlds.authority import Approved, AuthorityPolicy
 from memoranda.worlds.decision import VoteChoice
 from memoranda.worlds.snapshot import Snapshot
 from memoranda.worlds.world import MAIN
@@ -68,7 +74,8 @@ POLL_S: Final = 0.1
 log = logging.getLogger("memoranda.intent")
 
 
-class Run(NamedTuple):
+@dataclass(frozen=True, slots=True, repr=False)
+class Run(Result):
     """What a run came to."""
 
     proposal_id: str
@@ -104,12 +111,15 @@ class App:
         policy: AuthorityPolicy,
         read_policy: ReadPolicy,
         carries_out: CarriesOut,
+        store_changes: ChangesStore | None = None,
         clock: Clock,
         ids: IdSource,
         selections: Selections,
         runtime: Runtime | None = None,
         store: MemoryStore[Any] | None = None,
         provider: MemoryProvider[Any] | None = None,
+        recalls: object,
+        background: "set[asyncio.Task[None]]",
         recall_limit: float = RECALL_LIMIT_S,
         timeout_ms: int | None = None,
     ) -> None:
@@ -118,6 +128,7 @@ class App:
         self.actor: Final = actor
         self.branches: Final = Branches(chronicle)
         self._chronicle = chronicle
+        self._store_changes = store_changes
         self._runtime = runtime
         self._provider = provider
         self._selections = selections
@@ -125,7 +136,9 @@ class App:
         self._limit = recall_limit
         self._proposer = Proposer(chronicle, policy, ids)
         self._decider = Decider(chronicle, read_policy, ids, carries_out)
-        self._remembering: set[asyncio.Task[None]] = set()
+        self.recalls: Final = recalls
+        """What recalls are known by that a proposal may rest on without naming them."""
+        self._remembering = background
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._runner = None
         if runtime is not None:
@@ -180,7 +193,7 @@ class App:
                 " (recalls, ids of traces, or () for none)"
             ) from None
         if proposed.is_new and wish.projection == PROJECTION:
-            submitted(self)
+            submitted(self.recalls)
         return proposed
 
     async def _with_memory(self, wish: Wish, memory: object, at: int) -> Wish:
@@ -204,7 +217,7 @@ class App:
             return complete._replace(sources=tuple(sources))
         # 3.
         if memory is None:
-            return resting_on(wish, recalled_here(self, at))
+            return resting_on(wish, recalled_here(self.recalls, at))
         given = memory if isinstance(memory, list | tuple) else [memory]
         return resting_on(wish, [await self._selections.traced(one) for one in given])
 
@@ -235,12 +248,15 @@ class App:
             reached((made_from(standing.sealed),))  # it was run before: this is a look at it
         if standing.sealed is not None or standing.proposal.status == "rejected":
             return await self._as_it_stands(standing)
+        if standing.proposal.status in ("submitted", "evaluating"):
+            raise NotDecided(proposal_id, standing.proposal.status, "executing")
         return await self._run(standing)
 
     async def resume(self) -> list[Run]:
         """Run whatever was approved and is not sealed: what waited, and what died.
 
-        A conflict ends one of them as failed, and stops none of the others.
+        A conflict ends one of them as failed, and stops none of the others; no more does a change
+        of a store that fails, or that this handle does not have.
         """
         runs = []
         for key in await self._chronicle.named(names.RUNNING):
@@ -248,7 +264,10 @@ class App:
             with suppress(WorldErased):  # that it is over is on record
                 try:
                     runs.append(await self.run(proposal_id))
-                except (BranchMoved, IllegalMove):
+                except (BranchMoved, IllegalMove, OwnStoreMissing):
+                    runs.append(await self.standing(proposal_id))
+                except OwnStoreFailed as failed:
+                    log.warning("a change that was approved is left to be done", exc_info=failed)
                     runs.append(await self.standing(proposal_id))
         return runs
 
@@ -281,6 +300,11 @@ class App:
             return await self._ran(standing)
 
     async def _ran(self, standing: Standing) -> Run:
+        if is_of_store(standing):
+            if self._store_changes is None:
+                raise OwnStoreMissing(standing.proposal.proposal_id)
+            await self._store_changes.carry_out(standing)
+            return await self.standing(standing.proposal.proposal_id)
         if self._runner is None:
             raise NothingToRun
         try:
@@ -379,9 +403,22 @@ class App:
     async def answer(
         self, proposal_id: str, choice: VoteChoice, *, actor: ActorRef, reason: str | None
     ) -> Answer:
-        """Answer a proposal that waits."""
+        """Answer a proposal that waits; a change of this handle's own store is carried out.
+
+        The answer stands whatever the store does: what it did not take is left to `resume`.
+        """
         now = self._clock.now_ms()
-        return await self._decider.answer(proposal_id, choice, actor=actor, reason=reason, now=now)
+        answer = await self._decider.answer(
+            proposal_id, choice, actor=actor, reason=reason, now=now
+        )
+        if isinstance(answer.verdict, Approved) and self._store_changes is not None:
+            standing = await self._chronicle.standing(proposal_id)
+            if is_of_store(standing):
+                try:
+                    await self._run(standing)
+                except OwnStoreFailed as failed:
+                    log.warning("a change that was approved is left to be done", exc_info=failed)
+        return answer
 
     # ----------------------------------------------------------------- snapshots and replay
 

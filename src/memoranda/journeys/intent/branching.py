@@ -3,7 +3,8 @@
 The first world of a branch is the initial state of a domain, or one that is there already.
 """
 
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from memoranda.identity import canonical_bytes, sha256_hex
 from memoranda.journeys.intent import documents, names
@@ -12,6 +13,7 @@ from memoranda.journeys.intent.runtime import Genesis
 from memoranda.journeys.intent.snapshots import Parts, parts_of, whole
 from memoranda.kernel.errors import InvalidWorld, MarkMoved, WorldErased, WorldNotFound
 from memoranda.kernel.json import storable
+from memoranda.kernel.results import Result
 from memoranda.ledger.unit import Expected
 from memoranda.worlds.hashing import snapshot_hash, world_id
 from memoranda.worlds.snapshot import initial_snapshot
@@ -25,7 +27,8 @@ EMPTY: Final = Genesis(sha256_hex(b"memoranda/empty-domain/1"), {}, {})
 LONGEST_NAME: Final = 128
 
 
-class BranchHead(NamedTuple):
+@dataclass(frozen=True, slots=True, repr=False)
+class BranchHead(Result):
     """A branch as it is listed."""
 
     name: str
@@ -130,7 +133,8 @@ def first_world(genesis: Genesis, at: int) -> World:
 
 
 def check_free(name: str) -> None:
-    """Refuse the branch that is not for everybody's runs."""
+    """Refuse what can't be the name of a branch, and the one that is not for everybody's runs."""
+    check_branch(name)
     if name == SYSTEM:
         raise InvalidWorld("$.branch", f"{name!r} is kept for memoranda's own")
 

@@ -7,7 +7,8 @@ here to select with.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 from memoranda.journeys.intent import documents, names
 from memoranda.journeys.intent.chronicle import Chronicle, Standing
@@ -16,6 +17,7 @@ from memoranda.kernel.errors import DecisionRefused, MarkMoved, WorldErased
 from memoranda.kernel.ids import IdSource
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.reach import out_of_reach
+from memoranda.kernel.results import Result, members
 from memoranda.ledger.unit import Draft, Expected
 from memoranda.worlds.authority import (
     Approved,
@@ -32,7 +34,8 @@ SYSTEM_ACTOR = ActorRef(actor_id="memoranda", kind="system")
 """Who puts on record that nobody answered in time."""
 
 
-class Waiting(NamedTuple):
+@dataclass(frozen=True, slots=True, repr=False)
+class Waiting(Result):
     """A proposal in the inbox: what it would do, what it rests on, and for whom it waits."""
 
     proposal: Proposal
@@ -48,24 +51,38 @@ class Waiting(NamedTuple):
         trace = self.proposal.trace
         return None if trace is None or trace.context is None else trace.context.get("memory")
 
-    def to_wire(self) -> dict[str, JsonValue]:
-        """All of it, as JSON."""
+    def wire_members(self) -> Mapping[str, object]:
+        """All fields, actors in their short form."""
+        return {**members(self), "waiting_for": [str(actor) for actor in self.waiting_for]}
+
+    def row(self) -> Mapping[str, object]:
+        """What would be done, by whom, and who is asked."""
+        body = self.proposal.intent.body
         return {
-            "proposal": self.proposal.to_wire(),
-            "branch": self.branch,
-            "waitingFor": [str(actor) for actor in self.waiting_for],
-            "until": self.until,
-            "risk": self.risk,
-            "votes": [vote.to_wire() for vote in self.votes],
+            "proposal": self.proposal.proposal_id,
+            "action": body.type,
+            "input": body.input,
+            "actor": self.proposal.actor,
+            "waiting for": ", ".join(str(actor) for actor in self.waiting_for),
         }
 
 
-class Answer(NamedTuple):
+@dataclass(frozen=True, slots=True, repr=False)
+class Answer(Result):
     """What an answer came to: how the proposal stands after it, and its decision, if it is one."""
 
     proposal_id: str
     verdict: Verdict
     decision: DecisionRecord | None
+
+    def wire_members(self) -> Mapping[str, object]:
+        """The verdict by its name, and what belongs to it."""
+        verdict, shown = self.verdict, members(self) | {"verdict": "pending"}
+        if isinstance(verdict, Pending):
+            waiting_for = [str(actor) for actor in verdict.waiting_for]
+            return shown | {"waiting_for": waiting_for, "until": verdict.until}
+        name = "approved" if isinstance(verdict, Approved) else "rejected"
+        return shown | {"verdict": name, "reason": verdict.reason}
 
 
 class CarriesOut(Protocol):

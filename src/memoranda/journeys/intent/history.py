@@ -58,4 +58,6 @@ class History:
         try:
             return await self._replayer.execution(key)
         except WorldNotFound:
-            return Replay(key, "not run", why="it has not ended yet: `memoranda resume` goes on")
+            return Replay(
+                key, "not run", why="it has not ended yet: `memoranda worlds resume` goes on"
+            )

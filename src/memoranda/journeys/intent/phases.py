@@ -96,7 +96,7 @@ class _Recalls:
     """
 
     def __init__(self, around: "_Recalls | None" = None) -> None:
-        task = asyncio.current_task()
+        task = _running_task()
         self._task = None if task is None else ref(task)
         self.handed_down: _Noted = _Noted() if around is None else around.handed_down.copy()
         self.known: _Noted = self.handed_down.copy()
@@ -107,7 +107,7 @@ class _Recalls:
     @property
     def is_of_this_task(self) -> bool:
         """Whether it is the running task's own, and not one that was handed down to it."""
-        return (None if self._task is None else self._task()) is asyncio.current_task()
+        return (None if self._task is None else self._task()) is _running_task()
 
     def add(self, handle: object, recall: _Recall) -> None:
         """Note a recall of this task."""
@@ -119,6 +119,14 @@ class _Recalls:
     def unsubmitted(self, handle: object) -> list[_Recall]:
         """What counts and is in no proposal yet, the first one first."""
         return [one for one in self.known.get(handle, ()) if not one.is_submitted]
+
+
+def _running_task() -> "asyncio.Task[object] | None":
+    """The task that runs; None outside of any event loop, where a handle may be made, too."""
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        return None
 
 
 def _note(noted: _Noted, handle: object, recall: _Recall) -> None:
@@ -158,18 +166,24 @@ def note_recall(handle: object, at: int, made: Callable[[], Traced]) -> None:
 
 
 def recalled_here(handle: object, now: int) -> list[Traced]:
-    """What a proposal rests on that does not say so: recalled lately, and in no proposal yet.
+    """What a proposal rests on that does not say so: recalled here, and in no proposal yet.
 
-    TraceMissing where that is more than anybody can have meant.
+    TraceMissing where nobody but whoever proposes can know what was meant: after too many recalls,
+    and after one that is long ago.
     """
     unsubmitted = _own_recalls().unsubmitted(handle)
-    lately = [one for one in unsubmitted if now - one.at <= OLDEST_MS]
-    if len(lately) > MOST:
+    unclear = None
+    if len(unsubmitted) > MOST:
+        unclear = f"more than {MOST} recalls were made here since the last proposal"
+    elif any(now - one.at > OLDEST_MS for one in unsubmitted):
+        minutes = OLDEST_MS // 60_000
+        unclear = f"what was recalled here since the last proposal is older than {minutes} minutes"
+    if unclear is not None:
         raise TraceMissing(
-            f"more than {MOST} recalls were made here since the last proposal; say which of them it"
-            " rests on with memory= (recalls, ids of traces, or () for none)"
+            f"{unclear}; say which of it the proposal rests on with memory= (recalls, ids of"
+            " traces, or () for none)"
         )
-    return [one.made() for one in lately]
+    return [one.made() for one in unsubmitted]
 
 
 def submitted(handle: object) -> None:

@@ -18,6 +18,7 @@ from memoranda.journeys.intent.snapshots import Kept
 from memoranda.journeys.intent.surroundings import recorded_effects
 from memoranda.kernel.errors import WorldErased, WorldNotFound
 from memoranda.kernel.reach import reached
+from memoranda.kernel.results import Result
 from memoranda.worlds.domain import SYSTEM
 from memoranda.worlds.host import HostExecutionOptions, Surrounded
 from memoranda.worlds.intent import IntentInstance, IntentScope, to_host_intent
@@ -33,8 +34,8 @@ NOT_BY_THE_HOST: Final = frozenset(
 """Errors that the app put on record: the host did not come to an end, or never began."""
 
 
-@dataclass(frozen=True, slots=True)
-class Replay:
+@dataclass(frozen=True, slots=True, repr=False)
+class Replay(Result):
     """What the replay of one execution came to."""
 
     execution_key: str

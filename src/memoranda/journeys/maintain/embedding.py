@@ -16,16 +16,17 @@ from memoranda.journeys.govern.table import GovernedTable
 from memoranda.kernel.clock import Clock
 from memoranda.kernel.errors import ModelFailed
 from memoranda.kernel.json import JsonValue
+from memoranda.kernel.results import Result
 from memoranda.ledger.unit import Draft, Unit
 from memoranda.recall.embedder import Embedder, embedded, stored_as
-from memoranda.recall.vectors import Embedding, Unembedded, VectorIndex
+from memoranda.recall.vectors import Embedding, Unembedded, VectorIndex, without_vector
 
 BATCH: Final = 64
 """Texts that are sent to an embedder at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Brought:
+@dataclass(frozen=True, slots=True, repr=False)
+class Brought(Result):
     """What was made: how many vectors, how many there are now, and their digest."""
 
     model: str
@@ -77,8 +78,9 @@ async def embed_missing(
     ]:
         tried.update(one.seq for one in new)
         # 1 and 2
-        found, without = await _embedded(embedder, new)
+        found, without = await _embedded(embedder, [one for one in new if one.text])
         made += await index.put(model, found)
+        await index.put(model, without_vector(new))
         refused += without
         total = max(total, len(tried))
         progress("embeddings", len(tried), total)

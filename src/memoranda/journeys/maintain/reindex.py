@@ -12,6 +12,7 @@ from memoranda.identity import canonical_bytes
 from memoranda.journeys.govern.drafts import Drafts
 from memoranda.journeys.govern.table import GovernedTable
 from memoranda.kernel.json import MAX_INTEGER, JsonValue
+from memoranda.kernel.results import Result
 from memoranda.ledger.breaks import Fingerprint
 from memoranda.ledger.unit import INDEX_FORM, Draft, Ledger, Unit
 from memoranda.ledger.words import IndexDigest
@@ -22,8 +23,8 @@ SMALL: Final = 10_000
 ACTOR: Final = "system:memoranda"
 
 
-@dataclass(frozen=True, slots=True)
-class Reindexed:
+@dataclass(frozen=True, slots=True, repr=False)
+class Reindexed(Result):
     """What was made: whose tokens, of how many objects and entries, and their digest."""
 
     before: str

@@ -4,7 +4,7 @@ Proofs are left out of it: the journal is what they are made of, and they are ma
 tree of the size that stands there.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from memoranda.journeys.intent import names
@@ -25,12 +25,12 @@ def traced(
     selected: Iterable[str],
     *,
     reasoning_id: str | None = None,
-    subject: str | None = None,
+    subjects: Sequence[str] = (),
 ) -> Fact:
     """A selection, whose trace has no proofs in it.
 
-    It goes with the memory that was selected, by id or name, and with the person whom the question
-    is about: also if nothing was found.
+    It goes with the memory that was selected, by id or name, and with the persons whom the
+    question is about, the first of whom it names: also if nothing was found.
     """
     says: dict[str, JsonValue] = {
         "type": TRACE,
@@ -42,9 +42,9 @@ def traced(
     if reasoning_id is not None:
         says["reasoningId"] = reasoning_id
     sources = list(dict.fromkeys(selected))
-    if subject is not None:
-        says["subject"] = subject
-        sources.append(OfSubject(subject).name)
+    if subjects:
+        says["subject"] = subjects[0]
+        sources += dict.fromkeys(OfSubject(one).name for one in subjects)
     name = names.trace(trace_id)
     refs = [names.ref(one.ref.world_id) for one in trace.selected]
     return Fact(

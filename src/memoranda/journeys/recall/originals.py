@@ -3,8 +3,8 @@
 Memory is an interpretation; the world or the record version behind its reference is what was.
 """
 
-from collections.abc import Sequence
-from contextlib import aclosing
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
@@ -18,6 +18,7 @@ from memoranda.journeys.records.codec import DataCodec
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.clock import Clock
 from memoranda.kernel.errors import (
+    EntryDamaged,
     InvalidInput,
     InvalidProof,
     MemorandaError,
@@ -27,6 +28,7 @@ from memoranda.kernel.errors import (
 )
 from memoranda.kernel.json import JsonValue, storable
 from memoranda.kernel.reach import check_reach, reached
+from memoranda.kernel.results import Result, members
 from memoranda.ledger.derive import row_of
 from memoranda.ledger.entry import read_entry
 from memoranda.ledger.object import data_of, hash_name
@@ -39,14 +41,15 @@ from memoranda.worlds.snapshot import Snapshot
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Original(Generic[T]):
+@dataclass(frozen=True, slots=True, repr=False)
+class Original(Result, Generic[T]):
     """What was: a record version, or the snapshot of a world; and whether that is verified now."""
 
     ref: MemoryRef
     kind: Literal["record", "world"]
     verified: bool
-    evidence: VerificationEvidence
+    evidence: VerificationEvidence | None
+    """The proof that it is on record; None where the journal is so damaged that there is none."""
     why_not: str | None
     """Why it is not verified, such as that it was invalidated since."""
     source: str
@@ -55,6 +58,12 @@ class Original(Generic[T]):
     """What the record says, or the state of the world, as JSON."""
     record: Remembered[T] | None = None
     snapshot: Snapshot | None = None
+
+    def wire_members(self) -> Mapping[str, object]:
+        """All of it but what the record or the snapshot says already."""
+        shown = members(self)
+        del shown["source"], shown["said"]
+        return shown
 
     @property
     def data(self) -> Any:
@@ -97,7 +106,8 @@ class Originals(Generic[T]):
         """The original behind a reference; `seq` is its entry, where that is known.
 
         RecordNotFound where this journal has none, WorldErased where it was erased, InvalidProof
-        where it is not what the reference says.
+        where it is not what the reference says. Damage elsewhere is no error: then it is not
+        verified.
         """
         (found,) = await self.load_all([ref], by=by, seqs=[seq])
         if isinstance(found, MemorandaError):
@@ -137,14 +147,22 @@ class Originals(Generic[T]):
             raise InvalidProof("the original is another one")
         document = decode(stored.body)
         current = Current(*row_of(document), stored.body)
-        newest = (await self._ledger.versions(current.id))[-1].version
-        against = None if newest.status == "active" else f"it is {newest.status} by now"
         return _Found(
-            Candidate(ref, stored.seq, against),
+            Candidate(ref, stored.seq, await self._against(current.id, stored.seq)),
             current.id,
             data_of(document),
             remembered(current, self._codec),
         )
+
+    async def _against(self, id: str, seq: int) -> str | None:
+        """What speaks against a record whose version an entry has: what became of it since."""
+        try:
+            newest = (await self._ledger.versions(id))[-1].version
+        except EntryDamaged as damaged:
+            if damaged.entry == seq:
+                raise
+            return f"another version of it is damaged, that of entry {damaged.entry}"
+        return None if newest.status == "active" else f"it is {newest.status} by now"
 
     async def _world(self, ref: MemoryRef) -> _Found:
         record = await self._chronicle.world(ref.world_id)
@@ -181,7 +199,8 @@ class Originals(Generic[T]):
         journal is gone through: an address says nothing of where it leads.
         """
         if seq is None:
-            seq = await self._selected(ref)
+            with suppress(EntryDamaged):  # of another entry, which names this one
+                seq = await self._selected(ref)
         for stored in [] if seq is None else await self._ledger.entries_at([seq]):
             return stored
         async with self._ledger.snapshot() as snapshot, aclosing(snapshot.entries()) as chunks:
@@ -205,13 +224,13 @@ class Originals(Generic[T]):
 
 
 def _original(one: _Found, proved: Verified) -> Original[Any] | MemorandaError:
-    if proved.shown is None:
+    if not proved.is_original:
         return InvalidProof(proved.why_not or "it can't be proved")
     return Original(
         one.candidate.ref,
         "world" if one.record is None else "record",
         proved.is_verified,
-        proved.shown.evidence(),
+        None if proved.shown is None else proved.shown.evidence(),
         proved.why_not,
         one.source,
         one.said,
@@ -231,7 +250,7 @@ def _holds(stored: StoredEntry, ref: MemoryRef) -> bool:
         if body_address(stored.body) == ref.world_id:
             return True
         erased = decode(stored.body).get("erased", {}) if kind == "archive" else {}
-    except InvalidInput:
+    except (InvalidInput, AttributeError):
         return False  # for `verify` to say
     for name in erased.values():
         if record_address(name.removeprefix(hash_name(""))) == ref.world_id:

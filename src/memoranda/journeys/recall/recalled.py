@@ -8,6 +8,7 @@ from typing import Generic, Literal, TypeVar
 from memoranda.journeys.recall.verifying import Shown
 from memoranda.kernel.errors import RecallFailed
 from memoranda.kernel.json import JsonValue
+from memoranda.kernel.results import Result, html_table
 from memoranda.ledger.object import Trust
 from memoranda.recall.frame import Framed, framed
 from memoranda.recall.selector import Outcome
@@ -21,8 +22,8 @@ from memoranda.recall.trace import (
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Item(Generic[T]):
+@dataclass(frozen=True, repr=False)
+class Item(Result, Generic[T]):
     """One memory that was selected: what it says is an interpretation until `original` is read."""
 
     selected: SelectedMemory
@@ -47,6 +48,10 @@ class Item(Generic[T]):
     why_not_verified: str | None = None
     shown: Shown | None = None
     """What a proof of it is made of."""
+    tags: tuple[str, ...] = ()
+    meta: Mapping[str, JsonValue] = field(default_factory=dict)
+    subject: str | None = None
+    """Whom the record is about."""
 
     @cached_property
     def evidence(self) -> VerificationEvidence | None:
@@ -73,10 +78,10 @@ class Item(Generic[T]):
         """Whether its original was verified."""
         return self.selected.verified
 
-    def to_wire(self) -> dict[str, JsonValue]:
-        """All of it but the proof, as JSON."""
-        wire: dict[str, JsonValue] = {
-            "ref": self.ref.to_wire(),
+    def wire_members(self) -> Mapping[str, object]:
+        """All of it but the proof; what is not known of it is left out."""
+        members = {
+            "ref": self.ref,
             "kind": self.kind,
             "id": self.id,
             "data": self.said,
@@ -84,19 +89,30 @@ class Item(Generic[T]):
             "confidence": self.confidence,
             "verified": self.verified,
             "trust": self.trust,
-            "createdAt": self.created_at,
+            "created_at": self.created_at,
+            "version": self.version,
+            "score": self.score,
+            "why_not_verified": self.why_not_verified,
+            "subject": self.subject,
+            "tags": self.tags or None,
+            "meta": self.meta or None,
         }
-        if self.version is not None:
-            wire["version"] = self.version
-        if self.score is not None:
-            wire["score"] = self.score
-        if self.why_not_verified is not None:
-            wire["whyNotVerified"] = self.why_not_verified
-        return wire
+        return {name: value for name, value in members.items() if value is not None}
+
+    def row(self) -> Mapping[str, object]:
+        """What it says, and how sure that is."""
+        return {
+            "id": self.id,
+            "data": self.said,
+            "reason": self.reason,
+            "confidence": f"{self.confidence:.2f}",
+            "trust": self.trust,
+            "verified": self.verified,
+        }
 
 
-@dataclass(frozen=True)
-class Recalled(Generic[T]):
+@dataclass(frozen=True, repr=False)
+class Recalled(Result, Generic[T]):
     """A recall that is on record. Iterating over it gives its items, the best first."""
 
     trace_id: str
@@ -167,22 +183,21 @@ class Recalled(Generic[T]):
             ]
         )
 
-    def to_wire(self) -> dict[str, JsonValue]:
-        """All of it but the proofs, as JSON."""
-        wire: dict[str, JsonValue] = {
-            "traceId": self.trace_id,
+    def wire_members(self) -> Mapping[str, object]:
+        """All of it but the proofs; items only where it did not fail."""
+        members: dict[str, object] = {
+            "trace_id": self.trace_id,
             "outcome": self.outcome,
-            "selector": self.journaled.selector.model_dump(
-                mode="json", by_alias=True, exclude_none=True
-            ),
+            "selector": self.journaled.selector,
             "query": self.journaled.query,
-            "selectedAt": self.journaled.selected_at,
-            "atWorldId": self.journaled.at_world_id,
+            "selected_at": self.journaled.selected_at,
+            "at_world_id": self.journaled.at_world_id,
         }
         if self.notes:
-            wire["notes"] = list(self.notes)
+            members["notes"] = self.notes
         if self.error is not None:
-            wire["error"] = self.error
-        else:
-            wire["items"] = [one.to_wire() for one in self.selected_items]
-        return wire
+            return members | {"error": self.error}
+        return members | {"items": self.selected_items}
+
+    def _repr_html_(self) -> str:
+        return html_table(self.selected_items)

@@ -5,7 +5,8 @@ Only then is anything handed out.
 1. who asks, for what, and when
 2. the selector picks; what it raises makes the outcome failed, never an empty list
 3. what it picked is looked up, and verified                                      (M-1)
-4. what may not be handed out is left out: unverified, beyond the budget or top_k
+4. what may not be handed out is left out: unverified, of a page before, beyond the budget or
+   top_k
 5. the trace is journaled, with the world that it was made at: no trace, no memory
 6. the result
 """
@@ -15,8 +16,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Generic, NamedTuple, TypeVar
 
+from memoranda.journeys.govern.about import check_name
 from memoranda.journeys.govern.conformance import Conformance
-from memoranda.journeys.govern.facts import check_name
 from memoranda.journeys.govern.table import FilteredLedger
 from memoranda.journeys.intent.branching import EMPTY, first_world
 from memoranda.journeys.intent.chronicle import MEMORY, Chronicle
@@ -53,6 +54,7 @@ from memoranda.recall.selector import (
     Request,
     Selection,
     Selector,
+    check_offset,
     check_query,
     check_top_k,
 )
@@ -125,19 +127,28 @@ class Recaller(Generic[T]):
         top_k: int,
         constraints: Constraints,
         by: ActorRef,
+        offset: int = 0,
         branch: str = MAIN,
-        subject: str | None = None,
+        about: str | None = None,
         reasoning_id: str | None = None,
         count: Count = estimate,
     ) -> Recalled[T]:
-        """Select memory for a question; InvalidFilter for what can't be asked."""
+        """Select memory for a question; InvalidFilter for what can't be asked.
+
+        The trace belongs to the person whom the question is about, and to the one whose records
+        it is confined to.
+        """
         check_query(query)
         check_top_k(top_k)
-        _check_subject(subject)
+        check_offset(offset, top_k)
+        _check_person("about", about)
+        _check_person("subject", constraints.filter.subject)
+        subjects = [one for one in (about, constraints.filter.subject) if one is not None]
         check_reach()
         # 1.
         at = self._clock.now_ms()
-        request = Request(query, top_k, at, by, constraints, accepting(constraints, at))
+        accepts = accepting(constraints, at)
+        request = Request(query, offset + top_k, at, by, constraints, accepts, offset)
         # 2. to 4.
         picked = await self._picked(request, selector, count)
         # 5.
@@ -145,7 +156,7 @@ class Recaller(Generic[T]):
         while True:
             recalled = self._recalled(request, selector, world, picked)
             try:
-                seq = await self._write(recalled, picked, by, reasoning_id, subject)
+                seq = await self._write(recalled, picked, by, reasoning_id, subjects)
             except (WorldErased, MarkMoved) as gone:
                 picked = picked.without(gone.name)  # erased or forgotten meanwhile: not to be told
                 continue
@@ -206,7 +217,7 @@ class Recaller(Generic[T]):
             for one, proved in zip(resolved, verified, strict=True)
             if one.chosen.confidence >= constraints.min_confidence
             and not (constraints.verified_only and not _is_trusted(one, proved))
-        ][: request.top_k]
+        ][request.offset : request.top_k]
         if constraints.token_budget is not None:
             try:
                 room = fits([one.text for one, _ in items], constraints.token_budget, count)
@@ -236,6 +247,8 @@ class Recaller(Generic[T]):
 
     def _readable(self, found: Resolved) -> Resolved | Unresolved:
         """A record with its data as the handle has it: what is no `T` is not for this handle."""
+        if isinstance(found.data, bytes):
+            return found
         try:
             return found._replace(data=self._codec.decode(found.said))
         except InvalidInput:  # which may repeat words of it, and it is not in the trace
@@ -299,6 +312,9 @@ class Recaller(Generic[T]):
             one.input,
             proved.why_not,
             proved.shown,
+            one.tags,
+            one.meta,
+            one.subject,
         )
 
     async def _write(
@@ -307,7 +323,7 @@ class Recaller(Generic[T]):
         picked: _Picked,
         by: ActorRef,
         reasoning_id: str | None,
-        subject: str | None,
+        subjects: Sequence[str],
     ) -> int:
         fact = traced(
             recalled.trace_id,
@@ -316,7 +332,7 @@ class Recaller(Generic[T]):
             recalled.details,
             picked.sources,
             reasoning_id=reasoning_id,
-            subject=subject,
+            subjects=subjects,
         )
         drafts = self._chronicle.drafts([fact])
         records = list(dict.fromkeys(one.id for one, _ in picked.items if one.kind == "record"))
@@ -344,11 +360,11 @@ def _is_trusted(one: Resolved, proved: Verified) -> bool:
     return proved.is_verified and trust_of(one.trust) != "untrusted"
 
 
-def _check_subject(subject: str | None) -> None:
+def _check_person(place: str, name: str | None) -> None:
     try:
-        check_name("subject", subject)
+        check_name(name, f"$.{place}")
     except InvalidObject as refused:
-        raise InvalidFilter("subject", refused.why) from None
+        raise InvalidFilter(place, refused.why) from None
 
 
 def _failed(error: Exception) -> _Picked:
@@ -373,18 +389,18 @@ def _details(request: Request, selector: Selector, picked: _Picked) -> dict[str,
         "verifiedOnly": asked.verified_only or None,
         "validAt": asked.valid_at,
         "asOf": asked.as_of,
-        "tags": list(asked.tags) or None,
-        "createdFrom": asked.created_from,
-        "createdTo": asked.created_to,
         "tokenBudget": asked.token_budget,
+        **asked.filter.model_dump(mode="json", exclude_defaults=True),
     }
     details: dict[str, JsonValue] = {
         "selector": selector.name,
-        "topK": request.top_k,
+        "topK": request.top_k - request.offset,
         "constraints": {name: value for name, value in given.items() if value is not None},
         "items": [_told(one, proved) for one, proved in picked.items],
         "below": [{"id": one.id, "score": one.score} for one in picked.selection.below],
     }
+    if request.offset:
+        details["offset"] = request.offset
     if picked.tree is not None:
         details["size"], details["root"] = picked.tree.size, picked.tree.root
         if picked.tree.signed is not None:

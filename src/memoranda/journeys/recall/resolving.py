@@ -1,20 +1,23 @@
 """What selectors name becomes what is in the journal: record versions, and worlds."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple
 
 from memoranda.identity import decode
 from memoranda.journeys.govern.table import FilteredLedger
 from memoranda.journeys.intent.chronicle import Chronicle, made_from
 from memoranda.kernel.errors import EntryDamaged, WorldErased, WorldNotFound
 from memoranda.kernel.json import JsonValue
-from memoranda.ledger.derive import tags_of
-from memoranda.ledger.object import data_of
+from memoranda.ledger.object import data_of, value_of
 from memoranda.ledger.unit import Current, Expected, Past
 from memoranda.recall.address import body_address
+from memoranda.recall.fitting import fits, fits_by_time
 from memoranda.recall.selector import Chosen, Request
 from memoranda.recall.trace import MemoryRef
 from memoranda.text.values import shown
+
+NOTHING: Final[Mapping[str, JsonValue]] = MappingProxyType({})
 
 
 class Resolved(NamedTuple):
@@ -40,6 +43,9 @@ class Resolved(NamedTuple):
     against: str | None = None
     """Why it can't be verified, if that is known already."""
     snapshot: Mapping[str, JsonValue] | None = None
+    tags: tuple[str, ...] = ()
+    meta: Mapping[str, JsonValue] = NOTHING
+    subject: str | None = None
 
 
 class Unresolved(NamedTuple):
@@ -90,7 +96,8 @@ class Resolving:
         except (WorldNotFound, WorldErased, EntryDamaged) as missing:
             return Unresolved(world_id, str(missing))
         asked = request.constraints
-        if asked.tags or (asked.as_of is not None and record.seq >= asked.as_of):
+        is_later = asked.as_of is not None and record.seq >= asked.as_of
+        if is_later or not fits_by_time(asked.filter, record.document["world"]["createdAt"]):
             return Unresolved(world_id, "it is not what was asked for")
         name = made_from(keeper)
         try:
@@ -118,8 +125,7 @@ class Resolving:
 
 def is_allowed(current: Current, request: Request) -> bool:
     """Whether a record is what was asked for, where its selector could not know."""
-    tags = tags_of(decode(current.body))
-    return request.accepts(current) and request.constraints.within.has(current.created_at, tags)
+    return request.accepts(current) and fits(request.constraints.filter, current)
 
 
 def _record(chosen: Chosen, current: Current, seq: int, against: str | None) -> Resolved:
@@ -133,13 +139,16 @@ def _record(chosen: Chosen, current: Current, seq: int, against: str | None) -> 
         current.number,
         seq,
         current.created_at,
-        data,
+        value_of(document),
         data,
         shown(data),
         document["trust"],
         _origin(document),
         current.id,
         against=against,
+        tags=tuple(document.get("tags") or ()),
+        meta=document.get("meta") or NOTHING,
+        subject=current.subject,
     )
 
 

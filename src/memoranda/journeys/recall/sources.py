@@ -9,18 +9,20 @@ from memoranda.identity import decode
 from memoranda.journeys.govern.table import FilteredLedger
 from memoranda.journeys.intent import documents, names
 from memoranda.journeys.intent.chronicle import Chronicle, Found
-from memoranda.kernel.errors import CapabilityMissing, EntryDamaged, WorldErased, WorldNotFound
+from memoranda.journeys.recall.resolving import is_allowed
+from memoranda.kernel.errors import EmbedderMissing, EntryDamaged, WorldErased, WorldNotFound
 from memoranda.ledger.codec import Unreadable
-from memoranda.ledger.derive import row_of, tags_of
+from memoranda.ledger.derive import row_of
 from memoranda.ledger.entry import body_digest, read_entry
-from memoranda.ledger.object import status_of
+from memoranda.ledger.object import is_indexed, status_of
 from memoranda.ledger.trust import trust_of
-from memoranda.ledger.unit import Current, StoredEntry
+from memoranda.ledger.unit import Current, Snapshot, StoredEntry
 from memoranda.ledger.walk import OBJECT_KINDS
 from memoranda.recall.asking import Asked, asked
 from memoranda.recall.candidates import Scored
 from memoranda.recall.corpus import Corpus, of_object
-from memoranda.recall.index import Ranking, Within
+from memoranda.recall.fitting import fits, fits_by_time
+from memoranda.recall.index import Ranking
 from memoranda.recall.meaning import Meaning
 from memoranda.recall.ranking import Mode, seeds_for
 from memoranda.recall.selector import (
@@ -99,7 +101,7 @@ class ScopeSources:
                 scored.seq,
             )
 
-        found = await self._rank(mode, wanted, make, limit, below, request.constraints.within)
+        found = await self._rank(mode, wanted, make, limit, below, request.constraints.filter)
         left_out = [Below(one.id, one.score) for one in found.below]
         self._note_read(request, found.made)
         return Selection(found.made, left_out, wanted.notes)
@@ -109,18 +111,12 @@ class ScopeSources:
         if request.constraints.min_confidence > UNASKED:
             return Selection((), notes=("nothing is sure enough that nobody asked for",))
         if self._size is not None:
-            then = [one for one in await self._then() if request.accepts(one.current)]
+            then = [one for one in await self._then() if is_allowed(one.current, request)]
             then.sort(key=lambda one: one.current.created_at)  # which leaves ties as they are
             return self._newest([one.current for one in then[::-1][:limit]], request)
-        within = request.constraints.within
         asked_for = limit + SPARE
         while True:
-            page = MemoryFilter(
-                tags=within.tags or None,
-                created_after=within.created_from,
-                created_before=within.created_to,
-                limit=asked_for,
-            )
+            page = request.constraints.filter.model_copy(update={"limit": asked_for})
             damaged: list[EntryDamaged] = []
             read = await self._ledger.select(page, lambda current: current, damaged)
             found = [one for one in read if request.accepts(one)]
@@ -139,21 +135,21 @@ class ScopeSources:
     async def nearest(self, request: Request, limit: int) -> Nearest:
         """The records nearest in meaning, where the handle has an embedder."""
         if self._meaning is None:
-            raise CapabilityMissing("embeddings without an embedder (docs/embeddings.md)")
+            raise EmbedderMissing
         found = await self._meaning.nearest(request, limit, self._damaged)
         self._note_read(request, found.chosen)
         return found
 
     async def worlds(self, limit: int) -> Sequence[PastWorld]:
         """The worlds that the main branch reached last, the newest first."""
-        within = self._request.constraints.within
+        filter = self._request.constraints.filter
         found = []
         for fact in await self._moves(limit):
             if fact.type != documents.SEALED:
                 continue
             with suppress(WorldErased, WorldNotFound):  # just now
                 world = await self._past_world(fact)
-                if within.has(world.created_at):  # no world has tags
+                if fits_by_time(filter, world.created_at):
                     found.append(world)
         return found
 
@@ -194,7 +190,7 @@ class ScopeSources:
         make: Callable[[Current, Scored], R | None],
         limit: int,
         below: int,
-        within: Within,
+        within: MemoryFilter,
     ) -> Ranking[R]:
         if self._size is None:
             return await self._ledger.rank(
@@ -207,37 +203,56 @@ class ScopeSources:
                 damaged=self._damaged,
             )
         then = await self._then()
-        corpus = Corpus(of_object(one.current, one.document, one.seq) for one in then)
-        by_id = {one.current.id: one for one in then}
+        corpus = Corpus(
+            of_object(one.current, one.document, one.seq)
+            for one in then
+            if is_indexed(one.document)
+        )
+        by_id = {one.current.id: one.current for one in then}
+        only = {id for id, current in by_id.items() if fits(within, current)}
         made: list[R] = []
         rest: list[Scored] = []
-        for scored in corpus.find(mode, wanted, limit=None, among=seeds_for(limit)):
-            was = by_id[scored.id]
-            if not within.has(was.current.created_at, tags_of(was.document)):
-                continue
+        for scored in corpus.find(mode, wanted, limit=None, among=seeds_for(limit), only=only):
             if len(made) == limit:
                 if len(rest) == below:
                     break
                 rest.append(scored)
-            elif (value := make(by_id[scored.id].current, scored)) is not None:
+            elif (value := make(by_id[scored.id], scored)) is not None:
                 made.append(value)
         return Ranking(made, rest, len(then), self._size)
 
     async def _then(self) -> list["_Then"]:
         """What was active when the journal had this size, in its order: its entries say so."""
         newest: dict[str, _Then] = {}
-        async with self._ledger.snapshot() as snapshot, aclosing(snapshot.entries()) as chunks:
-            async for chunk in chunks:
-                for stored in chunk:
-                    if self._size is not None and stored.seq >= self._size:
-                        return [one for one in newest.values() if _is_active(one)]
-                    self._note(newest, stored)
+        gone: set[int] = set()
+        async with self._ledger.snapshot() as snapshot:
+            async with aclosing(snapshot.entries()) as chunks:
+                async for chunk in chunks:
+                    then = [one for one in chunk if self._size is None or one.seq < self._size]
+                    for stored in then:
+                        self._note(newest, gone, stored)
+                    if len(then) < len(chunk):
+                        break
+            await self._note_lost(snapshot, gone)
         return [one for one in newest.values() if _is_active(one)]
 
-    def _note(self, newest: dict[str, "_Then"], stored: StoredEntry) -> None:
+    async def _note_lost(self, snapshot: Snapshot, gone: set[int]) -> None:
+        """Note those that lost their bodies, and are not erased: the rows say which are."""
+        if not gone:
+            return
+        async with aclosing(snapshot.rows()) as chunks:
+            async for rows in chunks:
+                gone.difference_update(row.seq for row in rows if row.version.status == "erased")
+        why = "its body is not there, and nothing says why"
+        self._damaged += [EntryDamaged(seq, "body", why) for seq in sorted(gone)]
+
+    def _note(self, newest: dict[str, "_Then"], gone: set[int], stored: StoredEntry) -> None:
         entry = read_entry(stored.entry)
-        if entry.kind not in OBJECT_KINDS or stored.body is None or stored.salt is None:
-            return  # of no object; or erased since, with all versions of it
+        if entry.kind not in OBJECT_KINDS:
+            return
+        if stored.body is None or stored.salt is None:
+            gone.add(stored.seq)
+            return
         if isinstance(stored.body, Unreadable):
             return  # nobody can read it
         if body_digest(stored.salt, stored.body) != entry.body_digest:

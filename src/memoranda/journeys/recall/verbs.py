@@ -1,13 +1,14 @@
 """The verbs of a handle that recall: recall, reasoning, original."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, Unpack
 
+from memoranda.journeys.govern.filters import Filters, filter_of
 from memoranda.journeys.govern.handle import noted
-from memoranda.journeys.govern.moments import Moment, milliseconds, milliseconds_or_none
-from memoranda.journeys.govern.sizes import size_at
+from memoranda.journeys.govern.moments import Moment, milliseconds_of
+from memoranda.journeys.govern.sizes import At, size_of
 from memoranda.journeys.intent.acting import (
     ABSENT,
     Acting,
@@ -24,7 +25,7 @@ from memoranda.journeys.recall.originals import Original
 from memoranda.journeys.recall.reasoning import Phase, traced_by
 from memoranda.journeys.recall.recalled import Item, Recalled
 from memoranda.kernel.actors import ActorRef
-from memoranda.kernel.errors import InvalidFilter
+from memoranda.kernel.given import check_seconds
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.retry import RetryKey
 from memoranda.recall.budget import Count, estimate
@@ -46,26 +47,27 @@ class Recalling(Acting[T]):
         *,
         top_k: int,
         selector: str | Selector = USUAL,
+        offset: int = 0,
         min_confidence: float = 0.0,
         verified_only: bool = False,
         valid_at: Moment | None = None,
-        as_of: Moment | None = None,
-        at_size: int | None = None,
-        tags: Sequence[str] = (),
-        created_from: Moment | None = None,
-        created_to: Moment | None = None,
+        at: At | None = None,
         token_budget: int | None = None,
         count_tokens: Count = estimate,
-        subject: str | None = None,
+        about: str | None = None,
         branch: str = MAIN,
+        **filters: Unpack[Filters],
     ) -> Recalled[T]:
         """Select memory for a question; the selection is on record before it is handed out.
 
-        `top_k` is always said. `selector` is ``context``, ``full-text``, ``keyword``, ``recent``,
-        ``worlds``, or any of your own. `as_of`, or `at_size`, asks what was known then, `valid_at`
-        for what held then. `token_budget` is counted by an estimate, or by `count_tokens`.
-        `subject` is the person whom the question is about: the question is erased with them, also
-        if it found nothing; what is found does not depend on it.
+        `top_k` is always said; `offset` leaves out so many of the best, which were on a page
+        before. `selector` is ``context``, ``full-text``, ``keyword``, ``recent``, ``worlds``, or
+        any of your own. `at` asks what was known then, by a time or an entry, `valid_at` for what
+        held then. `token_budget` is counted by an estimate, or by `count_tokens`.
+        The filters are those of `list`: only what fits them is looked at.
+        `about` is the person whom the question is about: it is erased with them, also if it found
+        nothing; what is found does not depend on it. With `subject` only that person's records are
+        looked at, and the question is erased with them as well.
         `branch` is the one that the work is for: the trace names its head.
         The outcome says found, empty, degraded or failed; a failed one has no items to ask for.
         Give the result to `act` or `propose` as `memory=`.
@@ -76,19 +78,17 @@ class Recalling(Acting[T]):
             query,
             top_k=top_k,
             selector=selector,
+            offset=offset,
             min_confidence=min_confidence,
             verified_only=verified_only,
             valid_at=valid_at,
-            as_of=as_of,
-            at_size=at_size,
-            tags=tags,
-            created_from=created_from,
-            created_to=created_to,
+            at=at,
             token_budget=token_budget,
             count_tokens=count_tokens,
-            subject=subject,
+            about=about,
+            **filters,
         )
-        note_recall(self.app, found.journaled.selected_at, partial(traced_by, found))
+        note_recall(self.app.recalls, found.journaled.selected_at, partial(traced_by, found))
         return found
 
     @asynccontextmanager
@@ -115,6 +115,7 @@ class Recalling(Acting[T]):
         """What a reference, or an item, leads to: loaded and verified in one call (M-1).
 
         RecordNotFound, WorldErased, or InvalidProof where it is not what the reference says.
+        Where something else of the journal is damaged, it is not verified.
         """
         if isinstance(ref, Item):
             seq = ref.seq if ref.kind == "record" else None
@@ -130,45 +131,35 @@ class Recalling(Acting[T]):
         *,
         top_k: int,
         selector: str | Selector = USUAL,
+        offset: int = 0,
         min_confidence: float = 0.0,
         verified_only: bool = False,
         valid_at: Moment | None = None,
-        as_of: Moment | None = None,
-        at_size: int | None = None,
-        tags: Sequence[str] = (),
-        created_from: Moment | None = None,
-        created_to: Moment | None = None,
+        at: At | None = None,
         token_budget: int | None = None,
         count_tokens: Count = estimate,
-        subject: str | None = None,
+        about: str | None = None,
+        **filters: Unpack[Filters],
     ) -> Recalled[T]:
         check_free(branch)
-        if isinstance(tags, str) or not isinstance(tags, Iterable):
-            raise InvalidFilter("tags", "it is a list of tags")
-        if at_size is not None and (type(at_size) is not int or at_size < 0):
-            raise InvalidFilter("at_size", "it is a number of entries, from 0")
-        size = at_size
-        if as_of is not None:
-            known = (await self._ledger.head()).size if at_size is None else at_size
-            size = await size_at(self._ledger, milliseconds(as_of), known)
+        now = self._clock.now_ms()
         constraints = Constraints(
             min_confidence=min_confidence,
             verified_only=verified_only,
-            valid_at=milliseconds_or_none(valid_at),
-            as_of=size,
-            tags=tuple(tags),
-            created_from=milliseconds_or_none(created_from),
-            created_to=milliseconds_or_none(created_to),
+            valid_at=milliseconds_of(valid_at, now),
+            as_of=None if at is None else await size_of(self._ledger, at, now),
+            filter=filter_of(filters, now),
             token_budget=token_budget,
         )
         return await self._recaller.recall(
             query,
-            named(selector, self._selectors),
+            named(selector),
             top_k=top_k,
+            offset=offset,
             constraints=constraints,
             by=self.actor,
             branch=branch,
-            subject=subject,
+            about=about,
             reasoning_id=reasoning_id,
             count=count_tokens,
         )
@@ -193,8 +184,7 @@ class Reasoning(Generic[T]):
         self._recall = recall
         self._submit = submit
         self._carry_on = carry_on
-        self.original = original
-        """The same as the handle's."""
+        self._original = original
 
     @property
     def id(self) -> str:
@@ -205,6 +195,10 @@ class Reasoning(Generic[T]):
     def recalled(self) -> Sequence[Recalled[T]]:
         """What was recalled in it so far."""
         return self._phase.recalled
+
+    async def original(self, ref: MemoryRef | Item[T] | str) -> Original[T]:
+        """The same as `memory.journal.original`."""
+        return await self._original(ref)
 
     async def recall(self, query: str, *, top_k: int, **asked: Any) -> Recalled[T]:
         """The same as the handle's `recall`; ReasoningClosed once a proposal was submitted."""
@@ -218,8 +212,8 @@ class Reasoning(Generic[T]):
         action: str,
         input: JsonValue = ABSENT,
         *,
-        trace: Trace | None = None,
-        scope: Sequence[str] | None = None,
+        reason: Trace | None = None,
+        paths: Sequence[str] | None = None,
         hints: Mapping[str, JsonValue] | None = None,
         idempotency_key: str | None = None,
     ) -> Submitted:
@@ -227,7 +221,7 @@ class Reasoning(Generic[T]):
 
         TraceMissing if memory was read that no recall tells of, or while one is under way.
         """
-        wish = wish_of(action, input, trace, scope, self.actor, hints)
+        wish = wish_of(action, input, reason, paths, self.actor, hints)
         key = request_key(idempotency_key, wish, self.branch)
         async with self._phase.submitting(wish) as complete:
             return await self._submit(complete, self.branch, key, None)
@@ -237,18 +231,19 @@ class Reasoning(Generic[T]):
         action: str,
         input: JsonValue = ABSENT,
         *,
-        trace: Trace | None = None,
-        scope: Sequence[str] | None = None,
+        reason: Trace | None = None,
+        paths: Sequence[str] | None = None,
         hints: Mapping[str, JsonValue] | None = None,
         wait: float = 0.0,
         idempotency_key: str | None = None,
     ) -> Run:
         """The same, and run it once it is approved."""
+        check_seconds("wait", wait)
         submitted = await self.propose(
             action,
             input,
-            trace=trace,
-            scope=scope,
+            reason=reason,
+            paths=paths,
             hints=hints,
             idempotency_key=idempotency_key,
         )

@@ -83,6 +83,8 @@ class Verified(NamedTuple):
 
     shown: Shown | None
     why_not: str | None
+    is_original: bool = True
+    """Whether it is what its reference says, be it in the tree or not."""
 
     @property
     def is_verified(self) -> bool:
@@ -123,27 +125,33 @@ class Verifying:
         size = (await self._ledger.head()).size
         seqs = {one.seq for one in candidates if one.seq < size}
         try:
+            stored = {one.seq: one for one in await self._ledger.entries_at(seqs)}
+        except EntryDamaged as damaged:
+            return [Verified(None, damaged.why, is_original=False) for _ in candidates], None
+        originals = [_checked(stored, one) for one in candidates]
+        try:
             last, tree = await self._tree(seqs, size)
             root = tree.root()
-            stored = {one.seq: one for one in await self._ledger.entries_at(seqs)}
         except (InvalidProof, EntryDamaged) as damaged:
             self._pyramids = Pyramids()  # what is damaged is not remembered
-            return [Verified(None, damaged.why) for _ in candidates], None
+            there = [isinstance(one, Original) for one in originals]
+            return [Verified(None, damaged.why, is_original) for is_original in there], None
         covering = await self._covering(size, root)
         found = []
-        for one in candidates:
+        for one, original in zip(candidates, originals, strict=True):
+            why_not = one.against or broken
+            if not isinstance(original, Original):
+                found.append(Verified(None, why_not or original, is_original=False))
+                continue
+            try:
+                tree.check(one.seq, leaf_hash(original.entry))
+            except InvalidProof as refused:
+                found.append(Verified(None, why_not or refused.why))
+                continue
             covers = covering is not None and one.seq < covering[0].size
             checkpoint = covering[1] if covering is not None and covers else None
-            try:
-                original = _original(stored, one)
-                entry = check_original(one.ref, original)
-                _check_place(entry, one.seq)
-                tree.check(one.seq, leaf_hash(original.entry))
-            except (InvalidProof, InvalidWorld, InvalidJson) as refused:
-                found.append(Verified(None, one.against or broken or refused.why))
-                continue
             shown = Shown(one.ref, original, one.seq, tree, last, by, at, checkpoint)
-            found.append(Verified(shown, one.against or broken))
+            found.append(Verified(shown, why_not))
         self._pyramids.settle()
         signed = None if covering is None else covering[0].size
         return found, Tree(size, root.hex(), signed)
@@ -215,8 +223,14 @@ def damaged(state: Governance, seq: int) -> str | None:
     return "it was damaged, as a re-audit has it" if seq in state.damaged else None
 
 
-def _original(stored: Mapping[int, StoredEntry], one: Candidate) -> Original:
+def _checked(stored: Mapping[int, StoredEntry], one: Candidate) -> Original | str:
+    """The original of a candidate, if it is what the reference says; else why it is not."""
     found = stored.get(one.seq)
     if found is None or found.salt is None or found.body is None:
-        raise InvalidProof("the original is not there")
-    return Original(found.entry, found.salt, found.body, one.snapshot)
+        return "the original is not there"
+    original = Original(found.entry, found.salt, found.body, one.snapshot)
+    try:
+        _check_place(check_original(one.ref, original), one.seq)
+    except (InvalidProof, InvalidWorld, InvalidJson) as refused:
+        return refused.why
+    return original

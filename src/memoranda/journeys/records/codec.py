@@ -6,7 +6,7 @@ from typing import Any, Generic, Protocol, TypeGuard, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from memoranda.identity import canonical_bytes
-from memoranda.kernel.errors import InvalidJson, InvalidRecord
+from memoranda.kernel.errors import InvalidJson, InvalidOption, InvalidRecord
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.wire import place_and_reason
 
@@ -27,6 +27,11 @@ class DataCodec(Protocol[T]):
     def decode(self, data: JsonValue) -> T:
         """The data as `T`; InvalidRecord if it no longer is one."""
         ...
+
+
+def read(codec: DataCodec[T], data: JsonValue | bytes) -> T:
+    """Stored data as a handle has it; bytes are bytes for every handle, whatever its model."""
+    return data if isinstance(data, bytes) else codec.decode(data)  # type: ignore[return-value]
 
 
 class JsonCodec:
@@ -53,7 +58,13 @@ class ModelCodec(Generic[T]):
 
     def __init__(self, model: type[T]) -> None:
         self._model = model
-        self._adapter = TypeAdapter(model)
+        if isinstance(model, str):
+            raise InvalidOption("model", "it is a type, and not the name of one")
+        try:
+            self._adapter = TypeAdapter(model)
+        except Exception as refused:  # each type has its own ways to be none
+            why = f"pydantic can't read data as this type ({type(refused).__name__})"
+            raise InvalidOption("model", why) from refused
         self._fields = model.model_fields if _is_pydantic(model) else {}
 
     def encode(self, data: T) -> JsonValue:

@@ -1,20 +1,31 @@
 """What a record says on its way in: encoded, patched, annotated, or refused at the door."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from memoranda.identity import canonical_bytes, sha256
 from memoranda.journeys.records.codec import DataCodec
-from memoranda.kernel.errors import InvalidJson, InvalidPatch, InvalidRecord, RecordNotFound
+from memoranda.kernel.errors import (
+    InvalidInput,
+    InvalidJson,
+    InvalidObject,
+    InvalidPatch,
+    InvalidRecord,
+    InvalidTime,
+    ReasonMissing,
+    RecordNotFound,
+)
 from memoranda.kernel.ids import RESERVED, IdSource
 from memoranda.kernel.json import MAX_INTEGER, JsonValue, storable
 from memoranda.kernel.retry import RetryKey
 from memoranda.kernel.unseen import is_blank
 from memoranda.records.model import MemoryRecordInput
 from memoranda.records.patch import merged
+from memoranda.records.store import MemoryUpdate
 from memoranda.records.table import Content, Edit, Encoded, NewRow
 
 G = TypeVar("G")
+R = TypeVar("R")
 
 MAX_TEXT: Final = 4096
 
@@ -29,19 +40,43 @@ UNCHANGED: Final = Unchanged()
 # ---------------------------------------------------------------------------- content
 
 
-def encoded(record: MemoryRecordInput[Any], codec: DataCodec[Any]) -> Encoded:
-    """What a record says, as canonical JSON; a refusal says where in the record."""
+def encoded(
+    record: MemoryRecordInput[Any], codec: DataCodec[Any], raw: bytes | None = None
+) -> Encoded:
+    """What a record says, as canonical JSON, or as bytes; a refusal says where in the record."""
     return Encoded(
-        _canonical("data", codec.encode(record.data)),
+        _canonical("data", codec.encode(record.data)) if raw is None else raw,
         None if record.tags is None else tuple(record.tags),
         None if record.meta is None else _canonical("meta", record.meta),
+        raw is not None,
     )
 
 
+def raw_bytes(codec: DataCodec[Any], data: object, *, is_typed: bool) -> bytes | None:
+    """Data that is kept as bytes; None for all other data.
+
+    Bytes are: but a model may have a form for them, unless their media type is said (`is_typed`).
+    """
+    if not isinstance(data, bytes | bytearray | memoryview):
+        return None
+    if not is_typed:
+        try:
+            canonical_bytes(codec.encode(data))
+        except InvalidInput:
+            pass
+        else:
+            return None
+    return bytes(data)
+
+
 def new_row(
-    record: MemoryRecordInput[Any], codec: DataCodec[Any], ids: IdSource, now: int
+    record: MemoryRecordInput[Any],
+    codec: DataCodec[Any],
+    ids: IdSource,
+    now: int,
+    raw: bytes | None = None,
 ) -> NewRow:
-    """The row of a new record; what it leaves to the store is filled in."""
+    """The row of a new record; what it leaves to the store is filled in. `raw` is for bytes."""
     if not isinstance(record, MemoryRecordInput):
         kind = type(record).__name__
         raise InvalidRecord("$", f"a record is a MemoryRecordInput, not of type {kind}")
@@ -52,20 +87,22 @@ def new_row(
         ids.new_id() if record.id is None else record.id,
         created_at,
         created_at if record.updated_at is None else record.updated_at,
-        encoded(record, codec),
+        encoded(record, codec, raw),
         record.id is None,
     )
 
 
-def batch(given: Sequence[G], made: Callable[[G], NewRow]) -> list[NewRow]:
-    """The rows of a batch; a refusal says which of its records is meant."""
-    rows = []
+def batch(given: Sequence[G], made: Callable[[G], R]) -> list[R]:
+    """What is made of each member of a batch; a refusal says which of them is meant."""
+    found = []
     for place, each in enumerate(given):
         try:
-            rows.append(made(each))
-        except (InvalidJson, InvalidRecord) as refused:
+            found.append(made(each))
+        except (InvalidJson, InvalidObject, InvalidRecord) as refused:
             raise type(refused)(f"$[{place}]{refused.where[1:]}", refused.why) from None
-    return rows
+        except InvalidTime as refused:
+            raise InvalidTime(refused.time, f"{refused.why}, of $[{place}]") from None
+    return found
 
 
 def check_batch(given: object) -> None:
@@ -73,6 +110,15 @@ def check_batch(given: object) -> None:
     if not isinstance(given, Sequence) or isinstance(given, str | bytes | bytearray | memoryview):
         kind = type(given).__name__
         raise InvalidRecord("$", f"it is of the type {kind}; give a list of records")
+
+
+def check_updates(given: object) -> None:
+    """Refuse what is no list of updates."""
+    check_batch(given)
+    for place, update in enumerate(cast("Sequence[object]", given)):
+        if not isinstance(update, MemoryUpdate):
+            kind = type(update).__name__
+            raise InvalidRecord(f"$[{place}]", f"an update is a MemoryUpdate, not {kind}")
 
 
 def check_not_blank(where: str, data: object) -> None:
@@ -89,15 +135,22 @@ def patching(
     *,
     tags: Sequence[str] | Unchanged | None = UNCHANGED,
     meta: Mapping[str, Any] | Unchanged | None = UNCHANGED,
+    raw: bytes | None = None,
 ) -> Edit:
-    """The edit that merges a patch into a record's data (MEM-PATCH-1), and may annotate it anew."""
+    """The edit that merges a patch into a record's data (MEM-PATCH-1), and may annotate it anew.
+
+    `raw` is for a patch of bytes, which replace what is no object.
+    """
     check_findable(id)
     check_expected(expected_version)
-    given = codec.encode_patch(patch)
-    canonical_bytes(given)  # refused here, with its own path, before anything is read
+    given = codec.encode_patch(patch) if raw is None else raw
+    if raw is None:
+        canonical_bytes(given)  # refused here, with its own path, before anything is read
     annotated = annotation(tags, meta)
 
     def apply(content: Content) -> Encoded:
+        if raw is not None:
+            return Encoded(merged(id, content.data, raw), *annotated(content), is_raw=True)
         data = _fitting(codec, id, merged(id, content.data, given), given)
         return Encoded(_canonical("data", data), *annotated(content))
 
@@ -116,7 +169,9 @@ def annotating(
     annotated = annotation(tags, meta)
 
     def apply(content: Content) -> Encoded:
-        return Encoded(canonical_bytes(content.data), *annotated(content))
+        is_raw = isinstance(content.data, bytes)
+        data = content.data if is_raw else canonical_bytes(content.data)
+        return Encoded(data, *annotated(content), is_raw)
 
     return Edit(id, apply, expected_version)
 
@@ -125,7 +180,7 @@ def annotation(
     tags: Sequence[str] | Unchanged | None, meta: Mapping[str, Any] | Unchanged | None
 ) -> Callable[[Content], tuple[tuple[str, ...] | None, bytes | None]]:
     """The tags and the meta that follow those of some content; what is not named stays."""
-    named: dict[str, Any] = {"tags": tags, "meta": meta}
+    named: dict[str, Any] = {"tags": tags, "meta": plain_meta(meta)}
     members = {name: value for name, value in named.items() if value is not UNCHANGED}
     if members:
         checked = MemoryRecordInput[Any].model_validate({"data": None, **members})
@@ -140,6 +195,11 @@ def annotation(
         )
 
     return annotated
+
+
+def plain_meta(meta: Any) -> Any:
+    """Meta as a model takes it: a mapping of any kind as a dict, all else as it is."""
+    return dict(meta) if isinstance(meta, Mapping) else meta
 
 
 def _fitting(codec: DataCodec[Any], id: str, data: JsonValue, patch: JsonValue) -> JsonValue:
@@ -166,18 +226,28 @@ def _canonical(member: str, value: JsonValue) -> bytes:
 # ---------------------------------------------------------------------------- retries
 
 
-def retry_key(key: str | None, *request: JsonValue | Encoded) -> RetryKey | None:
-    """A key, with the digest of the request that it stands for."""
+Request = Sequence[Any]
+"""What a verb was asked to do: JSON values, contents, and requests in it as tuples."""
+
+
+def retry_key(key: str | None, *request: Any) -> RetryKey | None:
+    """A key, with the digest of the `Request` that it stands for."""
     if key is None:
         return None
     check_text("idempotency_key", key)
-    parts = [_digest(part) if isinstance(part, Encoded) else part for part in request]
-    return RetryKey(key, sha256(canonical_bytes(parts)))
+    return RetryKey(key, sha256(canonical_bytes([_part(part) for part in request])))
+
+
+def _part(part: Any) -> JsonValue:
+    if isinstance(part, Encoded):
+        return _digest(part)
+    return [_part(each) for each in part] if type(part) is tuple else part
 
 
 def _digest(content: Encoded) -> str:
     """The digest of some content; a length stands before each part."""
-    parts = (content.data, canonical_bytes(content.tags), content.meta or b"null")
+    kind = b"raw" if content.is_raw else b"json"
+    parts = (kind, content.data, canonical_bytes(content.tags), content.meta or b"null")
     return sha256(b"".join(b"%d:%b" % (len(part), part) for part in parts)).hex()
 
 
@@ -201,6 +271,12 @@ def check_expected(version: int | None) -> None:
     """Refuse an expected version that is none."""
     if version is not None and (type(version) is not int or not 0 <= version <= MAX_INTEGER):
         raise InvalidRecord("expected_version", "a version is a whole number")
+
+
+def check_reason(reason: object) -> None:
+    """Refuse to forget many records without a reason in words."""
+    if not isinstance(reason, str) or is_blank(reason):
+        raise ReasonMissing("forget", "a reason in words is needed")
 
 
 def check_text(name: str, text: str) -> None:

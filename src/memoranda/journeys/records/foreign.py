@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from contextvars import copy_context
-from math import isfinite
+from math import inf
 from threading import Thread
 from typing import Any, Final, TypeVar
 
@@ -33,8 +33,8 @@ class TookTooLong(Exception):
 def check_limit(option: str, given: float) -> float:
     """A time limit in seconds; InvalidOption where it would limit nothing, or everything."""
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
-    if not is_number or not isfinite(given) or given <= 0:
-        raise InvalidOption(option, f"{given!r} is no time limit; give seconds above 0, such as 5")
+    if not is_number or not 0 < given < inf:
+        raise InvalidOption(option, "it is no time limit; give seconds above 0, such as 5")
     return given
 
 

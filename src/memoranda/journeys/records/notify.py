@@ -1,6 +1,7 @@
 """Running hooks so that whatever they do stays with them (MEM-HOOK-2, MEM-HOOK-3)."""
 
 import asyncio
+import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
@@ -11,6 +12,7 @@ from memoranda.records.hooks import HookFailure, MemoryHooks
 
 log = logging.getLogger("memoranda.hooks")
 
+Values = Sequence[object]
 HookName = Literal["on_created", "on_updated", "on_deleted", "on_queried"]
 
 
@@ -18,15 +20,18 @@ async def notify(
     hooks: MemoryHooks[Any],
     name: HookName,
     record_id: str | None,
-    values: Callable[[], Sequence[object]],
+    values: Callable[[], Values | Awaitable[Values]],
 ) -> None:
     """Call one hook with values made for it; report a failure, never raise it (MEM-HOOK-2).
 
-    Making the values may fail as well: what is stored may not fit the handle's model.
+    Making the values may fail as well: what is stored may not fit the handle's model, or it has to
+    be read first.
     """
 
     async def told() -> None:
-        await answer_of(partial(getattr(hooks, name), *values()))
+        made = values()
+        given = await made if inspect.isawaitable(made) else made
+        await answer_of(partial(getattr(hooks, name), *given))
 
     error = await _outcome(told(), hooks.time_limit)
     if error is None:

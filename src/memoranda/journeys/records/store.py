@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from memoranda.identity import canonical_bytes, decode
 from memoranda.journeys.records.absent import absent
-from memoranda.journeys.records.codec import DataCodec
+from memoranda.journeys.records.codec import DataCodec, read
 from memoranda.journeys.records.contents import (
     UNCHANGED,
     Unchanged,
@@ -20,7 +20,9 @@ from memoranda.journeys.records.contents import (
     batch,
     check_batch,
     check_expected,
+    check_reason,
     check_text,
+    check_updates,
     is_possible_id,
     new_row,
     patching,
@@ -29,14 +31,15 @@ from memoranda.journeys.records.contents import (
 from memoranda.journeys.records.notify import notify
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.clock import Clock
-from memoranda.kernel.errors import InvalidFilter, InvalidRecord, StoreClosed
+from memoranda.kernel.errors import InvalidFilter, StoreClosed
 from memoranda.kernel.ids import IdSource
 from memoranda.kernel.reach import check_reach, check_writable, reached
 from memoranda.kernel.retry import RetryKey
-from memoranda.records.filter import MemoryFilter, refuse_unknown_keys
+from memoranda.records.filter import MemoryFilter, position, refuse_unknown_keys
 from memoranda.records.hooks import MemoryHooks
 from memoranda.records.model import MemoryRecordInput, StoredMemoryRecord
-from memoranda.records.store import Capabilities, Capability, MemoryUpdate
+from memoranda.records.pages import Page, Position, cut, position_in
+from memoranda.records.store import Capabilities, Capability, MemoryStore, MemoryUpdate
 from memoranda.records.table import Change, Content, Edit, NewRow, Note, RecordTable, Row
 
 T = TypeVar("T")
@@ -70,6 +73,14 @@ class Records(Generic[T]):
     def capabilities(self) -> Capabilities:
         """Everything of the contract but consolidate, which needs governed memory."""
         return Capabilities(_ABILITIES, self._table.filter_keys)
+
+    @property
+    def given(self) -> MemoryStore[T]:
+        """The store that the app was given, as it is; without one, these records (MEM-INT-2).
+
+        It knows nothing of the hooks and the policy of this handle.
+        """
+        return self
 
     def close(self) -> None:
         """Refuse everything from now on with StoreClosed."""
@@ -164,41 +175,82 @@ class Records(Generic[T]):
 
     # -------------------------------------------------------------------- many records
 
-    async def create_many(self, records: Sequence[MemoryRecordInput[T]]) -> list[str]:
+    async def create_many(
+        self,
+        records: Sequence[MemoryRecordInput[T]],
+        *,
+        idempotency_key: str | None = None,
+        reason: str | None = None,
+    ) -> list[str]:
         """Store all of the records, or none; their ids in the same order."""
         check_batch(records)
         if not records:
             return []
-        note = self._note(None)
+        note = self._note(reason)
         rows = batch(records, lambda record: self._new_row(record, note.at))
-        inserted = await self._table.insert(rows, note)
-        await self._tell_created(rows)
+        key = None
+        if idempotency_key is not None:
+            given = [(record.id, record.created_at, record.updated_at) for record in records]
+            contents = tuple(row.content for row in rows)
+            key = retry_key(idempotency_key, "create_many", given, contents)
+        inserted = await self._table.insert(rows, note, key)
+        if inserted.fresh:
+            await self._tell_created(rows)
         return list(inserted.ids)
 
-    async def update_many(self, updates: Sequence[MemoryUpdate]) -> None:
+    async def update_many(
+        self,
+        updates: Sequence[MemoryUpdate],
+        *,
+        idempotency_key: str | None = None,
+        reason: str | None = None,
+    ) -> None:
         """Make all of the updates in their order, or none."""
-        for place, update in enumerate(updates):
-            if not isinstance(update, MemoryUpdate):
-                kind = type(update).__name__
-                raise InvalidRecord(f"$[{place}]", f"an update is a MemoryUpdate, not {kind}")
+        check_updates(updates)
         if updates:
-            edits = [patching(self._codec, update.id, update.patch) for update in updates]
-            await self._edit(edits, self._note(None), None)
+            note = self._note(reason)
+            edits = [
+                patching(self._codec, update.id, update.patch, update.expected_version)
+                for update in updates
+            ]
+            asked = tuple(
+                (update.id, update.expected_version, self._codec.encode_patch(update.patch))
+                for update in updates
+            )
+            await self._edit(edits, note, retry_key(idempotency_key, "update_many", asked))
 
-    async def delete_many(self, ids: Sequence[str]) -> None:
+    async def delete_many(
+        self,
+        ids: Sequence[str],
+        *,
+        idempotency_key: str | None = None,
+        reason: str | None = None,
+    ) -> None:
         """Delete all of these records, or none; unknown ids are no error."""
-        if isinstance(ids, str):
-            raise InvalidRecord("$", "ids are a list of strings, not one string")
-        possible = [id for id in dict.fromkeys(ids) if is_possible_id(id)]
+        check_batch(ids)
+        possible = [id for id in ids if is_possible_id(id)]
         if possible:
-            note = self._note(DELETED_BY_CALLER)
-            await self._tell_deleted(await self._table.remove(possible, note))
+            note = self._note(reason or DELETED_BY_CALLER)
+            possible = list(dict.fromkeys(possible))
+            key = retry_key(idempotency_key, "delete_many", possible)
+            await self._tell_deleted(await self._table.remove(possible, note, key=key))
 
     async def clear(self) -> None:
         """Delete every record of this scope."""
         removed: list[Row] | None = None if self._hooks.on_deleted is None else []
         await self._table.clear(self._note(DELETED_BY_CALLER), removed)
         await self._tell_deleted(removed or ())
+
+    async def forget_where(self, filter: MemoryFilter, *, reason: str) -> int:
+        """Delete what `query` would return, in one transaction; how many they were.
+
+        What fits only later, and what no longer fits when it is its turn, stays.
+        """
+        self._check(filter)
+        check_reason(reason)
+        removed = await self._table.forget_where(filter, self._note(reason))
+        await self._tell_deleted(removed)
+        return len(removed)
 
     # ------------------------------------------------------------------------- finding
 
@@ -210,13 +262,50 @@ class Records(Generic[T]):
             found = await self._table.select(filter, self._record)
             reached(record.id for record in found)
             return found
-        rows = await self._table.select(filter, Row.itself)
-        found = [self._record(row) for row in rows]
-        reached(record.id for record in found)
-        await notify(
-            self._hooks, "on_queried", None, lambda: (filter, [self._copy(row) for row in rows])
-        )
+        return await self._handed_out(filter, await self._table.select(filter, Row.itself))
+
+    async def page(
+        self, filter: MemoryFilter, *, cursor: str | None = None
+    ) -> Page[StoredMemoryRecord[T]]:
+        """What `query` would return, and in `next` the cursor of what follows.
+
+        With that cursor and the same filter the next page begins, whatever was written meanwhile:
+        what is there all the time comes exactly once. The offset counts from the cursor.
+        """
+        self._check(filter)
+        check_reach()
+        asked = filter.unpaged.model_dump(mode="json", exclude_defaults=True)
+        after = None if cursor is None else position_in(cursor, asked)
+        limit = filter.limit
+        more = filter if not limit else filter.model_copy(update={"limit": limit + 1})
+        rows = await self._table.select(more, Row.itself, after)
+
+        def where(row: Row) -> Position:
+            return position(filter, row.created_at, row.updated_at, row.since)
+
+        page = cut(rows, limit, where, asked)
+        return Page(await self._handed_out(filter, page.found), page.next)
+
+    async def ids(self, filter: MemoryFilter) -> list[str]:
+        """The ids of what `query` would return, in the same order; hooks are not told of it."""
+        self._check(filter)
+        check_reach()
+        found = await self._table.ids(filter)
+        reached(found)
         return found
+
+    async def count(self, filter: MemoryFilter) -> int:
+        """How many records `query` would return."""
+        self._check(filter)
+        check_reach()
+        return await self._table.count(filter)
+
+    async def tags(self, prefix: str = "") -> dict[str, int]:
+        """The tags that begin so, by code point, each with how many records have it."""
+        if not isinstance(prefix, str):
+            raise InvalidFilter("prefix", "it is a text that tags begin with")
+        check_reach()
+        return await self._table.tags(prefix)
 
     async def stream(self, filter: MemoryFilter) -> AsyncGenerator[StoredMemoryRecord[T], None]:
         """What `query` would return when the stream starts, a few records at a time.
@@ -236,14 +325,27 @@ class Records(Generic[T]):
         return new_row(record, self._codec, self._ids, now)
 
     def _record(self, row: Row) -> StoredMemoryRecord[T]:
-        id, _, created_at, updated_at, (data, tags, meta) = row
-        return StoredMemoryRecord(id, self._codec.decode(data), created_at, updated_at, tags, meta)
+        id, _, created_at, updated_at, (data, tags, meta), _ = row
+        return StoredMemoryRecord(id, read(self._codec, data), created_at, updated_at, tags, meta)
 
     def _copy(self, row: Row) -> StoredMemoryRecord[T]:
         """The record made of values of its own, though the row was made into one before."""
         data, tags, meta = row.content
-        own = Content(decode(canonical_bytes(data)), tags, decode(canonical_bytes(meta)))
+        copied = data if isinstance(data, bytes) else decode(canonical_bytes(data))
+        own = Content(copied, tags, decode(canonical_bytes(meta)))
         return self._record(row._replace(content=own))
+
+    async def _handed_out(
+        self, filter: MemoryFilter, rows: Sequence[Row]
+    ) -> list[StoredMemoryRecord[T]]:
+        """Rows as records, noted where somebody observes what is read; the hook is told of them."""
+        found = [self._record(row) for row in rows]
+        reached(record.id for record in found)
+        if self._hooks.on_queried is not None:
+            await notify(
+                self._hooks, "on_queried", None, lambda: (filter, [self._copy(row) for row in rows])
+            )
+        return found
 
     async def _edit(self, edits: Sequence[Edit], note: Note, key: RetryKey | None) -> None:
         changes = await self._table.edit(edits, note, key)
@@ -268,7 +370,7 @@ class Records(Generic[T]):
         return (
             before.id,
             self._record(before).data,
-            self._codec.decode(after.thaw().data),
+            read(self._codec, after.data),
         )
 
     def _told_created(self, row: NewRow) -> tuple[StoredMemoryRecord[T]]:
@@ -287,4 +389,4 @@ class Records(Generic[T]):
     def _check(self, filter: MemoryFilter) -> None:
         if not isinstance(filter, MemoryFilter):
             raise InvalidFilter("$", f"a filter is a MemoryFilter, not {type(filter).__name__}")
-        refuse_unknown_keys(filter, self._table.filter_keys)
+        refuse_unknown_keys(filter, self.capabilities.filter_keys)

@@ -27,6 +27,7 @@ from memoranda.kernel.errors import (
 )
 from memoranda.kernel.randomness import Randomness
 from memoranda.kernel.reach import out_of_reach
+from memoranda.kernel.results import Result, members
 from memoranda.plans.engine import Engine, Outputs
 from memoranda.plans.first_contract import CONTRACT
 from memoranda.plans.hashing import plan_hash
@@ -46,16 +47,16 @@ ITEMS: Final = "the items"
 SALT: Final = "the salt"
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+@dataclass(frozen=True, slots=True, repr=False)
+class Difference(Result):
     """Where a replay first differs: at a step, or at what is named, and how."""
 
     where: str
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class CycleReplay:
+@dataclass(frozen=True, slots=True, repr=False)
+class CycleReplay(Result):
     """What came of running a cycle again."""
 
     cycle_id: str
@@ -67,6 +68,11 @@ class CycleReplay:
     def is_same(self) -> bool:
         """Whether everything is as it was."""
         return self.difference is None
+
+    def wire_members(self) -> Mapping[str, object]:
+        """All fields, and the verdict in a word."""
+        verdict = "same" if self.is_same else "differs"
+        return {"cycle_id": self.cycle_id, "verdict": verdict, **members(self)}
 
 
 async def replay_cycle(
@@ -95,6 +101,7 @@ async def replay_cycle(
     try:
         kept = await recording_of(scope.table.ledger, landed)
     except EntryDamaged as damaged:
+        await scope.conformance.note(damaged)
         return _differs(cycle_id, RECORDING, damaged.why)
     if (why := _not_of(kept, landed, salt)) is not None:
         return _differs(cycle_id, RECORDING, why)

@@ -38,6 +38,7 @@ from memoranda.kernel.errors import (
 )
 from memoranda.kernel.json import JsonValue, storable
 from memoranda.kernel.reach import check_reach, check_writable
+from memoranda.kernel.results import Result, members
 from memoranda.ledger.fact import Fact
 from memoranda.ledger.unit import Draft, Place
 from memoranda.plans.engine import Engine, Outputs
@@ -56,8 +57,8 @@ MAX_CYCLE_ID: Final = 128
 _TOO_SHORT: Final = "the answer is too short to be summarised"
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+@dataclass(frozen=True, slots=True, repr=False)
+class Turn(Result):
     """A turn that has landed."""
 
     cycle_id: str
@@ -76,6 +77,13 @@ class Turn:
     """Why nothing of the answer was stored although the plan says so; None where something was."""
     retried: bool = False
     """Whether the cycle had landed before: it was not run again."""
+
+    def wire_members(self) -> Mapping[str, object]:
+        """All of it; of what each step gave, the digest."""
+        shown = members(self)
+        del shown["outputs"], shown["place"]
+        steps = {name: output.digest for name, output in self.outputs.items()}
+        return shown | {**self.place._asdict(), "steps": steps}
 
 
 class _Begun(NamedTuple):

@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeVar, cast
 
-from memoranda.journeys.govern.handle import Handle
+from memoranda.journeys.govern.handle import Handle, noted
 from memoranda.journeys.turn.composing import Summarising, Tools
 from memoranda.journeys.turn.replaying import CycleReplay, replay_cycle
 from memoranda.journeys.turn.summarising import SummariserAside
 from memoranda.journeys.turn.turns import Turns
+from memoranda.kernel.errors import InvalidOption
+from memoranda.kernel.given import check_kind
 from memoranda.kernel.json import JsonValue
 from memoranda.plans.first_contract import CONTRACT
 from memoranda.plans.models import Model
@@ -53,7 +55,7 @@ class TakingTurns(Handle[T]):
         InvalidPlan lists all that is wrong with a plan. SessionMismatch for a session that another
         plan left, SessionDamaged for one that can't be read.
         """
-        tools = Tools(model, _made(summariser), self._turning.scanner, tuple(steps))
+        tools = Tools(model, _made(summariser), self._turning.scanner, _steps(steps))
         beside = self._turning.scope.table.ledger.beside
         turns = Turns(
             self._turning.scope,
@@ -66,6 +68,7 @@ class TakingTurns(Handle[T]):
         self._taken.add(turns)
         return turns
 
+    @noted
     async def replay_turn(
         self,
         cycle_id: str,
@@ -78,7 +81,8 @@ class TakingTurns(Handle[T]):
         It needs the summariser and the steps that the turn had, if those were not ours.
         WorldNotFound for a cycle that is not on record, NotRecorded for one that was not recorded.
         """
-        return await replay_cycle(self._turning.scope, cycle_id, _made(summariser), tuple(steps))
+        check_kind("cycle_id", cycle_id, str, "the id of a cycle")
+        return await replay_cycle(self._turning.scope, cycle_id, _made(summariser), _steps(steps))
 
 
 def _interpreted(
@@ -86,9 +90,19 @@ def _interpreted(
 ) -> Interpreted | Interpreter:
     if isinstance(plan, Profile):
         return Interpreter(plan, CONTRACT, tools.forms)
+    check_kind("plan", plan, (ExecutionPlan, Mapping), "a plan, its document, or a profile")
     document = plan.to_wire() if isinstance(plan, ExecutionPlan) else dict(plan)
     checked = validated(document, CONTRACT, tools.forms)
     return Interpreted(checked, policy_ref_of(checked) if policy_ref is None else policy_ref)
+
+
+def _steps(given: Sequence[StepType]) -> tuple[StepType, ...]:
+    check_kind("steps", given, Sequence, "a list of types of steps")
+    for one in given:
+        if not (hasattr(one, "name") and hasattr(one, "payload")):
+            why = f"a value of the type {type(one).__name__} is no type of steps"
+            raise InvalidOption("steps", why)
+    return tuple(given)
 
 
 def _made(summariser: AnySummariser | None) -> Summarising:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from psycopg.types.numeric import Int8
 
 from memoranda.identity import decode
-from memoranda.kernel.errors import InvalidProof, StoreUnavailable
+from memoranda.kernel.errors import InvalidProof, ScopeExists
 from memoranda.ledger.beside import Beside
 from memoranda.ledger.codec import BodyCodec, subject_of
 from memoranda.ledger.derive import inputs_of
@@ -72,8 +72,7 @@ async def adoption(
     async with pool.transaction(b"BEGIN", writes=True) as connection:
         ((found,),) = await (await connection.execute(_FOUND, (scope,))).fetchall()
         if found is not None:
-            why = f"it has the scope {scope!r} already; name another database"
-            raise StoreUnavailable(database, why)
+            raise ScopeExists(database, scope)
         head = bytes.fromhex(genesis(origin))
         opened = await connection.execute(_OPEN, (scope, origin, Int8(now), head))
         ((journal,),) = await opened.fetchall()

@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import Final
+from typing import Any, Final
 from weakref import WeakValueDictionary
 
 from psycopg.types.numeric import Int8
@@ -13,10 +14,14 @@ from psycopg.types.numeric import Int8
 from memoranda.kernel.errors import ScopeNotFound, StoreReadOnly
 from memoranda.ledger.codec import PLAIN, BodyCodec
 from memoranda.ledger.entry import genesis
+from memoranda.ledger.journals import JournalHead, NewNote
+from memoranda.ledger.tree import Block, Blocks
 from memoranda.plans.items import check_session_ref
 from memoranda.stores.migrations import OPENED_TO_READ, Migration, done
 from memoranda.stores.postgres.address import Address, parse_address
 from memoranda.stores.postgres.adoption import PostgresAdoption, adoption
+from memoranda.stores.postgres.appending import hashes_in
+from memoranda.stores.postgres.arrays import Integers, Texts
 from memoranda.stores.postgres.connection import connect
 from memoranda.stores.postgres.errors import plain_errors
 from memoranda.stores.postgres.items import PostgresItems
@@ -25,9 +30,12 @@ from memoranda.stores.postgres.pool import Pool
 from memoranda.stores.postgres.schema import check_encoding, due, migrate, warn_of_powers
 from memoranda.stores.postgres.units import Units
 from memoranda.stores.postgres.words import WordIndex
+from memoranda.stores.words import WordCache
 
 CONNECTIONS: Final = 8
 STREAMS: Final = 8
+RECENT: Final = 1_000
+"""So many scopes' indexes of words go on counting what is to be merged when no handle is open."""
 
 log = logging.getLogger("memoranda.postgres")
 
@@ -39,6 +47,12 @@ _ORIGINS: Final = "SELECT scope, origin FROM memoranda.journals ORDER BY scope"
 # The directory's scope has an empty name, and an empty setting names none. No scope of a user
 # begins or ends with a space (`kernel.scopes`).
 _DIRECTORY: Final = " "
+_HEADS: Final = "SELECT scope, origin, size, noted FROM memoranda.heads_of(%s)"
+_BLOCKS: Final = "SELECT scope, level, number, hashes FROM memoranda.blocks_of(%s, %s, %s)"
+_KEEP_NOTES: Final = "SELECT memoranda.keep_notes(%s, %s, %s, %s, %s)"
+
+_Journal = tuple[str, int]
+"""The name of a scope, and the number of its journal."""
 
 
 class PostgresDatabase:
@@ -68,8 +82,11 @@ class PostgresDatabase:
         self._known = known
         self._upgrades_at = upgrades_at
         self._upgrading = asyncio.Lock()
-        self._units = WeakValueDictionary[tuple[str, int], Units]()  # all handles of a scope share
-        self._words: dict[tuple[str, int], WordIndex] = {}
+        # All handles of a scope share what runs its units, and its index of words.
+        self._units = WeakValueDictionary[_Journal, Units]()
+        self._words = WeakValueDictionary[_Journal, WordIndex]()
+        self._recent_words: OrderedDict[_Journal, WordIndex] = OrderedDict()
+        self._known_words = WordCache(bodies)
 
     @classmethod
     async def open(
@@ -134,7 +151,7 @@ class PostgresDatabase:
         found = await self.existing(scope)
         if found is not None:
             return found
-        scope = scope or _DIRECTORY
+        scope = _stored(scope)
         opened = (scope, origin, Int8(now), bytes.fromhex(genesis(origin)))
         async with self._calls.connection(writes=True) as connection:
             ((journal,),) = await (await connection.execute(_OPEN_JOURNAL, opened)).fetchall()
@@ -142,7 +159,7 @@ class PostgresDatabase:
 
     async def existing(self, scope: str) -> PostgresLedger | None:
         """The ledger of one scope; None if it has no journal, and none is made."""
-        scope = scope or _DIRECTORY
+        scope = _stored(scope)
         async with self._calls.connection() as connection:
             ((journal,),) = await (await connection.execute(_JOURNAL, (scope,))).fetchall()
         return None if journal is None else self._ledger(scope, journal)
@@ -150,7 +167,11 @@ class PostgresDatabase:
     def _ledger(self, scope: str, journal: int) -> PostgresLedger:
         key, named = (scope, journal), (self._calls, scope, journal, self._bodies)
         units = self._units[key] = self._units.get(key) or Units(*named)
-        words = self._words[key] = self._words.get(key) or WordIndex(*named)
+        words = self._words.get(key) or WordIndex(*named, self._known_words)
+        self._words[key] = self._recent_words[key] = words
+        self._recent_words.move_to_end(key)
+        if len(self._recent_words) > RECENT:
+            self._recent_words.popitem(last=False)
         return PostgresLedger(
             self.name, self._calls, self._streams, scope, journal, units, words, self._bodies
         )
@@ -175,7 +196,7 @@ class PostgresDatabase:
         async with self._calls.transaction(_BEGIN_LISTING) as connection:
             found = await connection.execute(_ORIGINS)
             rows = await found.fetchall()
-        return {"" if scope == _DIRECTORY else str(scope): str(origin) for scope, origin in rows}
+        return {_named(scope): str(origin) for scope, origin in rows}
 
     async def scopes(self) -> list[str]:
         """Every scope that was ever written to here, sorted."""
@@ -183,11 +204,64 @@ class PostgresDatabase:
             found = await connection.execute(_SCOPES, (_DIRECTORY,))
             return [str(scope) for (scope,) in await found.fetchall()]
 
+    async def heads(self, scopes: Collection[str]) -> list[JournalHead]:
+        """The heads of these scopes' journals; those that have none are left out."""
+        rows = await self._call(_HEADS, Texts(map(_stored, scopes)))
+        return [JournalHead(_named(scope), *rest) for scope, *rest in rows]
+
+    async def hashes(self, blocks: Mapping[str, Collection[Block]]) -> dict[str, Blocks]:
+        """Blocks of the trees of these scopes."""
+        asked = [(_stored(scope), block) for scope, some in blocks.items() for block in some]
+        rows = await self._call(
+            _BLOCKS,
+            Texts(scope for scope, _ in asked),
+            Integers(block.level for _, block in asked),
+            Integers(block.number for _, block in asked),
+        )
+        found: dict[str, dict[Block, Sequence[bytes]]] = {}
+        for scope, level, number, hashes in rows:
+            found.setdefault(_named(scope), {})[Block(level, number)] = hashes_in(hashes or b"")
+        return {**found}
+
+    async def keep_notes(self, notes: Sequence[NewNote]) -> None:
+        """Keep notes of checkpoints in one transaction.
+
+        By scope: two processes that keep notes of the same journals never wait for each other.
+        """
+        notes = sorted(notes)
+        await self._call(
+            _KEEP_NOTES,
+            Texts(_stored(one.scope) for one in notes),
+            Texts(one.origin for one in notes),
+            Integers(one.size for one in notes),
+            Texts(one.note for one in notes),
+            Integers(one.at for one in notes),
+            writes=True,
+        )
+
+    async def _call(
+        self, statement: str, *values: object, writes: bool = False
+    ) -> list[tuple[Any, ...]]:
+        """One statement about many scopes: a transaction of its own, in one trip."""
+        async with self._calls.connection(writes=writes) as connection:
+            found = await connection.execute(statement, values, prepare=True, binary=True)
+            return await found.fetchall()
+
     async def close(self) -> None:
         """Finish what is under way, then let go; a stream that nobody reads is cut off."""
         await self._streams.cut()
         for units in list(self._units.values()):
             await units.close()
-        for words in self._words.values():
-            await words.close()
+        began = asyncio.get_running_loop().time()
+        for words in sorted(self._words.values(), key=lambda one: one.tail, reverse=True):
+            await words.close(began)
         await self._calls.close()
+
+
+def _stored(scope: str) -> str:
+    """The name that a scope has in the tables."""
+    return scope or _DIRECTORY
+
+
+def _named(stored: str) -> str:
+    return "" if stored == _DIRECTORY else str(stored)

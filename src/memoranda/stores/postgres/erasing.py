@@ -13,9 +13,10 @@ from psycopg.errors import Diagnostic
 from psycopg.types.numeric import Int8
 
 from memoranda.kernel.errors import StoreUnavailable
-from memoranda.ledger.holdings import Holdings
-from memoranda.ledger.unit import Current, Unit, about, recorded_in
-from memoranda.stores.postgres.arrays import Texts
+from memoranda.ledger.holdings import Holdings, counted_once
+from memoranda.ledger.unit import ENTRIES, Current, Unit, recorded_in, takes_all
+from memoranda.stores.compared import ERASED
+from memoranda.stores.postgres.arrays import Integers, Texts
 from memoranda.stores.postgres.connection import Connection
 
 _TABLES: Final = (
@@ -35,8 +36,8 @@ WHERE c.relnamespace = to_regnamespace('memoranda') AND c.relname = ANY (%s)
 # each leads to its item's cycle by a key.
 _BESIDE: Final = """
 WITH named AS MATERIALIZED (
-  SELECT j.number AS journal, n.id, n.about, n.cycle
-  FROM memoranda.journals j, unnest(%s, %s, %s) AS n (id, about, cycle)
+  SELECT j.number AS journal, n.id, n.cycle, n.place
+  FROM memoranda.journals j, unnest(%s, %s) WITH ORDINALITY AS n (id, cycle, place)
   WHERE j.number = %s
 ), keywords AS MATERIALIZED (
   SELECT c.cycle, count(*) AS count FROM (
@@ -51,8 +52,7 @@ WITH named AS MATERIALIZED (
   ) AS c
   GROUP BY c.cycle
 )
-SELECT n.id,
-  (SELECT count(*) FROM memoranda.retries k WHERE k.journal = n.journal AND k.about = n.about),
+SELECT
   (SELECT count(*) FROM memoranda.derivations d WHERE d.journal = n.journal AND d.output = n.id),
   (SELECT count(*) FROM memoranda.recordings r WHERE r.journal = n.journal AND r.cycle = n.cycle),
   (SELECT count(*) FROM memoranda.item_origins o
@@ -63,7 +63,16 @@ SELECT n.id,
    JOIN memoranda.vectors x ON x.journal = v.journal AND x.seq = v.seq
    WHERE v.journal = n.journal AND v.id = n.id)
 FROM named n LEFT JOIN keywords w ON w.cycle = n.cycle
+ORDER BY n.place
 """
+_RETRIES: Final = """
+SELECT n.id, NULL::bigint, k.key
+FROM unnest(%s) AS n (id), memoranda.retries_of_object(%s, n.id) AS k (key)
+UNION ALL
+SELECT NULL, n.seq, k.key
+FROM unnest(%s) AS n (seq), memoranda.retries_of_entry(%s, n.seq) AS k (key)
+"""
+_ERASE_RETRIES: Final = "SELECT memoranda.erase_retries(%s, %s)"
 
 
 async def held_beside(
@@ -72,12 +81,49 @@ async def held_beside(
     unit: Unit,
     there: Sequence[Current],
     postings: Mapping[str, int],
-) -> dict[str, Holdings]:
-    """What there is beside these objects and facts, and goes with them, and their postings."""
-    names = (Texts(each.id for each in there), Texts(map(about, there)))
-    asked = (*names, Texts(recorded_in(unit, there)), Int8(journal))
+) -> list[Holdings]:
+    """What there is beside each of these, and goes with it, and its postings."""
+    ids, cycles = Texts(each.id for each in there), Texts(recorded_in(unit, there))
+    asked = (ids, cycles, Int8(journal))
     rows = await connection.execute(_BESIDE, asked, prepare=True, binary=True)
-    return {id: Holdings(postings.get(id, 0), *rest) for id, *rest in await rows.fetchall()}
+    keys = await _retries(connection, Int8(journal), unit, there)
+    return [
+        Holdings(postings.get(each.id, 0), retries, *rest)
+        for each, retries, rest in zip(
+            there, counted_once(keys), await rows.fetchall(), strict=True
+        )
+    ]
+
+
+async def _retries(
+    connection: Connection, journal: Int8, unit: Unit, there: Sequence[Current]
+) -> list[set[bytes]]:
+    """The keys that go with each of these; none where all go, which are counted as a whole."""
+    if takes_all(unit):
+        return [set() for _ in there]
+    ids = Texts(each.id for each in there if each.status not in (ENTRIES, ERASED))
+    seqs = Integers(entry.seq for each in there for entry in each.entries)
+    asked = (ids, journal, seqs, journal)
+    rows = await connection.execute(_RETRIES, asked, prepare=True, binary=True)
+    of_object: dict[str, set[bytes]] = {}
+    of_entry: dict[int, set[bytes]] = {}
+    for id, seq, key in await rows.fetchall():
+        of = of_object.setdefault(id, set()) if seq is None else of_entry.setdefault(seq, set())
+        of.add(key)
+    return [
+        set().union(*(of_entry.get(entry.seq, ()) for entry in each.entries))
+        if each.status == ENTRIES
+        else of_object.get(each.id, set())
+        for each in there
+    ]
+
+
+async def erase_retries(connection: Connection, journal: Int8, *, is_dry_run: bool) -> int:
+    """Remove every retry of a journal, whose transaction has locked it; how many there were."""
+    asked = (journal, is_dry_run)
+    found = await connection.execute(_ERASE_RETRIES, asked, prepare=True, binary=True)
+    ((retries,),) = await found.fetchall()
+    return int(retries)
 
 
 async def rewrite_tables(connection: Connection, database: str) -> None:
@@ -105,6 +151,6 @@ async def rewrite_tables(connection: Connection, database: str) -> None:
     if any(kept):
         why = (
             "what was erased is still in its files, because somebody reads what was before;"
-            " end that, then run `memoranda erase --scrub`"
+            " end that, then run `memoranda maintain scrub`"
         )
         raise StoreUnavailable(database, why)

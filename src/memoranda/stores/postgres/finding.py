@@ -23,7 +23,7 @@ from memoranda.stores.postgres.connection import Connection
 from memoranda.stores.postgres.index import IndexReader, State, rows_of
 from memoranda.stores.postgres.units import compared
 from memoranda.stores.postings import Chunk, run_of
-from memoranda.stores.selection import COLUMNS
+from memoranda.stores.selection import COLUMNS, PLACED
 from memoranda.stores.words import BATCH
 from memoranda.text import Query, matches
 
@@ -38,6 +38,7 @@ MANY_BYTES: Final = 64 * 1024
 STRETCH: Final = 256
 WIDE: Final = 64 * STRETCH
 _AT_LEAST: Final = 16
+_LATEST: Final = 2**63 - 1
 
 _ROW: Final = COLUMNS.partition(", v.seq")[0]
 _BYTES: Final = """
@@ -65,10 +66,10 @@ WHERE s.journal = %s AND s.first <= %s AND s.until > %s
 # OFFSET 0 and the LIMITs of one make the planner look each up, whatever it believes of tables; what
 # must be said of a version is said outside, where no other index leads to it.
 _LOOK_UP: Final = (
-    f"SELECT {COLUMNS} FROM (SELECT v.* FROM unnest(%s) AS n (seq)"  # noqa: S608 - ours
+    f"SELECT {PLACED} FROM (SELECT v.* FROM unnest(%s) AS n (seq)"  # noqa: S608 - ours
     " CROSS JOIN LATERAL (SELECT * FROM memoranda.versions v"
     " WHERE v.journal = %s AND v.seq = n.seq LIMIT 1) AS v"
-    " WHERE v.is_newest AND v.status = 'active'"
+    " WHERE v.is_newest AND v.status = 'active' AND (v.created_at, v.since) < (%s, %s)"
     " ORDER BY v.created_at DESC, v.since DESC OFFSET 0) AS v"
     " LEFT JOIN LATERAL (SELECT b.salt, b.body FROM memoranda.bodies b"
     " WHERE b.journal = %s AND b.seq = v.seq LIMIT 1) AS b ON true"
@@ -77,8 +78,9 @@ _LOOK_UP: Final = (
     " ORDER BY v.created_at DESC, v.since DESC"
 )
 _WALK: Final = (
-    f"SELECT v.seq, {_ROW} FROM memoranda.versions v"  # noqa: S608 - ours
+    f"SELECT v.seq, v.since, {_ROW} FROM memoranda.versions v"  # noqa: S608 - ours
     " WHERE v.journal = %s AND v.is_newest AND v.status = 'active'"
+    " AND (v.created_at, v.since) < (%s, %s)"
     " ORDER BY v.created_at DESC, v.since DESC"
 )
 _BODIES: Final = (
@@ -98,6 +100,13 @@ class Wanted(NamedTuple):
     query: Query
     every: bool
     limit: int | None
+    after: tuple[int, int] | None = None
+
+    @property
+    def before(self) -> tuple[Int8, Int8]:
+        """The time and the entry before which whatever is found was made."""
+        time, since = self.after or (_LATEST, _LATEST)
+        return Int8(time), Int8(since)
 
     @property
     def at_once(self) -> int:
@@ -155,7 +164,7 @@ class Finder:
         make: Callable[[Current], R | None],
     ) -> list[R]:
         made: list[R] = []
-        asked = (Integers(hits), self._journal, self._journal, self._journal)
+        asked = (Integers(hits), self._journal, *wanted.before, self._journal, self._journal)
         async with connection.cursor("memoranda_find") as cursor:
             await cursor.execute(_LOOK_UP.encode(), asked, binary=True)
             while rows := await cursor.fetchmany(wanted.at_once):
@@ -175,7 +184,7 @@ class Finder:
     ) -> list[R]:
         made: list[R] = []
         async with connection.cursor("memoranda_walk") as cursor:
-            await cursor.execute(_WALK.encode(), (self._journal,), binary=True)
+            await cursor.execute(_WALK.encode(), (self._journal, *wanted.before), binary=True)
             while rows := await cursor.fetchmany(STRETCH):
                 indexed = [seq for seq, *_ in rows if seq < state.indexed]
                 first, last = min(indexed, default=0), max(indexed, default=-1)
@@ -204,7 +213,7 @@ class Finder:
         for row in rows:
             if len(made) == wanted.limit:
                 return True
-            value = make(self._compared.current(row))
+            value = make(self._compared.placed(row))
             if value is not None:
                 made.append(value)
         return len(made) == wanted.limit
@@ -241,7 +250,7 @@ class Finder:
             return []
         asked = (self._journal, Integers(seq for seq, *_ in rows))
         entries = {seq: rest for seq, *rest in await rows_of(connection, _BODIES, asked)}
-        return [(*row, seq, *entries.get(seq, _MISSING)) for seq, *row in rows]
+        return [(since, *row, seq, *entries.get(seq, _MISSING)) for seq, since, *row in rows]
 
 
 async def _having(wanted: Wanted, chunks: Sequence[tuple[str, Chunk]]) -> set[int]:

@@ -18,6 +18,7 @@ from memoranda.ledger.beside import (
 from memoranda.ledger.codec import BodyCodec
 from memoranda.plans.items import MemoryItem
 from memoranda.stores.postgres.connection import Connection
+from memoranda.stores.postgres.erasing import erase_retries
 from memoranda.stores.postgres.items import erase_items, insert_item
 from memoranda.stores.postgres.origins import keep_origin, keep_salt
 from memoranda.stores.postgres.sessions import (
@@ -47,8 +48,10 @@ async def land(
                 await keep_salt(connection, numbered, one)
             case ItemOrigin():
                 await keep_origin(connection, numbered, one)
-            case AllErased(is_dry_run):
+            case AllErased(is_dry_run, tell):
                 items = await erase_items(connection, numbered, is_dry_run=is_dry_run)
                 counts = await erase_sessions(connection, numbered, is_dry_run=is_dry_run)
-                gone = BesideCounts(*items, *counts)
+                retries = await erase_retries(connection, numbered, is_dry_run=is_dry_run)
+                gone = BesideCounts(*items, *counts, retries)
+                tell(gone)
     return gone

@@ -1,15 +1,12 @@
 """The ledger of one scope in PostgreSQL."""
 
-import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, Final, TypeVar
 
-from psycopg import sql
 from psycopg.types.numeric import Int8
 
 from memoranda.kernel.errors import EntryDamaged
-from memoranda.kernel.json import MAX_INTEGER, storable
 from memoranda.ledger.codec import BodyCodec
 from memoranda.ledger.tree import Block, Blocks
 from memoranda.ledger.unit import (
@@ -25,43 +22,33 @@ from memoranda.ledger.unit import (
 )
 from memoranda.recall.asking import Asked
 from memoranda.recall.candidates import Scored
-from memoranda.recall.index import EVERYTHING, Ranking, Within
+from memoranda.recall.fitting import EVERYTHING
+from memoranda.recall.index import Ranking
 from memoranda.recall.ranking import Mode
 from memoranda.records.filter import MemoryFilter
 from memoranda.stores.postgres.appending import hashes_in
-from memoranda.stores.postgres.arrays import Integers, Texts
+from memoranda.stores.postgres.arrays import Integers
 from memoranda.stores.postgres.beside import beside_the_loop
 from memoranda.stores.postgres.erasing import rewrite_tables
 from memoranda.stores.postgres.origins import PostgresOrigins
 from memoranda.stores.postgres.pool import Pool
+from memoranda.stores.postgres.selecting import PostgresSelecting
 from memoranda.stores.postgres.sessions import PostgresBeside
-from memoranda.stores.postgres.snapshot import ROWS_AT_ONCE, PostgresSnapshot, chunks
-from memoranda.stores.postgres.units import JOINED, Units, compared
+from memoranda.stores.postgres.snapshot import PostgresSnapshot
+from memoranda.stores.postgres.units import JOINED, Units
 from memoranda.stores.postgres.vectors import PostgresVectors
 from memoranda.stores.postgres.words import WordIndex
-from memoranda.stores.selection import COLUMNS, Dialect, Selection, fitting, selection
+from memoranda.stores.selection import PLACED
 from memoranda.text import Query
 
 R = TypeVar("R")
 
-DIALECT: Final = Dialect(
-    id_in_list="v.id = ANY (?)",
-    list_parameter=Texts,
-    no_limit=None,
-    joined=JOINED,
-    schema="memoranda.",
-    tag="memoranda.tag_key(?)",
-    whole_tag="coalesce(x.whole, x.tag)",
-)
-
 _STATUS: Final = Current._fields.index("status")
 _CURRENT: Final = "SELECT * FROM memoranda.current_version(%s, %s, %s)"
 _VERSIONS: Final = "SELECT * FROM memoranda.versions_of(%s, %s, %s)"
-_NEWEST: Final = "SELECT * FROM memoranda.newest_active(%s, %s, %s, %s, %s, %s, %s)"
 _NOTICES: Final = "SELECT * FROM memoranda.notices_of(%s, %s)"
 _COUNT_ACTIVE: Final = "SELECT memoranda.count_active(%s, %s, %s)"
 _BLOCKS: Final = "SELECT level, number, hashes FROM memoranda.blocks(%s, %s, %s, %s)"
-_KEEP_NOTE: Final = "SELECT memoranda.keep_note(%s, %s, %s, %s, %s)"
 _NOTES: Final = "SELECT memoranda.notes_of(%s, %s) LIMIT %s"
 _HEAD: Final = "SELECT origin, size, head FROM memoranda.head_of(%s, %s)"
 _BYTES_AT: Final = "SELECT seq, entry FROM memoranda.bytes_at(%s, %s, %s)"
@@ -70,19 +57,14 @@ _MARKED: Final = "SELECT * FROM memoranda.marked(%s, %s, %s, %s, %s, %s)"
 _MARKS: Final = "SELECT name, seq FROM memoranda.marks_with(%s, %s, %s, %s, %s)"
 _OUTPUTS: Final = "SELECT memoranda.outputs_of(%s, %s, %s)"
 _AS_OF: Final = (
-    f"SELECT {COLUMNS} FROM {JOINED} WHERE v.journal = %s AND v.seq < %s AND v.number ="  # noqa: S608 - ours
+    f"SELECT {PLACED} FROM {JOINED} WHERE v.journal = %s AND v.seq < %s AND v.number ="  # noqa: S608 - ours
     " (SELECT max(w.number) FROM memoranda.versions w"
     " WHERE w.journal = v.journal AND w.id = v.id AND w.seq < %s)"
     " AND (v.status <> 'erased' OR b.body IS NOT NULL) ORDER BY v.since"
 )
-# Both in one trip: two statements without parameters. The scope is quoted by psycopg.
-_BEGIN_QUERY: Final = sql.SQL("BEGIN READ ONLY; SELECT memoranda.enter({}, {})")
-_BEGIN_STREAM: Final = sql.SQL(
-    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT memoranda.enter({}, {})"
-)
 
 
-class PostgresLedger:
+class PostgresLedger(PostgresSelecting):
     """The journal of one scope and what follows from it.
 
     Every statement names it, and the database checks it again.
@@ -99,21 +81,14 @@ class PostgresLedger:
         words: WordIndex,
         bodies: BodyCodec,
     ) -> None:
+        super().__init__(calls, streams, scope, journal, bodies)
         self._bodies = bodies
-        self._compared = compared(bodies)
         self._words = words
         self._database = database
-        self._calls = calls
-        self._streams = streams
-        self._journal = journal
-        self._numbered = Int8(journal)
-        self._named = (scope, self._numbered)
         self._units = units
         self.vectors = PostgresVectors(calls, scope, journal, bodies)
         self.beside = PostgresBeside(calls, scope, journal, bodies)
         self.origins = PostgresOrigins(calls, scope, journal, bodies)
-        self._begin_query = _BEGIN_QUERY.format(scope, journal).as_bytes()
-        self._begin_stream = _BEGIN_STREAM.format(scope, journal).as_bytes()
 
     async def commit(self, unit: Unit) -> Committed:
         """Run a unit in one transaction."""
@@ -142,58 +117,21 @@ class PostgresLedger:
         async with aclosing(self._streamed(_AS_OF, asked)) as found:
             async for rows in found:
                 for row in rows:
-                    yield self._compared.current(row)
-
-    async def select(
-        self,
-        filter: MemoryFilter,
-        make: Callable[[Current], R],
-        damaged: list[EntryDamaged] | None = None,
-    ) -> list[R]:
-        """What the filter asks for; other tasks get their turn while many rows are made."""
-        if filter.conditions:
-            async with aclosing(self.stream(filter)) as fit:
-                return [make(current) async for current in fit]
-        newest = _newest(filter)
-        if newest is not None:
-            async with self._calls.connection() as connection:
-                values = (*self._named, *newest)
-                found = await connection.execute(_NEWEST, values, prepare=True, binary=True)
-        else:
-            chosen = selection(filter, self._journal, DIALECT)
-            if chosen is None:
-                return []
-            async with self._calls.transaction(self._begin_query) as connection:
-                found = await connection.execute(*_for_psycopg(chosen), prepare=True, binary=True)
-        made: list[R] = []
-        while rows := await found.fetchmany(ROWS_AT_ONCE):
-            made += await self._made(rows, make, damaged)
-            if len(rows) == ROWS_AT_ONCE:
-                await asyncio.sleep(0)
-        return made
-
-    async def stream(self, filter: MemoryFilter) -> AsyncGenerator[Current, None]:
-        """The same, as they are when the stream starts, a few at a time."""
-        chosen = selection(filter, self._journal, DIALECT)
-        if chosen is None:
-            return
-        async with aclosing(fitting(filter, self._currents(chosen))) as found:
-            async for current in found:
-                yield current
-
-    async def _currents(self, chosen: Selection) -> AsyncGenerator[Current, None]:
-        async with aclosing(self._streamed(*_for_psycopg(chosen))) as found:
-            async for rows in found:
-                for row in rows:
-                    yield self._compared.current(row)
+                    yield self._compared.placed(row)
 
     # -------------------------------------------------------------------------- words
 
     async def find(
-        self, query: Query, make: Callable[[Current], R | None], *, every: bool, limit: int | None
+        self,
+        query: Query,
+        make: Callable[[Current], R | None],
+        *,
+        every: bool,
+        limit: int | None,
+        after: tuple[int, int] | None = None,
     ) -> list[R]:
         """The active objects that have the words of a query, newest first."""
-        return await self._words.find(query, make, every=every, limit=limit)
+        return await self._words.find(query, make, every=every, limit=limit, after=after)
 
     async def rank(
         self,
@@ -203,7 +141,7 @@ class PostgresLedger:
         *,
         limit: int,
         below: int = 0,
-        within: Within = EVERYTHING,
+        within: MemoryFilter = EVERYTHING,
         damaged: list[EntryDamaged] | None = None,
     ) -> Ranking[R]:
         """The active objects that have anything of what is asked for, the best first."""
@@ -272,10 +210,6 @@ class PostgresLedger:
         found = await self._call(_BLOCKS, *asked)
         return {Block(level, number): hashes_in(hashes or b"") for level, number, hashes in found}
 
-    async def keep_note(self, size: int, note: str, at: int) -> None:
-        """Keep a checkpoint's note; one of the same size is replaced."""
-        await self._call(_KEEP_NOTE, Int8(size), note, Int8(at), writes=True)
-
     async def notes(self, limit: int | None = None) -> list[str]:
         """The notes that are kept, the largest size first; at most so many."""
         return [str(note) for (note,) in await self._call(_NOTES, _limit(limit))]
@@ -308,51 +242,6 @@ class PostgresLedger:
             found = await connection.execute(statement, named, prepare=True, binary=True)
             return await found.fetchall()
 
-    async def _made(
-        self,
-        rows: Sequence[tuple[Any, ...]],
-        make: Callable[[Current], R],
-        damaged: list[EntryDamaged] | None,
-    ) -> list[R]:
-        """Each row made into a value; where that takes long, beside the event loop."""
-        size = sum(len(row[-1] or b"") for row in rows)
-        return await beside_the_loop(
-            size, lambda: [make(one) for _, one in self._compared.currents(rows, damaged)]
-        )
-
-    async def _streamed(
-        self, statement: str, values: Sequence[object]
-    ) -> AsyncGenerator[list[Any], None]:
-        async with (
-            self._streams.transaction(self._begin_stream) as connection,
-            aclosing(chunks(connection, "stream", statement, values)) as found,
-        ):
-            async for rows in found:
-                yield rows
-
 
 def _limit(limit: int | None) -> Int8 | None:
     return None if limit is None else Int8(limit)
-
-
-def _newest(filter: MemoryFilter) -> tuple[object, ...] | None:
-    """What `memoranda.newest_active` is asked; None if the filter wants something else."""
-    tags = set(filter.tags or ())
-    if (
-        (filter.ids, filter.order_by, filter.order) != (None, "createdAt", "desc")
-        or filter.own_keys
-        or not filter.limit
-        or len(tags) > 1
-        or not all(storable(tag) for tag in tags)
-    ):
-        return None
-    after = -MAX_INTEGER if filter.created_after is None else filter.created_after
-    before = MAX_INTEGER if filter.created_before is None else filter.created_before
-    tag = tags.pop() if tags else None
-    return tag, Int8(after), Int8(before), Int8(filter.limit), Int8(filter.offset)
-
-
-def _for_psycopg(chosen: Selection) -> tuple[str, list[object]]:
-    """Its placeholders, and integers of one size: else each size would be a plan of its own."""
-    parameters = [Int8(each) if isinstance(each, int) else each for each in chosen.parameters]
-    return chosen.sql.replace("?", "%s"), parameters

@@ -16,6 +16,7 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from memoranda.kernel.errors import StoreClosed, StoreUnavailable
+from memoranda.stores.home import Home
 from memoranda.stores.postgres.connection import Connection
 from memoranda.stores.postgres.errors import plain_errors
 
@@ -37,6 +38,7 @@ class Pool:
         self._before_write = before_write
         self.database = database
         self._size = size
+        self.home = Home(database)
         self._turns = asyncio.Semaphore(size)
         self._free: list[Connection] = []
         self._used: set[Connection] = set()
@@ -49,6 +51,7 @@ class Pool:
         It is used again if it is in good order, also after a refusal. After a cancellation it is
         not: the request to cancel may still be on its way, and would meet the next call.
         """
+        self.home.check()
         if writes and self._before_write is not None:
             await self._before_write()
         await self._turn()

@@ -16,24 +16,26 @@ from psycopg.types.numeric import Int8
 
 from memoranda.identity import decode
 from memoranda.kernel.errors import EntryDamaged
-from memoranda.kernel.json import storable
 from memoranda.ledger.codec import BodyCodec
-from memoranda.ledger.derive import speaker_in
+from memoranda.ledger.derive import speaker_in, time_of
 from memoranda.ledger.unit import Current, StoredThread
 from memoranda.recall.asking import Asked
 from memoranda.recall.candidates import Candidate, Scored
-from memoranda.recall.index import EVERYTHING, Ranking, Within
+from memoranda.recall.fitting import EVERYTHING, fits
+from memoranda.recall.index import Ranking
 from memoranda.recall.postings import Hits
 from memoranda.recall.ranking import NEEDS, Mode, seeds_for
+from memoranda.records.filter import MemoryFilter
 from memoranda.stores.context import InContext, Placed
 from memoranda.stores.postgres.arrays import Integers, Texts
 from memoranda.stores.postgres.beside import beside_the_loop
 from memoranda.stores.postgres.connection import Connection
+from memoranda.stores.postgres.dialect import DIALECT, for_psycopg
 from memoranda.stores.postgres.index import IndexReader, State, rows_of
 from memoranda.stores.postgres.units import compared
 from memoranda.stores.results import Results
 from memoranda.stores.scoring import Scoring
-from memoranda.stores.selection import COLUMNS
+from memoranda.stores.selection import COLUMNS, selection
 from memoranda.stores.tail import Tail
 from memoranda.stores.threads import Threads, placed
 
@@ -69,10 +71,6 @@ FROM unnest(%s, %s, %s, %s, %s) AS n (seq, thread, created_at, id, reach) CROSS 
    ORDER BY t.created_at, t.id LIMIT n.reach)
 ) AS t
 """
-_HAS_TAG: Final = (
-    "EXISTS (SELECT 1 FROM memoranda.tags x WHERE x.journal = v.journal"
-    " AND x.tag = memoranda.tag_key(%s) AND x.created_at = v.created_at AND x.since = v.since)"
-)
 
 
 class Question(NamedTuple):
@@ -82,7 +80,7 @@ class Question(NamedTuple):
     asked: Asked
     limit: int
     below: int
-    within: Within
+    within: MemoryFilter
     damaged: list[EntryDamaged] | None
 
 
@@ -106,7 +104,7 @@ class Ranker:
         # 1.
         tail = await self._reader.tail(connection, state.indexed, state.size)
         chunks = await self._reader.chunks(connection, question.asked.tokens)
-        only = await self._only(connection, question.within)
+        only = await self._only(connection, question)
 
         def summed() -> tuple[Scoring, Hits]:
             counts = {"documents": state.documents, "length": state.length}
@@ -135,7 +133,7 @@ class Ranker:
         ordered = hits.in_order(results.wanted)
         while results.wanted and (some := list(islice(ordered, results.wanted))):
             records = await self._records(connection, [seq for seq, _ in some], question.damaged)
-            found = [scoring.candidate(seq, one.id, one.created_at) for seq, one in records.items()]
+            found = [scoring.candidate(seq, one.id, time_of(one)) for seq, one in records.items()]
             for scored in scoring.scored(found):
                 results.take(scored, records[scored.seq])
 
@@ -234,15 +232,20 @@ class Ranker:
         found = dict(self._compared.currents(rows, damaged))
         return {seq: found[seq] for seq in seqs if seq in found}
 
-    async def _only(self, connection: Connection, within: Within) -> set[int] | None:
+    async def _only(self, connection: Connection, question: Question) -> set[int] | None:
         """The entries of what is looked at; None if that is everything."""
+        within = question.within
         if within == EVERYTHING:
             return None
-        tags = list(dict.fromkeys(within.tags))
-        if not all(storable(tag) for tag in tags):
+        columns = COLUMNS if within.asks_for_content else "v.seq"
+        chosen = selection(within, self._journal, DIALECT, columns=columns)
+        if chosen is None:
             return set()
-        statement, values = _within(tags, within, self._numbered)
-        return {seq for (seq,) in await rows_of(connection, statement, values)}
+        rows = await rows_of(connection, *for_psycopg(chosen))
+        if not within.asks_for_content:
+            return {seq for (seq,) in rows}
+        found = self._compared.currents(rows, question.damaged)
+        return {seq for seq, current in found if fits(within, current)}
 
 
 def _in_thread(scoring: Scoring, row: StoredThread) -> Candidate:
@@ -252,24 +255,4 @@ def _in_thread(scoring: Scoring, row: StoredThread) -> Candidate:
 def _alone(scoring: Scoring, seq: int, record: Current) -> Candidate:
     """A seed of no thread: who says it stands in its record alone."""
     speaker = speaker_in(decode(record.body))
-    return scoring.candidate(seq, record.id, record.created_at, speaker)
-
-
-def _within(tags: Sequence[str], within: Within, journal: Int8) -> tuple[str, list[object]]:
-    """The entries of the active objects with these tags, made in this time."""
-    walked = "t" if tags else "v"
-    where, values = [f"{walked}.journal = %s"], list[object]([journal])
-    source = "memoranda.versions v"
-    if tags:
-        source = "memoranda.tags t CROSS JOIN memoranda.versions v"
-        where += ["t.tag = memoranda.tag_key(%s)", "v.journal = t.journal AND v.id = t.id"]
-        values.append(tags[0])
-    for sign, time in ((">=", within.created_from), ("<=", within.created_to)):
-        if time is not None:
-            where.append(f"{walked}.created_at {sign} %s")
-            values.append(Int8(time))
-    for tag in tags[1:]:
-        where.append(_HAS_TAG)
-        values.append(tag)
-    conditions = " AND ".join([*where, "v.is_newest AND v.status = 'active'"])
-    return f"SELECT v.seq FROM {source} WHERE {conditions}", values  # noqa: S608 - ours
+    return scoring.candidate(seq, record.id, time_of(record), speaker)

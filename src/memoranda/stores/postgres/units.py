@@ -7,6 +7,7 @@
    checked by the statement that writes.
 3. If it was, or if the unit is too large for one statement, or leaves something beside its
    entries, it runs in a transaction that locks the head first: it never has to give way twice.
+   One that only looks does so at one moment, and locks nothing.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -19,7 +20,6 @@ from psycopg.types.numeric import Int8
 from memoranda.kernel.errors import EntryDamaged, IdempotencyConflict, MarkMoved, RecordExists
 from memoranda.ledger.codec import BodyCodec
 from memoranda.ledger.entry import entry_digest
-from memoranda.ledger.object import integrity_digest
 from memoranda.ledger.retry import bound, key_digest
 from memoranda.ledger.unit import (
     ENTRIES,
@@ -30,7 +30,7 @@ from memoranda.ledger.unit import (
     OfSubject,
     Unit,
 )
-from memoranda.stores.compared import Compared, as_stored
+from memoranda.stores.compared import Compared, stand_in
 from memoranda.stores.postgres.appending import (
     APPEND,
     DRAFTS_AT_ONCE,
@@ -60,6 +60,9 @@ JOINED: Final = (
 
 # Both in one trip: two statements without parameters. The scope is quoted by psycopg.
 _BEGIN: Final = sql.SQL("BEGIN; SELECT memoranda.lock_journal({}, {})")
+_BEGIN_DRY: Final = sql.SQL(
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT memoranda.enter({}, {})"
+)
 _READ: Final = "SELECT * FROM memoranda.read_for_unit(%s, %s, %s, %s, %s)"
 _AFTER: Final = (
     f"SELECT {COLUMNS} FROM {JOINED}"  # noqa: S608 - ours
@@ -87,8 +90,17 @@ WITH RECURSIVE derived (id) AS (
 SELECT f.id FROM derived f WHERE f.id <> ALL (%s) ORDER BY f.id
 """
 _BODIES: Final = (
-    f"SELECT v.id, v.number, b.body FROM {JOINED}"  # noqa: S608 - ours
-    " WHERE v.journal = %s AND v.id = ANY (%s) AND b.body IS NOT NULL ORDER BY v.id, v.number"
+    f"SELECT v.id, v.number, v.seq, e.entry, b.salt, b.body FROM {JOINED}"  # noqa: S608 - ours
+    " WHERE v.journal = %s AND v.id = ANY (%s) AND (b.body IS NOT NULL OR v.status <> 'erased')"
+    " ORDER BY v.id, v.number"
+)
+_TAGS: Final = (
+    "SELECT DISTINCT coalesce(t.whole, t.tag) FROM memoranda.tags t"
+    " WHERE t.journal = %s AND t.id = %s ORDER BY 1"
+)
+_INPUTS: Final = (
+    "SELECT d.input FROM memoranda.derivations d"
+    " WHERE d.journal = %s AND d.output = %s ORDER BY d.input"
 )
 _NAME_TOKENIZER: Final = "UPDATE memoranda.journals j SET tokenizer = %s WHERE j.number = %s"
 _REMEMBER: Final = """
@@ -125,13 +137,15 @@ class Units:
         self._numbered = Int8(journal)
         self._joiner = Joiner(self._append_jobs)
         self._begin = _BEGIN.format(scope, journal).as_bytes()
+        self._begin_dry = _BEGIN_DRY.format(scope, journal).as_bytes()
 
     async def commit(self, unit: Unit) -> Committed:
         """Run a unit: in one statement if it can be, else in a transaction."""
+        self._calls.home.check()
         ids = unit.reads
         if isinstance(ids, Everything | OfSubject) or len(ids) > DRAFTS_AT_ONCE or unit.is_erasing:
             return await self._commit_locked(unit)
-        if unit.tokenizer is not None or unit.beside:
+        if unit.tokenizer is not None or unit.beside or unit.is_dry:
             return await self._commit_locked(unit)
         found: Sequence[Current | None] = ()
         if ids:
@@ -177,7 +191,8 @@ class Units:
     # ------------------------------------------------------------------ under the lock
 
     async def _commit_locked(self, unit: Unit) -> Committed:
-        async with self._calls.transaction(self._begin, writes=True) as connection:
+        begin = self._begin_dry if unit.is_dry else self._begin
+        async with self._calls.transaction(begin, writes=not unit.is_dry) as connection:
             _, first = await self._read(connection, unit, ())
             if first is not None:
                 return first
@@ -230,8 +245,8 @@ class Units:
         return await self._rows(connection, statement, asked)
 
     def _made(self, unit: Unit, row: Sequence[Any]) -> Current:
-        """What a unit reads; one that erases takes a body whatever it says."""
-        return as_stored(self._bodies, row) if unit.is_erasing else self._compared.current(row)
+        """What a unit reads; one that erases is told of an object whatever became of its body."""
+        return self._compared.erasable(row) if unit.is_erasing else self._compared.current(row)
 
     async def _of(self, connection: Connection, reads: OfSubject) -> list[str]:
         asked = (self._numbered, reads.subject)
@@ -255,19 +270,31 @@ class Units:
             return found
         there = [each for each in found if each is not None]
         asked = (self._numbered, Texts(each.id for each in there))
-        digests: dict[str, list[tuple[int, str]]] = {}
-        for id, number, body in await self._rows(connection, _BODIES, asked):
-            digests.setdefault(id, []).append((number, integrity_digest(self._bodies.unpack(body))))
-        postings = await leaving.postings(connection, [each.id for each in there])
-        beside = await held_beside(connection, self._journal, unit, there, postings)
-        return [
-            each
-            and each._replace(
-                digests=() if each.status == ENTRIES else digests[each.id],
-                beside=beside[each.id],
-            )
+        bodies: dict[str, list[Sequence[Any]]] = {}
+        for id, *row in await self._rows(connection, _BODIES, asked):
+            bodies.setdefault(id, []).append(row)
+        told = [
+            each and await self._with_versions(connection, each, bodies.get(each.id, ()))
             for each in found
         ]
+        postings = await leaving.postings(connection, [each for each in told if each is not None])
+        beside = iter(await held_beside(connection, self._journal, unit, there, postings))
+        return [each and each._replace(beside=next(beside)) for each in told]
+
+    async def _with_versions(
+        self, connection: Connection, one: Current, bodies: Sequence[Sequence[Any]]
+    ) -> Current:
+        """An object with what there is of its versions; its rows stand in for a damaged body."""
+        if one.status == ENTRIES:
+            return one
+        digests, damaged = self._compared.versions(bodies)
+        if not one.body:
+            tags, inputs = [
+                [name for (name,) in await self._rows(connection, sql, (self._numbered, one.id))]
+                for sql in (_TAGS, _INPUTS)
+            ]
+            one = stand_in(one, tags, inputs)
+        return one._replace(digests=digests, damaged=damaged)
 
     async def _remember(self, connection: Connection, unit: Unit, nonce: bytes, count: int) -> None:
         if unit.key is None:

@@ -28,8 +28,10 @@ from memoranda.ledger.codec import BodyCodec
 from memoranda.ledger.unit import REBUILDING, Current, Index
 from memoranda.recall.asking import Asked
 from memoranda.recall.candidates import Scored
-from memoranda.recall.index import EVERYTHING, Ranking, Within
+from memoranda.recall.fitting import EVERYTHING
+from memoranda.recall.index import Ranking
 from memoranda.recall.ranking import Mode
+from memoranda.records.filter import MemoryFilter
 from memoranda.stores.postgres.connection import Connection
 from memoranda.stores.postgres.finding import Finder, Wanted
 from memoranda.stores.postgres.index import IndexReader, State
@@ -40,11 +42,11 @@ from memoranda.stores.postgres.segments import SegmentMerger
 from memoranda.stores.postings import ChunkDamaged
 from memoranda.stores.words import (
     BATCH,
-    CLOSING_S,
     MERGED_ANYWAY,
     MERGED_WHEN_IDLE,
     SEARCHED,
     WordCache,
+    closing_seconds,
 )
 from memoranda.text import Query
 
@@ -64,12 +66,15 @@ log = logging.getLogger("memoranda.postgres")
 class WordIndex:
     """The index of words of one journal."""
 
-    def __init__(self, calls: Pool, scope: str, journal: int, bodies: BodyCodec) -> None:
+    def __init__(
+        self, calls: Pool, scope: str, journal: int, bodies: BodyCodec, words: WordCache
+    ) -> None:
+        """What is remembered of bodies is remembered in `words`, for all scopes of a database."""
         self._calls = calls
         self._database = calls.database
         self._named = (scope, Int8(journal))
         self._begin = _BEGIN.format(scope, journal).as_bytes()
-        self._words = WordCache(bodies)
+        self._words = words
         self._reader = IndexReader(scope, journal, self._words)
         self._finder = Finder(journal, bodies, self._reader)
         self._ranker = Ranker(journal, bodies, self._reader)
@@ -84,7 +89,13 @@ class WordIndex:
     # ------------------------------------------------------------------------ finding
 
     async def find(
-        self, query: Query, make: Callable[[Current], R | None], *, every: bool, limit: int | None
+        self,
+        query: Query,
+        make: Callable[[Current], R | None],
+        *,
+        every: bool,
+        limit: int | None,
+        after: tuple[int, int] | None = None,
     ) -> list[R]:
         """What has the words of a query, newest first; the tail is read as well."""
         most = SEARCHED
@@ -95,7 +106,7 @@ class WordIndex:
                 if not query.words or limit == 0:
                     return []
                 if state.tail <= most:
-                    wanted = Wanted(query, every, limit)
+                    wanted = Wanted(query, every, limit, after)
                     return await self._finder.find(connection, state, wanted, make)
             most = await self._brought_forward(state)
 
@@ -107,7 +118,7 @@ class WordIndex:
         *,
         limit: int,
         below: int = 0,
-        within: Within = EVERYTHING,
+        within: MemoryFilter = EVERYTHING,
         damaged: list[EntryDamaged] | None = None,
     ) -> Ranking[R]:
         """What has anything of what is asked for, the best first; the tail is read as well."""
@@ -176,13 +187,19 @@ class WordIndex:
         if self._tail >= MERGED_WHEN_IDLE and self._task is None and not self._closing.is_set():
             self._task = asyncio.get_running_loop().create_task(self._use_spare_time())
 
-    async def close(self) -> None:
-        """Merge what this process wrote; nothing more after that."""
+    @property
+    def tail(self) -> int:
+        """How many entries this process wrote that are not merged, as far as is known."""
+        return self._tail
+
+    async def close(self, began: float) -> None:
+        """Merge what this process wrote, if closing has not taken long; nothing more after that."""
         self._closing.set()
         if self._task is not None:
             await self._task
-        if self._tail or self._has_batches:
-            await self._try(0, CLOSING_S)
+        left = began + closing_seconds(self._tail) - asyncio.get_running_loop().time()
+        if left > 0 and (self._tail or self._has_batches):
+            await self._try(0, left)
 
     async def _use_spare_time(self) -> None:
         while self._tail >= MERGED_WHEN_IDLE and not self._closing.is_set():

@@ -9,7 +9,7 @@ from typing import Any, Final, Self, TypeVar
 
 import apsw
 
-from memoranda.kernel.errors import StoreUnavailable
+from memoranda.kernel.errors import ScopeExists
 from memoranda.ledger.beside import Beside
 from memoranda.ledger.codec import BodyCodec
 from memoranda.ledger.entry import genesis
@@ -90,8 +90,7 @@ class SqliteAdoption:
             found: Any = connection.execute(_OPEN, row).fetchall()
         except apsw.ConstraintError:
             connection.close(True)
-            why = f"it has the scope {self._scope!r} already; name another database"
-            raise StoreUnavailable(self._path, why) from None
+            raise ScopeExists(self._path, self._scope) from None
         self._appender = Appender(connection, found[0][0], self._bodies)
 
     def _end(self, word: str) -> None:

@@ -99,7 +99,7 @@ class Appender:
                 if version is not None and version.status == replaces.status == "active":
                     since = before
                 if erases:
-                    erase_content(self._connection, journal, replaces.id, self.bodies)
+                    erase_content(self._connection, journal, replaces, self.bodies)
             actor = draft.actor or unit.actor
             seq, previous, digest = self.size, self._hash, salted(salt, sha256(body))
             entry = chained_bytes(seq, kind, at, actor, digest, previous)

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -11,7 +11,10 @@ import apsw
 from memoranda.kernel.errors import ScopeNotFound, StoreReadOnly
 from memoranda.ledger.codec import PLAIN, BodyCodec
 from memoranda.ledger.entry import genesis
+from memoranda.ledger.journals import JournalHead, NewNote
+from memoranda.ledger.tree import Block, Blocks
 from memoranda.plans.items import check_session_ref
+from memoranda.stores.home import Home
 from memoranda.stores.migrations import OPENED_TO_READ, Migration, done
 from memoranda.stores.shorthand import InShorthand
 from memoranda.stores.sqlite.adoption import SqliteAdoption
@@ -23,6 +26,7 @@ from memoranda.stores.sqlite.connection import (
     make_private,
     plain_errors,
 )
+from memoranda.stores.sqlite.heads import hashes, heads, keep_notes
 from memoranda.stores.sqlite.items import SqliteItems
 from memoranda.stores.sqlite.ledger import SqliteLedger
 from memoranda.stores.sqlite.merging import Merger
@@ -49,6 +53,8 @@ ON CONFLICT (scope) DO NOTHING
 
 class SqliteDatabase:
     """One file, opened for this process."""
+
+    home: Home
 
     def __init__(
         self,
@@ -95,9 +101,12 @@ class SqliteDatabase:
         """
         stored = InShorthand(bodies)
         if read_only:
-            return await asyncio.to_thread(cls._open_to_read, path, stored, known)
-        opening = partial(cls._open, path, now, create=create, bodies=stored, known=known)
-        return await asyncio.to_thread(opening)
+            opened = await asyncio.to_thread(cls._open_to_read, path, stored, known)
+        else:
+            opening = partial(cls._open, path, now, create=create, bodies=stored, known=known)
+            opened = await asyncio.to_thread(opening)
+        opened.home = Home(opened.name)
+        return opened
 
     @classmethod
     def _open(
@@ -176,10 +185,12 @@ class SqliteDatabase:
 
     async def read(self, work: Callable[[apsw.Connection], R]) -> R:
         """Several reads that all see the same moment."""
+        self.home.check()
         return await self._reader.run(work)
 
     async def write(self, work: Callable[[apsw.Connection], R]) -> R:
         """Run one unit of work in a transaction."""
+        self.home.check()
         if self._upgrades_at is not None:
             await self.upgrade()
         return await self.writer.run(work)
@@ -188,6 +199,7 @@ class SqliteDatabase:
         self, work: Callable[[apsw.Connection, Sequence[A]], Sequence[R]], argument: A
     ) -> Coroutine[Any, Any, R]:
         """Run one unit of work together with others of the same kind."""
+        self.home.check()
         if self._upgrades_at is not None:
             return self._write_upgraded(work, argument)
         return self.writer.join(work, argument)
@@ -233,14 +245,17 @@ class SqliteDatabase:
         self, sql: str, parameters: Parameters, make: Callable[[Any], R]
     ) -> Coroutine[Any, Any, list[R]]:
         """The rows of a SELECT, each made into a value."""
+        self.home.check()
         return self._reader.rows(sql, parameters, make)
 
     def glance(self, look: Glance, make: Callable[[Any], R]) -> Coroutine[Any, Any, list[R]]:
         """What a few short reads find, all of the same moment."""
+        self.home.check()
         return self._reader.glance(look, make)
 
     def stream(self, sql: str, parameters: Parameters) -> AsyncGenerator[Any, None]:
         """The rows of a SELECT as they are now, a few at a time."""
+        self.home.check()
         return self._reader.stream(sql, parameters)
 
     async def ledger(self, scope: str, origin: str, now: int) -> SqliteLedger:
@@ -282,6 +297,18 @@ class SqliteDatabase:
     async def scopes(self) -> list[str]:
         """Every scope that was ever written to here, sorted."""
         return await self.rows(_SCOPES, (), _first)
+
+    async def heads(self, scopes: Collection[str]) -> list[JournalHead]:
+        """The heads of these scopes' journals; those that have none are left out."""
+        return await self.read(lambda connection: heads(connection, scopes))
+
+    async def hashes(self, blocks: Mapping[str, Collection[Block]]) -> dict[str, Blocks]:
+        """Blocks of the trees of these scopes."""
+        return await self.read(lambda connection: hashes(connection, blocks))
+
+    async def keep_notes(self, notes: Sequence[NewNote]) -> None:
+        """Keep notes of checkpoints in one transaction."""
+        await self.write(lambda connection: keep_notes(connection, notes))
 
     async def close(self) -> None:
         """Finish what is under way, then let go of the file."""

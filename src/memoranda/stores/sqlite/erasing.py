@@ -13,10 +13,12 @@ import apsw
 
 from memoranda.kernel.errors import StoreUnavailable
 from memoranda.ledger.codec import BodyCodec
+from memoranda.ledger.unit import Current
 from memoranda.stores.sqlite.connection import plain_errors
+from memoranda.stores.sqlite.erased_retries import forget_retries, retries_of_object
 from memoranda.stores.sqlite.gaps import clean_gaps
 from memoranda.stores.sqlite.places import SEQ_BITS
-from memoranda.stores.sqlite.words import forget_words
+from memoranda.stores.sqlite.words import clear, forget_words
 
 _FORGET_BODIES: Final = f"""
 DELETE FROM bodies WHERE place IN (
@@ -29,9 +31,8 @@ UPDATE versions SET
   valid_from = NULL, valid_to = NULL, expires_at = NULL, subject = NULL
 WHERE journal = ? AND id = ?
 """
-_FORGET_RETRIES: Final = "DELETE FROM retries WHERE journal = ? AND about = ?"
 _FORGET_DERIVATIONS: Final = "DELETE FROM derivations WHERE journal = ? AND output = ?"
-
+_FORGET_TAGS: Final = "DELETE FROM tags WHERE journal = ? AND id = ?"
 
 _TRIES: Final = 2
 """How often the log is folded in: somebody may write just then. Each waits for those who read."""
@@ -40,11 +41,22 @@ _one_at_a_time: Final = Lock()
 """Two that truncate one log at once take each other for readers."""
 
 
-def erase_content(connection: apsw.Connection, journal: int, id: str, bodies: BodyCodec) -> None:
-    """Remove the content of every version of an object, inside a transaction."""
-    forget_words(connection, journal, id, bodies)
-    for statement in (_FORGET_BODIES, _FORGET_ROWS, _FORGET_RETRIES, _FORGET_DERIVATIONS):
-        connection.execute(statement, (journal, id))
+def erase_content(
+    connection: apsw.Connection, journal: int, erased: Current, bodies: BodyCodec
+) -> None:
+    """Remove the content of every version of an object, inside a transaction.
+
+    Where a body is not what was written, it does not lead to what was made of it: then all tags
+    of the object go, and the index of words goes as a whole, to be made anew.
+    """
+    if erased.damaged:
+        clear(connection, journal)
+        connection.execute(_FORGET_TAGS, (journal, erased.id))
+    else:
+        forget_words(connection, journal, erased.id, bodies)
+    forget_retries(connection, journal, retries_of_object(connection, journal, erased.id))
+    for statement in (_FORGET_BODIES, _FORGET_ROWS, _FORGET_DERIVATIONS):
+        connection.execute(statement, (journal, erased.id))
 
 
 def scrub(connect: Callable[[], apsw.Connection], name: str, *, rewrite: bool) -> None:
@@ -65,7 +77,7 @@ def scrub(connect: Callable[[], apsw.Connection], name: str, *, rewrite: bool) -
     if not is_clean:
         why = (
             "what was erased is still in its write-ahead log, because another process or an open"
-            " stream reads what was before; end that, then run `memoranda erase --scrub`"
+            " stream reads what was before; end that, then run `memoranda maintain scrub`"
         )
         raise StoreUnavailable(name, why)
 

@@ -26,7 +26,7 @@ from memoranda.stores.postings import POSTING_BYTES, Chunk, run_of
 from memoranda.stores.selection import COLUMNS
 from memoranda.stores.sqlite.merging import STATE
 from memoranda.stores.sqlite.places import SEQ, place
-from memoranda.stores.sqlite.tails import BODIES
+from memoranda.stores.sqlite.tails import BODIES, words_at
 from memoranda.stores.words import MERGED_ANYWAY, WordCache
 from memoranda.text import Query, matches
 
@@ -59,16 +59,21 @@ _BODIES: Final = (
     " LEFT JOIN bodies b ON b.place = n.value LEFT JOIN entries e ON e.place = n.value"
 )
 _VERSIONS: Final = (
-    f"SELECT v.seq, {_ROW} FROM json_each(?2) n CROSS JOIN versions v ON v.journal = ?1"  # noqa: S608 - ours
+    f"SELECT v.seq, v.since, {_ROW} FROM json_each(?2) n CROSS JOIN versions v ON v.journal = ?1"  # noqa: S608 - ours
     " AND v.id = n.value ->> 0 AND v.number = n.value ->> 1"
     " WHERE v.seq = n.value ->> 2 AND v.is_newest AND v.status = 'active'"
     " ORDER BY v.created_at DESC, v.since DESC"
 )
 _NEWEST_FIRST: Final = (
-    f"SELECT v.seq, {_ROW} FROM versions v"  # noqa: S608 - ours
+    f"SELECT v.seq, v.since, {_ROW} FROM versions v"  # noqa: S608 - ours
     " WHERE v.journal = ? AND v.is_newest AND v.status = 'active'"
+    " AND (v.created_at, v.since) < (?, ?)"
     " ORDER BY v.created_at DESC, v.since DESC"
 )
+
+
+BEFORE_ALL: Final = (2**63 - 1, 2**63 - 1)
+"""The position that all there is comes after."""
 
 
 class Asked(NamedTuple):
@@ -79,6 +84,8 @@ class Asked(NamedTuple):
     make: Callable[[Current], Any]
     limit: int | None
     compared: Compared
+    after: tuple[int, int] = BEFORE_ALL
+    """What is made before this time is found, or at it and active since an earlier entry."""
 
 
 class Records:
@@ -105,7 +112,9 @@ class Records:
             asked.append((document["id"], version_of(document), seq))
         named = orjson.dumps(asked).decode()  # noqa: TID251 - a parameter
         rows: Any = self._connection.execute(_VERSIONS, (self._journal, named))
-        return {seq: Current(*[*row, found[seq]]) for seq, *row in rows}
+        return {
+            seq: Current(*[*row, found[seq]])._replace(since=since) for seq, since, *row in rows
+        }
 
     def bodies(self, seqs: Iterable[int]) -> list[tuple[int, bytes]]:
         """The bodies of some entries; what was erased is in no index."""
@@ -152,7 +161,7 @@ class _Search:
     ) -> None:
         self._connection = connection
         self._journal = journal
-        self._query, self._every, self._make, self._limit, compared = asked
+        self._query, self._every, self._make, self._limit, compared, self._after = asked
         self._records = Records(connection, journal, compared)
         self._indexed = indexed
         self._tokens = orjson.dumps(self._query.tokens).decode()  # noqa: TID251 - a parameter
@@ -176,12 +185,11 @@ class _Search:
     def _in_tail(self, words: WordCache) -> set[int]:
         places = (place(self._journal, self._indexed), place(self._journal + 1, 0))
         bodies: Any = self._connection.execute(BODIES, places)
-        found = set()
-        for where, body in bodies:
-            known = words.of(body)
-            if known is not None and matches(self._query, known.counts, every=self._every):
-                found.add(where & SEQ)
-        return found
+        return {
+            seq
+            for seq, known in words_at(self._connection, bodies.fetchall(), words)
+            if known is not None and matches(self._query, known.counts, every=self._every)
+        }
 
     def _most(self) -> int:
         """How many entries there can be that have what is asked for: as many as have its words."""
@@ -197,14 +205,15 @@ class _Search:
 
     def _looked_up(self, seqs: Collection[int]) -> list[Current]:
         # 2.
-        return list(self._records.at((*seqs, *self._tail)).values())
+        found = self._records.at((*seqs, *self._tail)).values()
+        return [one for one in found if (one.created_at, one.since) < self._after]
 
     # --------------------------------------------------------------------------- many
 
     def _walked(self) -> Iterator[Current]:
         # 3.
         everything: set[int] | None = None
-        cursor: Any = self._connection.execute(_NEWEST_FIRST, (self._journal,))
+        cursor: Any = self._connection.execute(_NEWEST_FIRST, (self._journal, *self._after))
         while rows := list(islice(cursor, _STRETCH)):
             indexed = [row[0] for row in rows if row[0] < self._indexed]
             first, last = min(indexed, default=0), max(indexed, default=-1)
@@ -212,10 +221,10 @@ class _Search:
                 # The journal is not in the order of creation here: stretches would be long.
                 everything = self._hits(0, self._indexed)
             hits = self._hits(first, last + 1) if everything is None else everything
-            for seq, *row in rows:
+            for seq, since, *row in rows:
                 if seq in hits or seq in self._tail:
                     for _, body in self._records.bodies((seq,)):
-                        yield Current(*[*row, body])
+                        yield Current(*[*row, body])._replace(since=since)
 
     def _hits(self, start: int, end: int) -> set[int]:
         """The entries between these that have what is asked for; some outside may be among them."""

@@ -8,18 +8,16 @@ from typing import Any, Final
 import apsw
 import orjson
 
-from memoranda.ledger.holdings import Holdings
-from memoranda.ledger.unit import INDEX_FORM, Current, Draft, about, recorded_in
+from memoranda.ledger.holdings import Holdings, counted_once
+from memoranda.ledger.unit import ENTRIES, INDEX_FORM, Current, Draft, recorded_in, takes_all
+from memoranda.stores.compared import ERASED
 from memoranda.stores.postings import Chunk, ChunkDamaged, postings_of
+from memoranda.stores.sqlite.erased_retries import retries_of_entries, retries_of_object
 from memoranda.stores.sqlite.places import place
 from memoranda.stores.sqlite.units import Job
 from memoranda.stores.sqlite.words import BODY_AT, INDEXED_VERSION, index_of
 from memoranda.stores.words import WordCache
 
-_RETRIES: Final = """
-SELECT about, count(*) FROM retries
-WHERE journal = ? AND about IN (SELECT value FROM json_each(?)) GROUP BY about
-"""
 _DERIVATIONS: Final = """
 SELECT output, count(*) FROM derivations
 WHERE journal = ? AND output IN (SELECT value FROM json_each(?)) GROUP BY output
@@ -69,54 +67,63 @@ class _Counts:
         self._connection = connection
         self._words = words
         self._journal, self._unit = job
-        self._of_another: Counter[int] | None = None
-        """The postings of each entry, of an index that is another tokenizer's: the first object
-        that is erased takes all of it away, so it is counted once for all portions."""
+        self._by_entry: Counter[int] | None = None
+        """The postings of each entry, of an index that goes as a whole with the first object that
+        is erased: so it is counted once for all portions."""
 
     def told(self, found: Sequence[Current | None]) -> list[Current | None]:
         """What was found, each with what is held beside it."""
-        there = [each for each in found if each is not None]
-        retries = self._rows(_RETRIES, [about(each) for each in there])
+        beside = iter(self._beside([each for each in found if each is not None]))
+        return [each and each._replace(beside=next(beside)) for each in found]
+
+    def _beside(self, there: Sequence[Current]) -> list[Holdings]:
+        retries = counted_once(map(self._retries, there))
         derivations = self._rows(_DERIVATIONS, [each.id for each in there])
         cycles = recorded_in(self._unit, there)
-        cycle_of = dict(zip([each.id for each in there], cycles, strict=True))
         recordings = self._rows(_RECORDINGS, cycles)
         items, keywords = self._rows(_ITEMS, cycles), self._rows(KEYWORDS, cycles)
         vectors = self._rows(_VECTORS, [each.id for each in there])
         return [
-            each
-            and each._replace(
-                beside=Holdings(
-                    self._postings(each.id),
-                    retries[about(each)],
-                    derivations[each.id],
-                    recordings[cycle_of[each.id]],
-                    items[cycle_of[each.id]],
-                    keywords[cycle_of[each.id]],
-                    vectors[each.id],
-                )
+            Holdings(
+                self._postings(each),
+                keys,
+                derivations[each.id],
+                recordings[cycle],
+                items[cycle],
+                keywords[cycle],
+                vectors[each.id],
             )
-            for each in found
+            for each, keys, cycle in zip(there, retries, cycles, strict=True)
         ]
+
+    def _retries(self, one: Current) -> set[bytes]:
+        """The keys that go with it; none where all go, which are counted as a whole."""
+        if takes_all(self._unit) or one.status == ERASED:
+            return set()
+        if one.status == ENTRIES:
+            seqs = [entry.seq for entry in one.entries]
+            return retries_of_entries(self._connection, self._journal, seqs)
+        return retries_of_object(self._connection, self._journal, one.id)
 
     def _rows(self, sql: str, ids: Sequence[str]) -> Counter[str]:
         asked = orjson.dumps(ids).decode()  # noqa: TID251 - a parameter
         rows: Any = self._connection.execute(sql, (self._journal, asked))
         return Counter(dict(rows))
 
-    def _postings(self, id: str) -> int:
-        """How many postings `forget_words` takes out, or would if it could take them alone."""
+    def _postings(self, one: Current) -> int:
+        """How many postings an erasure takes out, or would if it could take them alone."""
         index = index_of(self._connection, self._journal)
-        if self._of_another is None and index.indexed and index.tokenizer != INDEX_FORM:
+        goes_whole = index.tokenizer != INDEX_FORM or one.damaged
+        if self._by_entry is None and index.indexed and goes_whole:
             rows: Any = self._connection.execute(_POSTINGS, (self._journal,))
-            self._of_another = Counter()
+            self._by_entry = Counter()
             for first, body in rows:
                 with suppress(ChunkDamaged):  # it goes as well, and nobody knows how much it is
-                    self._of_another.update(one.seq for one in postings_of(Chunk(first, body)))
-        if self._of_another is not None:
-            seqs: Any = self._connection.execute(_PLACES, (self._journal, id))
-            return sum(self._of_another[seq] for (seq,) in seqs)
-        return self._own_postings(id, index.indexed)
+                    self._by_entry.update(one.seq for one in postings_of(Chunk(first, body)))
+        if self._by_entry is not None:
+            seqs: Any = self._connection.execute(_PLACES, (self._journal, one.id))
+            return sum(self._by_entry[seq] for (seq,) in seqs)
+        return self._own_postings(one.id, index.indexed)
 
     def _own_postings(self, id: str, indexed: int) -> int:
         version: Any = self._connection.execute(

@@ -17,6 +17,7 @@ from memoranda.ledger.beside import (
 )
 from memoranda.ledger.codec import BodyCodec
 from memoranda.plans.items import MemoryItem
+from memoranda.stores.sqlite.erased_retries import count_retries, forget_all_retries
 from memoranda.stores.sqlite.items import count_items, forget_items, insert_item
 from memoranda.stores.sqlite.origins import forget_origins, keep_origin, keep_salt
 from memoranda.stores.sqlite.sessions import (
@@ -47,15 +48,21 @@ def land(
                 keep_salt(connection, journal, one)
             case ItemOrigin():
                 keep_origin(connection, journal, one)
-            case AllErased(is_dry_run):
+            case AllErased(is_dry_run, tell):
                 gone = _erase(connection, journal, is_dry_run=is_dry_run)
+                tell(gone)
     return gone
 
 
 def _erase(connection: apsw.Connection, journal: int, *, is_dry_run: bool) -> BesideCounts:
-    counts = BesideCounts(*count_items(connection, journal), *count_sessions(connection, journal))
+    counts = BesideCounts(
+        *count_items(connection, journal),
+        *count_sessions(connection, journal),
+        count_retries(connection, journal),
+    )
     if not is_dry_run:
         forget_items(connection, journal)
         forget_origins(connection, journal)
         forget_sessions(connection, journal)
+        forget_all_retries(connection, journal)
     return counts

@@ -9,10 +9,9 @@ from typing import Any, Final, Protocol, TypeVar
 import apsw
 import orjson
 
-from memoranda.identity.merkle import leaf_hash
 from memoranda.kernel.errors import EntryDamaged, StoreFailed, StoreReadOnly, StoreUnavailable
 from memoranda.ledger.codec import BodyCodec
-from memoranda.ledger.tree import BLOCK, Block, Blocks
+from memoranda.ledger.tree import Block, Blocks
 from memoranda.ledger.unit import (
     REBUILDING,
     Committed,
@@ -27,16 +26,17 @@ from memoranda.ledger.unit import (
 )
 from memoranda.recall.asking import Asked as Telling
 from memoranda.recall.candidates import Scored
-from memoranda.recall.index import EVERYTHING, Ranking, Within
+from memoranda.recall.fitting import EVERYTHING
+from memoranda.recall.index import Ranking
 from memoranda.recall.ranking import Mode
 from memoranda.records.filter import MemoryFilter
 from memoranda.stores.compared import Compared
 from memoranda.stores.postings import ChunkDamaged
-from memoranda.stores.selection import COLUMNS, Dialect, Selection, fitting, selection
+from memoranda.stores.selection import COLUMNS, PLACED
 from memoranda.stores.shorthand import ENTRY, unpacked
-from memoranda.stores.sqlite.appending import LEAVES, NODES
 from memoranda.stores.sqlite.erasing import scrub
-from memoranda.stores.sqlite.finding import Asked, find
+from memoranda.stores.sqlite.finding import BEFORE_ALL, Asked, find
+from memoranda.stores.sqlite.heads import block_read
 from memoranda.stores.sqlite.marks import BYTES_AT, ENTRIES_AT, MARKED, NAMES, OUTPUTS
 from memoranda.stores.sqlite.merging import Merger, merge
 from memoranda.stores.sqlite.origins import SqliteOrigins
@@ -44,6 +44,7 @@ from memoranda.stores.sqlite.places import SEQ, place
 from memoranda.stores.sqlite.ranking import Question, rank
 from memoranda.stores.sqlite.reader import Parameters
 from memoranda.stores.sqlite.segments import merge_some
+from memoranda.stores.sqlite.selecting import SqliteSelecting
 from memoranda.stores.sqlite.sessions import SqliteBeside
 from memoranda.stores.sqlite.snapshot import HEAD, SqliteSnapshot
 from memoranda.stores.sqlite.units import JOINED, NEWEST, Job
@@ -55,18 +56,12 @@ from memoranda.text import Query
 A = TypeVar("A")
 R = TypeVar("R")
 
-DIALECT: Final = Dialect(
-    id_in_list="v.id IN (SELECT value FROM json_each(?))",
-    list_parameter=lambda ids: orjson.dumps(ids).decode(),  # noqa: TID251 - a parameter
-    no_limit=-1,
-    joined=JOINED,
-)
 _STATUS: Final = Current._fields.index("status")
 _VERSIONS: Final = (
     f"SELECT {COLUMNS} FROM {JOINED} WHERE v.journal = ? AND v.id = ? ORDER BY v.number"  # noqa: S608 - ours
 )
 _AS_OF: Final = (
-    f"SELECT {COLUMNS} FROM {JOINED} WHERE v.journal = ?1 AND v.seq < ?2 AND v.number ="  # noqa: S608 - ours
+    f"SELECT {PLACED} FROM {JOINED} WHERE v.journal = ?1 AND v.seq < ?2 AND v.number ="  # noqa: S608 - ours
     " (SELECT max(w.number) FROM versions w WHERE w.journal = ?1 AND w.id = v.id AND w.seq < ?2)"
     " AND (v.status <> 'erased' OR b.body IS NOT NULL) ORDER BY v.since"
 )
@@ -79,10 +74,6 @@ _NOTICES: Final = (
     " OR instr(e.entry, x'226b696e64223a226d61696e74656e616e636522') > 0) ORDER BY e.place"
 )
 """By the same words as the index `notices`, which would else not be used."""
-_KEEP_NOTE: Final = """
-INSERT INTO checkpoints (journal, size, note, at) VALUES (?, ?, ?, ?)
-ON CONFLICT (journal, size) DO UPDATE SET note = excluded.note, at = excluded.at
-"""
 _REBUILD: Final = "UPDATE journals SET tokenizer = ? WHERE number = ?"
 _TAIL: Final = "SELECT size - indexed, '' FROM journals WHERE number = ?"
 _ACTIVE: Final = (
@@ -151,20 +142,22 @@ class Database(Protocol):
         ...
 
 
-class SqliteLedger:
+class SqliteLedger(SqliteSelecting):
     """The journal of one scope and what follows from it; every statement names it."""
 
     def __init__(self, database: Database, journal: int) -> None:
+        super().__init__(database, journal)
         self._database = database
-        self._journal = journal
-        self._compared = database.compared
         self.vectors = SqliteVectors(database, journal)
         self.beside = SqliteBeside(database, journal)
         self.origins = SqliteOrigins(database, journal)
 
     def commit(self, unit: Unit) -> Coroutine[Any, Any, Committed]:
         """Run a unit in one transaction, which other units may share."""
-        return self._database.write_joined(self._database.merger.commit, Job(self._journal, unit))
+        merger, job = self._database.merger, Job(self._journal, unit)
+        if unit.is_dry:
+            return self._database.read(lambda connection: merger.look(connection, job))
+        return self._database.write_joined(merger.commit, job)
 
     # ------------------------------------------------------------------------ objects
 
@@ -184,55 +177,24 @@ class SqliteLedger:
         """The objects as they were when the journal had this many entries, in its order."""
         async with aclosing(self._database.stream(_AS_OF, (self._journal, size))) as rows:
             async for row in rows:
-                yield self._compared.current(row)
-
-    async def select(
-        self,
-        filter: MemoryFilter,
-        make: Callable[[Current], R],
-        damaged: list[EntryDamaged] | None = None,
-    ) -> list[R]:
-        """The active objects that a filter asks for, each made into a value where it was read."""
-        chosen = selection(filter, self._journal, DIALECT)
-        if chosen is None:
-            return []
-        if filter.conditions:
-            async with aclosing(self.stream(filter)) as fit:
-                return [make(current) async for current in fit]
-        sql, parameters, current = chosen.sql, chosen.parameters, self._compared.current
-        if damaged is None:
-            return await self._database.rows(sql, parameters, lambda row: make(current(row)))
-
-        def each(row: Any) -> list[R]:
-            return [make(one) for _, one in self._compared.currents([row], damaged)]
-
-        found = await self._database.rows(sql, parameters, each)
-        return [one for made in found for one in made]
-
-    async def stream(self, filter: MemoryFilter) -> AsyncGenerator[Current, None]:
-        """The same, as they are when the stream starts, a few at a time."""
-        chosen = selection(filter, self._journal, DIALECT)
-        if chosen is None:
-            return
-        async with aclosing(fitting(filter, self._currents(chosen))) as found:
-            async for current in found:
-                yield current
-
-    async def _currents(self, chosen: Selection) -> AsyncGenerator[Current, None]:
-        async with aclosing(self._database.stream(chosen.sql, chosen.parameters)) as rows:
-            async for row in rows:
-                yield self._compared.current(row)
+                yield self._compared.placed(row)
 
     # -------------------------------------------------------------------------- words
 
     async def find(
-        self, query: Query, make: Callable[[Current], R | None], *, every: bool, limit: int | None
+        self,
+        query: Query,
+        make: Callable[[Current], R | None],
+        *,
+        every: bool,
+        limit: int | None,
+        after: tuple[int, int] | None = None,
     ) -> list[R]:
         """The active objects that have the words of a query, newest first.
 
         Where too much is not in the index yet, it is brought forward first.
         """
-        asked = Asked(query, every, make, limit, self._compared)
+        asked = Asked(query, every, make, limit, self._compared, after or BEFORE_ALL)
         words = self._database.merger.words
         return await self._searched(lambda c: find(c, self._journal, words, asked))
 
@@ -244,7 +206,7 @@ class SqliteLedger:
         *,
         limit: int,
         below: int = 0,
-        within: Within = EVERYTHING,
+        within: MemoryFilter = EVERYTHING,
         damaged: list[EntryDamaged] | None = None,
     ) -> Ranking[R]:
         """The active objects that have anything of what is asked for, the best first."""
@@ -346,22 +308,8 @@ class SqliteLedger:
 
     async def hashes(self, blocks: Collection[Block]) -> Blocks:
         """Blocks of the tree, as they are stored or as they follow from the entries."""
-        return {block: await self._hashes(block) for block in blocks}
-
-    async def _hashes(self, block: Block) -> list[bytes]:
-        start, end = block.number * BLOCK, (block.number + 1) * BLOCK
-        if block.level == 0:
-            places = (place(self._journal, start), place(self._journal, end))
-            return await self._database.rows(
-                LEAVES, places, lambda row: leaf_hash(unpacked(row[0], ENTRY))
-            )
-        parameters = (self._journal, block.level, start, end)
-        return await self._database.rows(NODES, parameters, lambda row: bytes(row[0]))
-
-    async def keep_note(self, size: int, note: str, at: int) -> None:
-        """Keep a checkpoint's note; one of the same size is replaced."""
-        row = (self._journal, size, note, at)
-        await self._database.write(lambda c: c.execute(_KEEP_NOTE, row).fetchall())
+        reads = {block: block_read(self._journal, block) for block in blocks}
+        return {block: await self._database.rows(*read) for block, read in reads.items()}
 
     async def notes(self, limit: int | None = None) -> list[str]:
         """The notes that are kept, the largest size first; at most so many."""

@@ -9,8 +9,9 @@ from memoranda.kernel.errors import MarkMoved
 from memoranda.ledger.beside import CYCLE
 from memoranda.ledger.codec import BodyCodec
 from memoranda.ledger.fact import named_entries
-from memoranda.ledger.unit import Current, Expected, Mark, asked_for_as, of_entries
+from memoranda.ledger.unit import Current, Expected, Mark, of_entries
 from memoranda.stores.shorthand import ENTRY, unpacked
+from memoranda.stores.sqlite.erased_retries import forget_retries, retries_of_entries
 from memoranda.stores.sqlite.inserts import Inserts
 from memoranda.stores.sqlite.origins import forget_cycles
 from memoranda.stores.sqlite.places import SEQ, SEQ_BITS, place
@@ -21,7 +22,6 @@ _NEWEST: Final = "SELECT max(seq) FROM marks WHERE journal = ? AND name = ?"
 _FORGET_BODY: Final = "DELETE FROM bodies WHERE place = ?"
 _FORGET_MARKS: Final = "DELETE FROM marks WHERE journal = ? AND seq = ?"
 _FORGET_DERIVATIONS: Final = "DELETE FROM derivations WHERE journal = ? AND output = ?"
-_FORGET_RETRIES: Final = "DELETE FROM retries WHERE journal = ? AND about = ?"
 _NAMES_AFTER: Final = (
     "SELECT DISTINCT name FROM marks WHERE journal = ? AND name > ? ORDER BY name LIMIT ?"
 )
@@ -69,14 +69,13 @@ def unmark(connection: apsw.Connection, journal: int, marks: Sequence[Mark]) -> 
 def erase_entries(
     connection: apsw.Connection, journal: int, seqs: Sequence[int], names: Sequence[str]
 ) -> None:
-    """Remove the bodies and marks of entries, and what led to the names that they had."""
+    """Remove the bodies, marks and retries of entries, and what led to the names that they had."""
+    forget_retries(connection, journal, retries_of_entries(connection, journal, seqs))
     for seq in seqs:
         connection.execute(_FORGET_BODY, (place(journal, seq),))
         connection.execute(_FORGET_MARKS, (journal, seq))
     for name in names:
         connection.execute(_FORGET_DERIVATIONS, (journal, name))
-        if id := asked_for_as(name):
-            connection.execute(_FORGET_RETRIES, (journal, id))
     if cycles := [name.removeprefix(CYCLE) for name in names if name.startswith(CYCLE)]:
         forget_cycles(connection, journal, cycles)
 

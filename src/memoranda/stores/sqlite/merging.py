@@ -7,6 +7,7 @@ is added is a segment of its own; segments are merged later, in transactions tha
 """
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from time import perf_counter, sleep
 from typing import Any, Final
 
@@ -17,15 +18,15 @@ from memoranda.ledger.unit import INDEX_FORM, REBUILDING, Committed
 from memoranda.stores.sqlite.holdings import counting
 from memoranda.stores.sqlite.places import place
 from memoranda.stores.sqlite.segments import is_due, merge_some
-from memoranda.stores.sqlite.tails import BODIES, changes
+from memoranda.stores.sqlite.tails import BODIES, changes, words_at
 from memoranda.stores.sqlite.units import Job, commit_units
 from memoranda.stores.sqlite.words import put, take_out
 from memoranda.stores.words import (
     BATCH,
-    CLOSING_S,
     MERGED_ANYWAY,
     MERGED_WHEN_IDLE,
     WordCache,
+    closing_seconds,
 )
 
 STATE: Final = "SELECT indexed, size, tokenizer, documents, length FROM journals WHERE number = ?"
@@ -77,15 +78,23 @@ class Merger:
 
     def commit(self, connection: apsw.Connection, jobs: Sequence[Job]) -> list[Committed]:
         """Run units of work, and count what they wrote."""
-        told = [
-            counting(connection, self.words, job) if job.unit.is_erasing else job for job in jobs
-        ]
-        outcomes = commit_units(connection, told, self._bodies)
+        outcomes = self._run(connection, jobs)
         for job, outcome in zip(jobs, outcomes, strict=True):
             if outcome.fresh and outcome.places:
                 self._written.add(job.journal)
                 self.note(job.journal, len(outcome.places))
         return outcomes
+
+    def look(self, connection: apsw.Connection, job: Job) -> Committed:
+        """Run a unit that writes nothing."""
+        (outcome,) = self._run(connection, [job])
+        return outcome
+
+    def _run(self, connection: apsw.Connection, jobs: Sequence[Job]) -> list[Committed]:
+        told = [
+            counting(connection, self.words, job) if job.unit.is_erasing else job for job in jobs
+        ]
+        return commit_units(connection, told, self._bodies)
 
     def note(self, journal: int, entries: int) -> None:
         """Some entries are not in the index yet; whoever has only read leaves them to others."""
@@ -121,8 +130,10 @@ class Merger:
 
     def finish(self, connection: apsw.Connection) -> None:
         """Merge what this process wrote before it closes; who has only read writes nothing."""
-        until = perf_counter() + CLOSING_S
-        for journal in self._written:
+        started = perf_counter()
+        tails = {journal: self._tails.get(journal, 0) for journal in self._written}
+        for journal, tail in sorted(tails.items(), key=itemgetter(1), reverse=True):
+            until = started + closing_seconds(tail)
             while perf_counter() < until and self._merged(connection, journal):
                 pass
             while perf_counter() < until and self._merge_segments(connection, journal):
@@ -140,10 +151,9 @@ class Merger:
         state: Any = connection.execute(STATE, (journal,)).fetchone()
         start = place(journal, state[0])
         bodies: Any = connection.execute(BODIES, (start, start + BATCH)).fetchall()
-        for _, body in bodies:
+        for _ in words_at(connection, bodies, self.words):
             if is_wanted():
                 return False
-            self.words.of(body)
             sleep(0)  # lets the event loop have its turn
         return True
 

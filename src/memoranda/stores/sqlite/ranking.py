@@ -2,7 +2,7 @@
 
 1. what is not in the index yet is read, and what it changes is worked out
 2. the postings of what is asked for are read, and added up
-3. tags and times, if given, say which entries are looked at
+3. a filter, if given, says which entries are looked at
 4. the best are read; in `CONTEXT`, with what stands around them
 5. each is made into a value, until there are enough
 """
@@ -16,19 +16,21 @@ import apsw
 import orjson
 
 from memoranda.kernel.errors import EntryDamaged, IndexStale
-from memoranda.kernel.json import storable
-from memoranda.ledger.derive import speaker_in, thread_row
-from memoranda.ledger.object import record_times
+from memoranda.ledger.derive import said_at, speaker_in, thread_row, time_of
 from memoranda.ledger.unit import INDEX_FORM, Current, Index, StoredThread
 from memoranda.recall.asking import Asked
 from memoranda.recall.candidates import Candidate, Scored
-from memoranda.recall.index import EVERYTHING, Ranking, Within
+from memoranda.recall.fitting import EVERYTHING, fits
+from memoranda.recall.index import Ranking
 from memoranda.recall.postings import Hits
 from memoranda.recall.ranking import NEEDS, Mode, seeds_for
+from memoranda.records.filter import MemoryFilter
 from memoranda.stores.compared import Compared
 from memoranda.stores.context import InContext, Placed
 from memoranda.stores.results import Results
 from memoranda.stores.scoring import Scoring
+from memoranda.stores.selection import COLUMNS, selection
+from memoranda.stores.sqlite.dialect import DIALECT
 from memoranda.stores.sqlite.finding import Records, head_of
 from memoranda.stores.sqlite.merging import STATE
 from memoranda.stores.sqlite.tails import changes
@@ -62,17 +64,6 @@ SELECT * FROM (
   ORDER BY created_at, id LIMIT ?5
 )
 """
-_TAGGED: Final = """
-SELECT v.seq FROM tags t CROSS JOIN versions v
-ON v.journal = t.journal AND v.id = t.id AND v.is_newest
-WHERE t.journal = ? AND t.tag = ? AND t.created_at BETWEEN ? AND ?
-"""
-_IN_TIME: Final = """
-SELECT v.seq FROM versions v WHERE v.journal = ? AND v.is_newest AND v.status = 'active'
-AND v.created_at BETWEEN ? AND ?
-"""
-_EARLIEST: Final = -(2**63)
-_LATEST: Final = 2**63 - 1
 
 
 class Question(NamedTuple):
@@ -83,7 +74,7 @@ class Question(NamedTuple):
     make: Callable[[Current, Scored], Any]
     limit: int
     below: int
-    within: Within
+    within: MemoryFilter
     compared: Compared
     damaged: list[EntryDamaged] | None
 
@@ -102,7 +93,7 @@ def rank(
     tail = changes(connection, journal, indexed, size, words)  # 1.
     chunks = chunks_of(connection, journal, asked.tokens)  # 2.
     scoring = Scoring(question.mode, asked, chunks, tail, documents=documents, length=length)
-    only = _looked_at(connection, journal, question.within)  # 3.
+    only = _looked_at(connection, journal, question)  # 3.
     hits = scoring.hits(only)
     records = _Read(connection, journal, question.compared, question.damaged)
     wanted = question.limit + question.below
@@ -131,7 +122,7 @@ class _Read(Records):
         while seqs := [seq for seq, _ in islice(ordered, max(at_once, 1))]:
             records = self.at(seqs)
             for one in scoring.scored(
-                scoring.candidate(seq, record.id, record.created_at)
+                scoring.candidate(seq, record.id, time_of(record))
                 for seq, record in records.items()
             ):
                 yield one, records[one.seq]
@@ -175,7 +166,7 @@ class _Read(Records):
             document = head_of(body)
             row = thread_row(document, seq)
             if row is None:
-                created_at, speaker = record_times(document)[0], speaker_in(document)
+                created_at, speaker = said_at(document), speaker_in(document)
             else:
                 created_at, speaker = row.created_at, row.speaker
             found.append((scoring.candidate(seq, document["id"], created_at, speaker), row))
@@ -226,20 +217,17 @@ class _Read(Records):
             yield threads.window(row, [StoredThread._make(one) for one in rows])
 
 
-def _looked_at(connection: apsw.Connection, journal: int, within: Within) -> set[int] | None:
+def _looked_at(connection: apsw.Connection, journal: int, question: Question) -> set[int] | None:
     """The entries that are looked at; None if all are."""
+    within = question.within
     if within == EVERYTHING:
         return None
-    earliest = _EARLIEST if within.created_from is None else within.created_from
-    latest = _LATEST if within.created_to is None else within.created_to
-    if not within.tags:
-        rows: Any = connection.execute(_IN_TIME, (journal, earliest, latest))
+    columns = COLUMNS if within.asks_for_content else "v.seq"
+    chosen = selection(within, journal, DIALECT, columns=columns)
+    if chosen is None:
+        return set()
+    rows: Any = connection.execute(chosen.sql, chosen.parameters)
+    if not within.asks_for_content:
         return {seq for (seq,) in rows}
-    found: set[int] | None = None
-    for tag in dict.fromkeys(within.tags):
-        tagged: Any = (
-            connection.execute(_TAGGED, (journal, tag, earliest, latest)) if storable(tag) else ()
-        )
-        own = {seq for (seq,) in tagged}
-        found = own if found is None else found & own
-    return found
+    found = question.compared.currents(rows, question.damaged)
+    return {seq for seq, current in found if fits(within, current)}

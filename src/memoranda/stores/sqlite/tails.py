@@ -1,5 +1,6 @@
 """What the entries of a stretch change in the index of a SQLite journal (`stores.tail`)."""
 
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import apsw
@@ -9,12 +10,14 @@ from memoranda.stores.shorthand import first_bytes
 from memoranda.stores.sqlite.places import SEQ_BITS, place
 from memoranda.stores.sqlite.words import BODY_AT, INDEXED_VERSION
 from memoranda.stores.tail import NOTHING, Tail, newest, replacing
-from memoranda.stores.words import WordCache, Words
+from memoranda.stores.words import LARGE, Known, WordCache, Words
 
 # Only those of entries about objects: of the rest there are many, traces above all, and no words.
 _OBJECTS: Final = ", ".join(f"x'{one.hex()}'" for one in first_bytes(OBJECT_KINDS))
+# A large body is read when its words are not known.
 BODIES: Final = (
-    "SELECT b.place, b.body FROM entries e CROSS JOIN bodies b ON b.place = e.place"  # noqa: S608 - ours
+    f"SELECT b.place, iif(length(b.body) > {LARGE}, NULL, b.body), b.salt"  # noqa: S608 - ours
+    " FROM entries e CROSS JOIN bodies b ON b.place = e.place"
     f" WHERE e.place >= ? AND e.place < ? AND substr(e.entry, 1, 1) IN ({_OBJECTS})"
     " ORDER BY e.place"
 )
@@ -28,7 +31,7 @@ def changes(
     if end <= indexed:
         return NOTHING
     bodies: Any = connection.execute(BODIES, (place(journal, indexed), place(journal, end)))
-    found = newest((where & _SEQ, words.of(body)) for where, body in bodies.fetchall())
+    found = newest(words_at(connection, bodies.fetchall(), words))
     before: dict[str, tuple[int, Words]] = {}
     for id in replacing(found):
         version: Any = connection.execute(INDEXED_VERSION, (journal, id, indexed)).fetchone()
@@ -39,3 +42,20 @@ def changes(
         if own is not None:
             before[id] = (version[0], own)
     return Tail.of(found, before)
+
+
+def words_at(
+    connection: apsw.Connection, rows: Iterable[tuple[int, bytes | None, bytes]], words: WordCache
+) -> Iterator[tuple[int, Words | None]]:
+    """The words of the rows of `BODIES`, each with the number of its entry."""
+    for where, body, salt in rows:
+        known = words.known(salt) if body is None else None
+        if known is None:
+            known = Known(words.of(body or _large(connection, where), salt))
+        yield where & _SEQ, known.words
+
+
+def _large(connection: apsw.Connection, where: int) -> bytes:
+    found: Any = connection.execute(BODY_AT, (where,)).fetchone()
+    body: bytes = found[0]
+    return body

@@ -1,16 +1,14 @@
 """Units of work on SQLite journals: those that share a commit share their statements."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any, Final, NamedTuple
 
 import apsw
 
 from memoranda.ledger.codec import BodyCodec
-from memoranda.ledger.object import integrity_digest
 from memoranda.ledger.retry import bound
 from memoranda.ledger.unit import Committed, Current, Everything, OfSubject, Unit
-from memoranda.stores.compared import Compared, as_stored
+from memoranda.stores.compared import Compared, stand_in
 from memoranda.stores.selection import COLUMNS
 from memoranda.stores.shorthand import ENTRY, digest_in
 from memoranda.stores.sqlite.appending import Appender
@@ -43,9 +41,12 @@ _OF_SUBJECT: Final = (
     "SELECT DISTINCT id FROM versions WHERE journal = ? AND subject = ? ORDER BY id"
 )
 _BODIES: Final = (
-    f"SELECT v.number, b.body FROM {JOINED} WHERE v.journal = ? AND v.id = ?"  # noqa: S608 - ours
-    " AND b.body IS NOT NULL ORDER BY v.number"
+    f"SELECT v.number, v.seq, e.entry, b.salt, b.body FROM {JOINED}"  # noqa: S608 - ours
+    " WHERE v.journal = ? AND v.id = ? AND (b.body IS NOT NULL OR v.status <> 'erased')"
+    " ORDER BY v.number"
 )
+_TAGS: Final = "SELECT DISTINCT tag FROM tags WHERE journal = ? AND id = ? ORDER BY tag"
+_INPUTS: Final = "SELECT input FROM derivations WHERE journal = ? AND output = ? ORDER BY input"
 _NAME_TOKENIZER: Final = "UPDATE journals SET tokenizer = ? WHERE number = ?"
 _OUTPUTS: Final = "SELECT output FROM derivations WHERE journal = ? AND input = ?"
 
@@ -104,7 +105,7 @@ def _read(
 ) -> Iterator[Sequence[Current | None]]:
     """What a unit reads, after what was added before it; everything comes in portions."""
     reads, journal, bodies = unit.reads, appender.journal, appender.bodies
-    made = partial(as_stored, bodies) if unit.is_erasing else compared(bodies).current
+    made = compared(bodies).erasable if unit.is_erasing else compared(bodies).current
     if isinstance(reads, Everything):
         appender.flush()
         last = ""
@@ -145,12 +146,18 @@ def _facts(connection: apsw.Connection, appender: Appender) -> Iterator[Sequence
 def _told(
     connection: apsw.Connection, journal: int, unit: Unit, one: Current, bodies: BodyCodec
 ) -> Current:
-    """What a unit is told of an object: for one that erases, the digests of its versions."""
+    """What a unit is told of an object: for one that erases, of all its versions."""
     if not unit.is_erasing:
         return one
     rows: Any = connection.execute(_BODIES, (journal, one.id))
-    digests = [(number, integrity_digest(bodies.unpack(body))) for number, body in rows]
-    return one._replace(digests=digests)
+    digests, damaged = compared(bodies).versions(rows)
+    if not one.body:
+        tags, inputs = (
+            [name for (name,) in connection.execute(statement, (journal, one.id))]
+            for statement in (_TAGS, _INPUTS)
+        )
+        one = stand_in(one, tags, inputs)
+    return one._replace(digests=digests, damaged=damaged)
 
 
 def _after(connection: apsw.Connection, sql: str, journal: int, last: str) -> list[Any]:

@@ -155,7 +155,7 @@ def forget_words(connection: apsw.Connection, journal: int, id: str, bodies: Bod
     words = words_in(Leniently(bodies).unpack(body[0])) if body is not None else None
     try:
         if words is not None:
-            take_out(connection, journal, {found[0]: words})
+            take_out(connection, journal, {found[0]: words} if words.is_indexed else {})
             return
     except ChunkDamaged:
         pass  # what can't be read goes as a whole

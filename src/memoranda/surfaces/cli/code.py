@@ -10,44 +10,44 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Required, TypedDict
 
-import typer
-
+from memoranda.app.options import App
 from memoranda.journeys.intent.runtime import Runtime
 from memoranda.surfaces.cli.errors import wrong_use
+from memoranda.surfaces.cli.help import opt
 from memoranda.worlds.domain import Domain
 
 _WRITTEN: Final = "MODULE:NAME"
 
-DomainName = Annotated[
-    str,
-    typer.Option(
-        "--domain", metavar=_WRITTEN, help="The Domain whose actions run, such as shop:refunds."
-    ),
-]
-OptionalDomainName = Annotated[
-    str | None,
-    typer.Option(
-        "--domain", metavar=_WRITTEN, help="The Domain whose actions ran, such as shop:refunds."
-    ),
-]
-AuthorityName = Annotated[
-    str | None,
-    typer.Option(
-        "--authority",
-        metavar=_WRITTEN,
-        help="The policy that decides what may run; without one, everything may.",
-    ),
-]
-ProviderName = Annotated[
-    str | None,
-    typer.Option(
-        "--provider",
-        metavar=_WRITTEN,
-        help="The MemoryProvider that is asked before a run, or a class that takes a handle.",
-    ),
-]
+
+class CodeOptions(TypedDict, total=False):
+    """Code of the user's own that a command runs."""
+
+    domain: Required[
+        Annotated[str, opt("The Domain whose actions run, such as shop:refunds.", metavar=_WRITTEN)]
+    ]
+
+
+class RunOptions(CodeOptions, total=False):
+    """What runs what was approved."""
+
+    provider: Annotated[
+        str,
+        opt(
+            "The MemoryProvider that is asked before a run, or a class that takes a handle.",
+            metavar=_WRITTEN,
+        ),
+    ]
+
+
+class ActOptions(RunOptions, total=False):
+    """What proposes, decides and runs."""
+
+    authority: Annotated[
+        str,
+        opt("The policy that decides what may run; without one, everything may.", metavar=_WRITTEN),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,9 @@ class Code:
     authority: Any = None
     provider: Any = None
 
-    def as_options(self) -> dict[str, Any]:
+    def as_app(self) -> App:
         """As `memoranda.open` takes it."""
-        return {"domain": self.domain, "authority": self.authority, "provider": self.provider}
+        return App(domain=self.domain, authority=self.authority, provider=self.provider)
 
 
 @contextmanager

@@ -7,22 +7,23 @@ from typing import Annotated, Any
 import typer
 
 from memoranda.app.audit import verify_database
-from memoranda.app.memory import Memory, open
+from memoranda.app.database import open
+from memoranda.app.memory import Memory
 from memoranda.app.seal import seal_from_environment
 from memoranda.app.url import file_of
 from memoranda.journeys.govern.receipts import Receipt
 from memoranda.kernel.errors import MemorandaError
-from memoranda.records import MemoryFilter
 from memoranda.surfaces.cli.demo_tamper import tamper
-from memoranda.surfaces.cli.memories import history_of
+from memoranda.surfaces.cli.help import PlainGroup
+from memoranda.surfaces.cli.memories import history
 from memoranda.surfaces.cli.present import console, statement
-from memoranda.surfaces.cli.report import show
+from memoranda.surfaces.cli.report import Verified, verified
 from memoranda.surfaces.cli.story import Story
 
 FILE = "sqlite:///memoranda-demo.db"
 AT_ONCE = 64
 
-demo = typer.Typer()
+demo = typer.Typer(cls=PlainGroup)
 demo.command("tamper")(tamper)
 
 
@@ -30,7 +31,7 @@ demo.command("tamper")(tamper)
 def tell(
     context: typer.Context,
     database: Annotated[
-        str, typer.Option("--database", "-d", metavar="URL", help="Where the session is kept.")
+        str, typer.Option("--database", "-d", metavar="URL|FILE", help="Where the session is kept.")
     ] = FILE,
 ) -> None:
     """Show memoranda at work on a SQLite file."""
@@ -58,12 +59,13 @@ class _Session:
         await self.stay_apart(id)
         await self.verify()
         self.story.out.print(
-            "\nNext: memoranda demo tamper, and README.md for what works today.", soft_wrap=True
+            f"\nThe session is kept in {self.database}. Next: memoranda demo tamper.",
+            soft_wrap=True,
         )
 
     async def greet(self, memory: Memory[Any]) -> None:
         """What earlier runs left is still there."""
-        before = await memory.list(MemoryFilter())
+        before = await memory.list()
         if before:
             self.story.show(f"{len(before)} things are still remembered from the last run.")
 
@@ -78,7 +80,7 @@ class _Session:
         await memory.remember({"rule": "Refunds above 500 EUR need a manager"}, tags=["policy"])
         self.receipt("The receipt of the first", receipt)
         story.show("What is known of the customer, newest first:")
-        for found in await memory.list(MemoryFilter(tags=["customer"], limit=2)):
+        for found in await memory.list(tags=["customer"], limit=2):
             story.show(f"  {statement(found.data)} ({found.statement_type}, {found.verdict})")
         return receipt.id
 
@@ -111,7 +113,7 @@ class _Session:
     async def history(self, memory: Memory[Any], id: str) -> None:
         """Everything that happened to one object."""
         self.story.say("Its history has every version, who made it, when and why.")
-        self.story.out.print(history_of(await memory.history(id)))
+        self.story.out.print(history(await memory.history(id)))
 
     async def retry(self, memory: Memory[Any]) -> None:
         """The same request twice lands once."""
@@ -142,7 +144,8 @@ class _Session:
         """All of it is walked, and nothing is claimed that can't be known."""
         self.story.say("Verify walks everything, and says what it can't know.")
         seal = seal_from_environment(os.environ, file_of(self.database))
-        show(self.story.out, await verify_database(self.database, seal=seal), seal)
+        found = await verify_database(self.database, seal=seal)
+        self.story.out.print(verified(Verified(found, seal)))
 
     def receipt(self, whose: str, receipt: Receipt) -> None:
         """A receipt, told."""

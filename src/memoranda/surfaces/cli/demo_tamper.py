@@ -12,12 +12,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from memoranda.app.audit import DatabaseAudit, verify_database
-from memoranda.app.memory import open
+from memoranda.app.database import open
 from memoranda.journeys.audit.checkpoints import Seal
 from memoranda.outside.anchors import FileAnchor
 from memoranda.surfaces.cli import forger
 from memoranda.surfaces.cli.present import console
-from memoranda.surfaces.cli.report import show
+from memoranda.surfaces.cli.report import Verified, verified
 from memoranda.surfaces.cli.story import Story
 
 TRUE, FORGED = "500 EUR", "900 EUR"
@@ -87,7 +87,7 @@ class _Tampering:
     async def verify(self, file: Path, seal: Seal, *, is_sound: bool) -> DatabaseAudit:
         """Verify as the command does, and make sure that the story is true."""
         found = await verify_database(self.url(file), seal=seal)
-        show(self.story.out, found, seal)
+        self.story.out.print(verified(Verified(found, seal)))
         if found.is_sound != is_sound:
             raise AssertionError(f"{file} should be {'sound' if is_sound else 'damaged'}")
         return found

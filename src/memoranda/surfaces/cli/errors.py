@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 
 import orjson
 import typer
-from typer.core import TyperGroup
 
 from memoranda.kernel.errors import MemorandaError
+from memoranda.surfaces.cli.help import PlainGroup
 from memoranda.surfaces.cli.present import plain
 from memoranda.surfaces.errors import WRONG_USE, exit_code
 
@@ -20,7 +20,7 @@ _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """What typer raises for wrong use: click's class, or that of its own copy, by version."""
 
 
-class PlainErrors(TyperGroup):
+class PlainErrors(PlainGroup):
     """The group of all commands; whatever one of them refuses leaves through here.
 
     With ``--json`` among the arguments the line is ``{"error": {"code": …, "message": …}}``.
@@ -73,17 +73,30 @@ def _leave(status: int, code: str, message: str, *, as_json: bool) -> NoReturn:
         said = message.encode(errors="backslashreplace").decode()  # bytes of a shell may be no text
         typer.echo(orjson.dumps({"error": {"code": code, "message": said}}), err=True)  # noqa: TID251 - shown
     else:
-        typer.echo(f"error: {plain(message)}", err=True)
+        typer.echo(error_lines(message), err=True)
     sys.exit(status)
+
+
+def error_lines(message: str) -> str:
+    """What is wrong, for people: a message that is a list keeps its lines."""
+    first, *rest = message.strip().splitlines() or [""]
+    return "\n".join([f"error: {plain(first)}", *(f"  {plain(line)}" for line in rest)])
 
 
 class _Warnings(logging.Handler):
     """What the library logs, as a plain line each."""
 
+    def __init__(self, level: int) -> None:
+        super().__init__(level)
+        self._told: set[str] = set()
+
     def emit(self, record: logging.LogRecord) -> None:
         """Show one."""
         why = "" if record.exc_info is None else f": {record.exc_info[1]}"
-        typer.echo(f"warning: {plain(record.getMessage() + why)}", err=True)
+        line = f"warning: {plain(record.getMessage() + why)}"
+        if line not in self._told:  # once is enough
+            self._told.add(line)
+            typer.echo(line, err=True)
 
 
 @contextmanager

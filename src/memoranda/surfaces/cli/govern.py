@@ -1,141 +1,191 @@
-"""``memoranda audit`` and ``memoranda policy``: acts about the memory as a whole."""
+"""``memoranda govern``: governed acts on memory, its policies and its audits."""
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, TypedDict
 
 import typer
-from rich.table import Table
+from rich.console import Group
 from rich.text import Text
+from typing_extensions import Unpack
 
 from memoranda.app.memory import Memory
 from memoranda.journeys.audit.whole import Audit
 from memoranda.journeys.govern.receipts import Receipt
 from memoranda.kernel.errors import AuditRefused
-from memoranda.kernel.json import parse
+from memoranda.ledger.consolidate import Refusal
 from memoranda.ledger.damage import first_damages
+from memoranda.ledger.object import VerdictType
 from memoranda.ledger.policy import POLICY_KINDS, Policy, policy_of
+from memoranda.ledger.time import TemporalScope
+from memoranda.surfaces.cli.command import command
 from memoranda.surfaces.cli.errors import wrong_use
-from memoranda.surfaces.cli.groups import group
-from memoranda.surfaces.cli.handles import Place
-from memoranda.surfaces.cli.memories import show_receipt
-from memoranda.surfaces.cli.options import Actor, AsJson, Database, Reason, Scope
-from memoranda.surfaces.cli.present import (
-    console,
-    details,
-    listing,
-    plain,
-    print_json,
-    statement,
+from memoranda.surfaces.cli.help import arg, opt
+from memoranda.surfaces.cli.ids import IdKind
+from memoranda.surfaces.cli.options import (
+    Data,
+    File,
+    ForgetOptions,
+    Id,
+    NextOptions,
+    Reason,
+    SupersedeOptions,
+    VersionOptions,
+    Words,
 )
-from memoranda.surfaces.cli.report import part_as_json
+from memoranda.surfaces.cli.present import Column, plain, print_json, show, table
+from memoranda.surfaces.cli.remembering import given
+from memoranda.surfaces.cli.values import SINCE, UNTIL, json_value, name_of
 from memoranda.surfaces.errors import NOT_SOUND
 
-audit = group("Record audits.")
-policy = group("Show and change policies.")
+
+@command(done="archived")
+async def archive(
+    memory: Memory[Any], id: Id, reason: Reason, **how: Unpack[ForgetOptions]
+) -> Receipt:
+    """Put something away: it is no longer returned, and what refers to it still finds it."""
+    return await memory.govern.archive(id, reason=reason, **how)
 
 
-@audit.command("record")
-def record_audit(
-    ref: Annotated[str, typer.Argument(metavar="REF", help="Where the audit is to be found.")],
+@command(done="reinstated")
+async def reinstate(
+    memory: Memory[Any], id: Id, reason: Reason, **how: Unpack[VersionOptions]
+) -> Receipt:
+    """Make what was forgotten or archived active again, as its next version."""
+    return await memory.govern.reinstate(id, reason=reason, **how)
+
+
+@command(done="superseded|by")
+async def supersede(
+    memory: Memory[Any],
+    id: Id,
+    reason: Reason,
+    text: Words = None,
+    data: Data = None,
+    **about: Unpack[SupersedeOptions],
+) -> Sequence[Receipt]:
+    """Let something new stand in the place of something, in one step: both or neither.
+
+    What is not named passes on to it, as in 'memoranda update'.
+    """
+    return await memory.govern.supersede(id, given(text, data, about), reason=reason, **about)
+
+
+@command(done="revised")
+async def revise(
+    memory: Memory[Any], id: Id, reason: Reason, **about: Unpack[NextOptions]
+) -> Receipt:
+    """Say something else of a statement that stays as it is: its verdict, sources, time, person.
+
+    It becomes its next version. What is not named stays.
+    """
+    return await memory.govern.revise(id, reason=reason, **about)
+
+
+class ConsolidateOptions(TypedDict, total=False):
+    """What is said of a consolidation."""
+
+    verdict: Annotated[VerdictType, opt("What is known of its truth; no more than of its inputs'.")]
+    derived_fragments: Annotated[
+        list[str], opt("A part that no source covers; may be repeated.", "--derived-fragment")
+    ]
+    on_conflict: Annotated[Literal["refuse", "record"], opt("What to do if the inputs conflict.")]
+    valid_from: Annotated[int, opt("From when it holds.", metavar="TIME"), SINCE]
+    valid_to: Annotated[int, opt("Until when it holds.", metavar="TIME"), UNTIL]
+    temporal_scope: Annotated[
+        TemporalScope, opt("What a missing bound means: it is unknown, or none.")
+    ]
+    widening: Annotated[str, opt("Why it holds at more times than its inputs do.")]
+    source: Annotated[list[str], opt("Where it is from; may be repeated.", metavar="URI")]
+    tags: Annotated[list[str], opt("A tag; may be repeated.", "--tag")]
+
+
+@command(done="consolidated")
+async def consolidate(
+    memory: Memory[Any],
+    ids: Annotated[list[str], arg("ID…", "What is summed up: two, or more."), IdKind.RECORD],
+    statement: Annotated[str, opt("What they say together.")],
+    justification: Annotated[str, opt("Why it follows; it is kept with it.")],
+    **about: Unpack[ConsolidateOptions],
+) -> Receipt | Refusal:
+    """Sum several things up in one, if every gate passes; the inputs stay as they are.
+
+    Exits with 3 when it is refused, and names every gate that failed.
+    """
+    return await memory.govern.consolidate(ids, statement, justification=justification, **about)
+
+
+# --------------------------------------------------------------------- policies, audits
+
+
+@command(reads=True)
+async def policies(
+    memory: Memory[Any],
+    kind: Annotated[str | None, arg("KIND", f"One of {', '.join(POLICY_KINDS)}.")] = None,
+) -> Sequence[Policy]:
+    """Show the policies in force, or one of them."""
+    if kind is not None and kind not in POLICY_KINDS:
+        raise wrong_use(f"No policy is called {kind}. There are {', '.join(POLICY_KINDS)}.")
+    found = (await memory.govern.status()).policies
+    return [one for name, one in found.items() if kind in {None, name}]
+
+
+@command(done="changed")
+async def change_policy(memory: Memory[Any], file: File, reason: Reason) -> Receipt:
+    """Put a policy's next version into force.
+
+    The file is JSON with a kind, a version above the one in force, and rules; 'memoranda govern
+    policies --json' shows how they look.
+    """
+    document = json_value(file.read(), name_of(file))
+    if not isinstance(document, dict) or set(document) != {"kind", "version", "rules"}:
+        raise wrong_use(f"{name_of(file)} is not an object of a kind, a version and rules.")
+    return await memory.govern.change_policy(policy_of(document), reason=reason)
+
+
+@command(done="recorded")
+async def record_audit(
+    memory: Memory[Any],
+    json: bool,
+    audit_ref: Annotated[str, arg("REF", "Where the audit is to be found.")],
     reason: Reason,
     accept: Annotated[
         list[str] | None,
-        typer.Option(
+        opt(
+            "Damage to accept: its entry, or its check where it has none; may be repeated.",
             metavar="ENTRY",
-            help="Damage to accept: its entry, or its check where it has none; may be repeated.",
         ),
     ] = None,
-    database: Database = None,
-    scope: Scope = None,
-    actor: Actor = None,
-    json: AsJson = False,
-) -> None:
+) -> Receipt:
     """Verify the scope, and record a re-audit that rests on it: it lifts the breaks that stand.
 
     Damage is shown, and each is to be accepted with --accept: what is damaged is never used as a
     fact again. Exits with 5, and records nothing, while there is damage that was not accepted.
     """
-
-    async def act(memory: Memory[Any]) -> Receipt | Audit:
-        found = await memory.verify()
-        try:
-            return await memory.record_audit(ref, report=found, reason=reason, accept=accept or ())
-        except AuditRefused as refused:
-            if not refused.unaccepted:
-                raise
-            return found
-
-    done = Place(database, scope, actor).run(act)
-    if isinstance(done, Receipt):
-        show_receipt("recorded", done, json=json)
-        return
+    found = await memory.verify()
+    try:
+        return await memory.govern.record_audit(
+            audit_ref, report=found, reason=reason, accept=accept or ()
+        )
+    except AuditRefused as refused:
+        if not refused.unaccepted:
+            raise
     if json:
-        print_json(part_as_json(done))
+        print_json(found)
     else:
-        out = console()
-        out.print(_damage(done))
-        out.print(Text("Nothing was recorded: mend it, or accept each with --accept.", "bold red"))
+        show(_damage(found))
     raise typer.Exit(NOT_SOUND)
 
 
-def _damage(found: Audit) -> Table:
+def _damage(found: Audit) -> Group:
     """The damage that is listed, with what accepts it."""
-    table = listing()
-    table.add_column("kind", no_wrap=True)
-    table.add_column("--accept", justify="right", no_wrap=True)
-    table.add_column("what is wrong", ratio=1, overflow="fold")
-    for one in first_damages(found.report.damages.found):
-        table.add_row(Text(one.check, "red"), one.accepted_as, Text(plain(one.why)))
-    return table
-
-
-@policy.command("show")
-def show_policy(
-    kind: Annotated[
-        str | None, typer.Argument(metavar="KIND", help=f"One of {', '.join(POLICY_KINDS)}.")
-    ] = None,
-    database: Database = None,
-    scope: Scope = None,
-    actor: Actor = None,
-    json: AsJson = False,
-) -> None:
-    """Show the policies in force, or one of them."""
-    if kind is not None and kind not in POLICY_KINDS:
-        raise wrong_use(f"No policy is called {kind}. There are {', '.join(POLICY_KINDS)}.")
-
-    async def act(memory: Memory[Any]) -> list[Policy]:
-        policies = (await memory.status()).policies
-        return [one for name, one in policies.items() if kind in {None, name}]
-
-    found = Place(database, scope, actor).run(act, reads=True)
-    if json:
-        print_json([one.document for one in found])
-        return
-    rows = [(f"{one.kind} {one.version}", plain(statement(dict(one.rules)))) for one in found]
-    console().print(details(rows))
-
-
-@policy.command("set")
-def set_policy(
-    file: Annotated[
-        typer.FileBinaryRead, typer.Argument(metavar="FILE", help="The policy as JSON.")
-    ],
-    reason: Reason,
-    database: Database = None,
-    scope: Scope = None,
-    actor: Actor = None,
-    json: AsJson = False,
-) -> None:
-    """Put a policy's next version into force.
-
-    The file has a kind, a version above the one in force, and rules; `memoranda policy show
-    --json` shows how they look.
-    """
-    document = parse(file.read())
-    if not isinstance(document, dict) or set(document) != {"kind", "version", "rules"}:
-        raise wrong_use(f"{file.name} is not an object of a kind, a version and rules.")
-    changed = policy_of(document)
-
-    async def act(memory: Memory[Any]) -> Receipt:
-        return await memory.change_policy(changed, reason=reason)
-
-    show_receipt("changed", Place(database, scope, actor).run(act), json=json)
+    columns = [
+        Column("kind"),
+        Column("--accept", is_number=True),
+        Column("what is wrong", is_text=True),
+    ]
+    rows = [
+        [Text(one.check, "red"), one.accepted_as, plain(one.why)]
+        for one in first_damages(found.report.damages.found)
+    ]
+    last = Text("Nothing was recorded: mend it, or accept each with --accept.", "bold red")
+    return Group(table(columns, rows), last)

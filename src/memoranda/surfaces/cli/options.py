@@ -1,107 +1,184 @@
-"""The options that many commands share, each said once."""
+"""Options that several commands share, each said once, under the names of the API.
 
-from typing import Annotated, Any
+A TypedDict stands for the options of that name: a command takes ``**about: Unpack[AboutOptions]``
+and hands it to the verb. What may be repeated has the name of one: ``--tag`` for ``tags``.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Any, Final, TypedDict
 
 import typer
 
-from memoranda.journeys.govern.facts import Declared
-from memoranda.kernel.json import parse
+from memoranda.journeys.govern.about import Declared
+from memoranda.journeys.govern.reading import Include
+from memoranda.kernel.json import JsonValue
 from memoranda.ledger.object import Cause, VerdictType
 from memoranda.ledger.time import TemporalScope
+from memoranda.surfaces.cli.help import arg, opt
+from memoranda.surfaces.cli.ids import IdKind
+from memoranda.surfaces.cli.values import AT, JSON, JSON_OBJECT, SINCE, UNTIL, Value
 
-Database = Annotated[
-    str | None,
-    typer.Option(
-        "--database",
-        "-d",
-        metavar="URL",
-        help="Which database; by default MEMORANDA_DATABASE_URL, then sqlite:///memoranda.db.",
-    ),
+# ---------------------------------------------------------------------------- arguments
+
+Id = Annotated[str, arg("ID", "Its id, or the beginning of it."), IdKind.RECORD]
+Words = Annotated[str | None, arg("TEXT", "The text; - is standard input.")]
+ProposalId = Annotated[
+    str, arg("ID", "The id of a proposal, or the beginning of it."), IdKind.PROPOSAL
 ]
-Scope = Annotated[
-    str | None,
-    typer.Option("--scope", "-s", help="Which scope; by default MEMORANDA_SCOPE, then 'default'."),
-]
-Scopes = Annotated[
-    list[str] | None,
-    typer.Option("--scope", "-s", help="Only this scope; may be repeated. By default, all."),
-]
-Actor = Annotated[
-    str | None,
-    typer.Option(
-        "--actor",
-        metavar="KIND:ID",
-        help="Who acts; by default MEMORANDA_ACTOR, then human:uid-<your user number>.",
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
-Id = Annotated[str, typer.Argument(metavar="ID", help="The id of what is remembered.")]
-Words = Annotated[str | None, typer.Argument(metavar="TEXT", help="The text; - is standard input.")]
+File = Annotated[typer.FileBinaryRead, arg("FILE", "The file; - is standard input.")]
+
+# ------------------------------------------------------------------------------- writing
+
 Data = Annotated[
-    str | None, typer.Option("--data", metavar="JSON", help="A JSON value instead of a text.")
-]
-Sources = Annotated[
-    list[str] | None,
-    typer.Option("--source", metavar="URI", help="Where it is from; may be repeated."),
-]
-Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be repeated.")]
-Subject = Annotated[str | None, typer.Option(help="The person it is about, for erasure.")]
-ValidFrom = Annotated[str | None, typer.Option(metavar="TIME", help="From when it holds.")]
-ValidTo = Annotated[
-    str | None,
-    typer.Option(metavar="TIME", help="Until when it holds, as 2026-12-31T23:59:59Z."),
-]
-Expires = Annotated[
-    str | None, typer.Option(metavar="TIME", help="From when it is not to be returned.")
-]
-Jurisdiction = Annotated[str | None, typer.Option(help="Where it applies.")]
-Verdict = Annotated[
-    VerdictType,
-    typer.Option(help="What is known of its truth; that it is Factual, somebody else says."),
-]
-StatementType = Annotated[
-    Declared | None,
-    typer.Option(help="Say that a source states it, or that it is derived; else by who writes."),
-]
-AppliesTo = Annotated[
-    str | None,
-    typer.Option(
-        "--applicability-scope", metavar="JSON", help="Where it applies: an object, or null."
-    ),
-]
-Temporal = Annotated[
-    TemporalScope | None,
-    typer.Option("--temporal-scope", help="What a missing bound means; unbounded is: without end."),
-]
-KeepSources = Annotated[
-    bool,
-    typer.Option(
-        "--keep-sources", help="Keep the sources for another statement; needs a --reason."
-    ),
-]
-Reason = Annotated[str, typer.Option(help="Why; it is kept in the journal.")]
-OptionalReason = Annotated[str | None, typer.Option(help="Why; it is kept in the journal.")]
-OptionalCause = Annotated[Cause | None, typer.Option(help="What kind of reason it is.")]
-ExpectedVersion = Annotated[
-    int | None,
-    typer.Option("--expected-version", metavar="N", help="Refuse if it is at another version."),
-]
-RetryKey = Annotated[
-    str | None,
-    typer.Option("--key", help="A name for this request, so that a retry of it lands once."),
+    JsonValue | None, opt("A JSON value instead of a text.", "--data", metavar="JSON"), JSON
 ]
 
 
-def said_of(
-    tag: list[str] | None = None, applicability_scope: str | None = None, **options: Any
-) -> dict[str, Any]:
-    """What is said of a statement, as the verbs take it."""
-    where = (
-        {} if applicability_scope is None else {"applicability_scope": parse(applicability_scope)}
-    )
-    return named(tags=tag or None, **options) | where
+Reason = Annotated[str, opt("Why; it is kept in the journal.")]
+OptionalReason = Annotated[str | None, opt("Why; it is kept in the journal.")]
 
 
-def named(**options: Any) -> dict[str, Any]:
-    """The options that were given: for a verb in which the others pass on."""
-    return {name: value for name, value in options.items() if value is not None}
+class RetryOptions(TypedDict, total=False):
+    """How a request is repeated."""
+
+    idempotency_key: Annotated[
+        str, opt("A name for this request, so that a retry of it lands once.")
+    ]
+
+
+class VersionOptions(RetryOptions, total=False):
+    """How a next version is written."""
+
+    expected_version: Annotated[int, opt("Refuse if it is at another version.")]
+
+
+class ForgetOptions(VersionOptions, total=False):
+    """How something is put out of use."""
+
+    cause: Annotated[Cause, opt("What kind of reason it is.")]
+
+
+class AboutOptions(TypedDict, total=False):
+    """What may be said of a statement, as `About` names it."""
+
+    tags: Annotated[list[str], opt("A tag; may be repeated.", "--tag")]
+    meta: Annotated[
+        Mapping[str, Any], opt("An object of your own, kept with it.", metavar="JSON"), JSON_OBJECT
+    ]
+    subject: Annotated[str, opt("The person it is about, for erasure.")]
+    source: Annotated[list[str], opt("Where it is from; may be repeated.", metavar="URI")]
+    valid_from: Annotated[int, opt("From when it holds.", metavar="TIME"), SINCE]
+    valid_to: Annotated[int, opt("Until when it holds, as 2026-12-31.", metavar="TIME"), UNTIL]
+    expires: Annotated[int, opt("From when it is not to be returned.", metavar="TIME"), SINCE]
+    thread: Annotated[str, opt("What it is a part of, say a conversation.")]
+    speaker: Annotated[str, opt("Who said it.")]
+    said_at: Annotated[int, opt("When it was said.", metavar="TIME"), SINCE]
+    jurisdiction: Annotated[str, opt("Where it applies.")]
+    verdict: Annotated[
+        VerdictType, opt("What is known of its truth; that it is Factual, somebody else says.")
+    ]
+    statement_type: Annotated[
+        Declared, opt("That a source states it, or that it is derived; else by who writes.")
+    ]
+    applicability_scope: Annotated[
+        Mapping[str, JsonValue] | None,
+        opt("Where it applies: an object, or null.", metavar="JSON"),
+        JSON,
+    ]
+    temporal_scope: Annotated[
+        TemporalScope, opt("What a missing bound means: it is unknown, or none.")
+    ]
+    media_type: Annotated[str, opt("What kind of bytes standard input has.")]
+    indexed: Annotated[bool, opt("Whether it can be found by its words.", "--indexed/--no-indexed")]
+
+
+class RememberOptions(AboutOptions, RetryOptions, total=False):
+    """What is said of something new."""
+
+
+class PutOptions(AboutOptions, VersionOptions, total=False):
+    """What is said of something, whether it is new or not."""
+
+
+class NextOptions(PutOptions, total=False):
+    """What is said of a version that follows another one."""
+
+    keep_sources: Annotated[bool, opt("Keep the sources for another statement; needs a --reason.")]
+
+
+class SupersedeOptions(NextOptions, total=False):
+    """What is said of something that takes the place of something else."""
+
+    cause: Annotated[Cause, opt("What kind of reason it is.")]
+
+
+# ------------------------------------------------------------------------------- reading
+
+At = Annotated[
+    str | int | None,
+    opt("As it was known then: '2026-11-16', '2h ago', 17.", metavar="TIME|ENTRY"),
+    AT,
+]
+
+
+class _Included(StrEnum):
+    """What `Include` names, as an option that is repeated takes it."""
+
+    EXPIRED = "expired"
+    FALSE = "false"
+    INVALIDATED = "invalidated"
+    ARCHIVED = "archived"
+    SUPERSEDED = "superseded"
+
+
+_INCLUDED: Final = Value(
+    lambda chosen, _: [one.value for one in chosen], given_as=list[_Included] | None
+)
+
+
+class FilterOptions(TypedDict, total=False):
+    """Which records are asked for, as `Filters` names it."""
+
+    tags: Annotated[list[str], opt("Only with this tag; repeated, with all of them.", "--tag")]
+    subject: Annotated[str, opt("Only what is about this person.")]
+    thread: Annotated[str, opt("Only what is a part of this, say a conversation.")]
+    where: Annotated[
+        Mapping[str, Any],
+        opt('Conditions, as {"data.status": "open"}.', metavar="JSON"),
+        JSON_OBJECT,
+    ]
+    tag_prefix: Annotated[str, opt("Only with a tag that begins so.")]
+    id_prefix: Annotated[str, opt("Only with an id that begins so.")]
+    created_after: Annotated[
+        str, opt("Only what was made since: '2026-11-16', '2h ago'.", metavar="TIME")
+    ]
+    created_before: Annotated[str, opt("Only what was made until.", metavar="TIME")]
+    updated_after: Annotated[str, opt("Only what changed since.", metavar="TIME")]
+    updated_before: Annotated[str, opt("Only what changed until.", metavar="TIME")]
+
+
+class TimeOptions(TypedDict, total=False):
+    """As of when."""
+
+    at: At
+    valid_at: Annotated[str, opt("What held at this time.", metavar="TIME")]
+
+
+class ReadOptions(TimeOptions, total=False):
+    """What of it, and as of when."""
+
+    include: Annotated[list[Include], opt("Also what is not current; may be repeated."), _INCLUDED]
+    factual: Annotated[bool, opt("Only what may be used as a fact; refused in a break.")]
+
+
+class ListOptions(ReadOptions, FilterOptions, total=False):
+    """What `list` takes."""
+
+
+class RecallOptions(TimeOptions, FilterOptions, total=False):
+    """How a recall selects."""
+
+    min_confidence: Annotated[float, opt("Only what it is at least so sure of, from 0 to 1.")]
+    verified_only: Annotated[bool, opt("Only what is verified, and not untrusted.")]
+    token_budget: Annotated[int, opt("As much as fits into N tokens, estimated.")]

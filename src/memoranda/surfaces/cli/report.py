@@ -6,17 +6,19 @@ told as plainly, because a database that is sound by itself may still be another
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Final
 
-from rich.console import Console
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from memoranda.app.audit import DatabaseAudit
 from memoranda.journeys.audit.checkpoints import Seal
-from memoranda.journeys.audit.whole import IN_DATABASE, Audit
+from memoranda.journeys.audit.whole import Audit
+from memoranda.kernel.results import Result
 from memoranda.ledger.anchor import KeptNote
 from memoranda.ledger.damage import Damage, Damages
-from memoranda.surfaces.cli.present import counted, listing, plain, print_item
+from memoranda.surfaces.cli.present import Column, blocks, counted, item, plain, table
 from memoranda.surfaces.errors import NOT_SOUND, NOT_THERE
 
 DIRECTORY = "(directory)"
@@ -32,116 +34,151 @@ def unreachable(found: DatabaseAudit) -> dict[str, str]:
     return {name: why for part in parts(found) for name, why in part.unreachable.items()}
 
 
-def status_of(found: DatabaseAudit) -> int:
-    """The exit code: a comparison that was asked for and could not be made is no success."""
-    if not found.is_sound:
-        return NOT_SOUND
-    return NOT_THERE if unreachable(found) else 0
+@dataclass(frozen=True, slots=True, repr=False)
+class Verified(Result):
+    """An audit of a database, and what it was compared with."""
 
+    found: DatabaseAudit
+    seal: Seal
+    kept: Sequence[KeptNote] = ()
+    restored: "Copied | None" = None
+    """What was put back before it was verified."""
 
-# ------------------------------------------------------------------------------- JSON
+    @property
+    def exit_status(self) -> int:
+        """A comparison that was asked for and could not be made is no success."""
+        if not self.found.is_sound:
+            return NOT_SOUND
+        return NOT_THERE if unreachable(self.found) else 0
 
-
-def as_json(found: DatabaseAudit, seal: Seal) -> dict[str, Any]:
-    """The document that docs/cli.md describes."""
-    failed = unreachable(found)
-    return {
-        "sound": found.is_sound,
-        "scopes": [part_as_json(part) for part in found.scopes],
-        "directory": None if found.directory is None else part_as_json(found.directory),
-        "damage": _damage_as_json(found.damages),
-        "anchors": [
+    def wire_members(self) -> Mapping[str, object]:
+        """The document that docs/cli.md describes."""
+        failed = unreachable(self.found)
+        anchors = [
             {"name": one.name, "reachable": one.name not in failed, "why": failed.get(one.name)}
-            for one in seal.anchors
-        ],
-        "cannot_tell": list(limits(found)),
-    }
+            for one in self.seal.anchors
+        ]
+        places = {} if self.restored is None else self.restored.places
+        told = {"anchors": anchors, "cannot_tell": list(limits(self.found))}
+        return {**places, **self.found.wire_members(), **told}
 
 
-def part_as_json(part: Audit) -> dict[str, Any]:
-    """What was found of one journal."""
-    report = part.report
-    return {
-        "scope": part.scope or None,
-        "origin": report.origin,
-        "sound": part.is_sound,
-        "entries": report.size,
-        "root": report.root.hex(),
-        "erased": report.erased,
-        "versions": report.rows,
-        "indexed": report.indexed,
-        "checkpoints": dict(_standings(part)),
-        "signed_by": list(part.signed_by),
-        "kept_outside": newest_outside(part),
-        "damage": _damage_as_json(report.damages),
-        "recorded": part.recorded,
-    }
+@dataclass(frozen=True, slots=True, repr=False)
+class Copied(Result):
+    """Scopes that were copied from one place to another, and found sound where they arrived."""
 
+    done: str
+    found: DatabaseAudit
+    source: str
+    target: str
 
-def _damage_as_json(damages: Damages) -> dict[str, Any]:
-    return {
-        "counts": dict(damages.counts),
-        "found": [{"check": one.check, "entry": one.seq, "why": one.why} for one in damages.found],
-    }
+    @property
+    def places(self) -> Mapping[str, str]:
+        """Where they were, and where they are."""
+        return {"from": self.source, "to": self.target}
+
+    def wire_members(self) -> Mapping[str, object]:
+        """Both places, and the audit of each scope."""
+        return {**self.places, "scopes": self.found.scopes}
+
+    def __str__(self) -> str:
+        """What was done, in a sentence."""
+        entries = sum(part.report.size for part in self.found.scopes)
+        scopes = counted(len(self.found.scopes), "scope")
+        what = f"{scopes}, {counted(entries, 'entry', 'entries')}"
+        return f"{self.done} {what}, from {plain(self.source)} to {plain(self.target)}"
 
 
 # ------------------------------------------------------------------------- for people
 
 
-def show(out: Console, found: DatabaseAudit, seal: Seal, kept: Sequence[KeptNote] = ()) -> None:
+def copied(one: Copied) -> RenderableType:
+    """What was copied, and that it is sound."""
+    if not one.found.scopes:
+        return Text(str(one))
+    rows = [[*_counts(part), Text("sound", "green")] for part in one.found.scopes]  # else it raises
+    return Group(Text(str(one)), Text(), table([*_COUNTS, Column("on arrival")], rows))
+
+
+def verified(one: Verified) -> RenderableType:
     """The table, all damage, and what can and can't be told."""
-    table = listing()
-    table.add_column("scope", ratio=1, overflow="fold")
-    for name in ("entries", "erased", "versions"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("checkpoints", overflow="fold")
-    table.add_column("kept outside", overflow="fold")
-    table.add_column("verdict", no_wrap=True)
-    for part in parts(found):
-        table.add_row(
-            Text(plain(part.scope) or DIRECTORY),
-            f"{part.report.size:,}",
-            f"{part.report.erased:,}",
-            f"{part.report.rows:,}",
-            ", ".join(f"{count:,} {kind}" for kind, count in _standings(part).items()) or "none",
-            _outside(part),
-            Text("sound", "green") if part.is_sound else Text("DAMAGED", "bold red"),
-        )
-    out.print(table)
-    for name, damages in _all_damage(found):
-        _show_damage(out, name, damages)
-    out.print()
+    if one.restored is None:
+        return _audit(one)
+    summary, after = Text(str(one.restored)), Text(_after_restoring(one.found))
+    return blocks([summary, _audit(one), after])
+
+
+def _audit(one: Verified) -> RenderableType:
+    found = one.found
+    columns = [*_COUNTS, *map(Column, ("checkpoints", "kept outside", "verdict"))]
+    shown: list[RenderableType] = [table(columns, map(_row, parts(found)))]
+    shown += [_damage(name, damages) for name, damages in _all_damage(found)]
+    shown.append(Text())
     worth = (
         *_records(found),
         *_signatures(found),
-        *_anchors(found, seal),
-        *_agreeing(found, kept),
+        *_anchors(found, one.seal),
+        *_agreeing(found, one.kept),
         *limits(found),
     )
-    for sentence in worth:
-        print_item(out, "- ", sentence)
+    shown += [item("- ", sentence) for sentence in worth]
     if found.is_sound and unreachable(found):
-        out.print(Text("Sound, but an anchor that was to be compared could not be read.", "yellow"))
+        last = Text("Sound, but an anchor that was to be compared could not be read.", "yellow")
     elif found.is_sound:
-        out.print(Text("Sound: nothing that was looked at is damaged.", "green"))
+        last = Text("Sound: nothing that was looked at is damaged.", "green")
     else:
         kinds = sum((damages.counts for _, damages in _all_damage(found)), Counter())
         what = ", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
-        out.print(Text(f"DAMAGED: {what}.", "bold red"))
+        last = Text(f"DAMAGED: {what}.", "bold red")
+    return Group(*shown, last)
 
 
-def _show_damage(out: Console, name: str, damages: Damages) -> None:
-    out.print(Text(f"\nDamage in {name}, the first of each kind:", "bold"))
-    table = listing()
-    table.add_column("kind", no_wrap=True)
-    table.add_column("found", justify="right", no_wrap=True)
-    table.add_column("entry", justify="right", no_wrap=True)
-    table.add_column("what is wrong", ratio=1, overflow="fold")
-    for first in _first_of_each(damages):
-        count = f"{damages.counts[first.check]:,}"
-        entry = "-" if first.seq is None else f"{first.seq:,}"
-        table.add_row(Text(first.check, "red"), count, entry, Text(plain(first.why)))
-    out.print(table)
+_COUNTS: Final = (
+    Column("scope", is_text=True),
+    *(Column(name, is_number=True) for name in ("entries", "erased", "versions")),
+)
+
+
+def _counts(part: Audit) -> list[str]:
+    counts = (part.report.size, part.report.erased, part.report.rows)
+    return [plain(part.scope) or DIRECTORY, *(f"{count:,}" for count in counts)]
+
+
+def _row(part: Audit) -> list[str | Text]:
+    standings = "\n".join(f"{count:,} {kind}" for kind, count in part.standings.items())
+    verdict = Text("sound", "green") if part.is_sound else Text("DAMAGED", "bold red")
+    return [*_counts(part), standings or "none", _outside(part), verdict]
+
+
+def _damage(name: str, damages: Damages) -> RenderableType:
+    numbers = [Column(one, is_number=True) for one in ("found", "entry")]
+    columns = [Column("kind"), *numbers, Column("what is wrong", is_text=True)]
+    rows = [
+        [
+            Text(first.check, "red"),
+            f"{damages.counts[first.check]:,}",
+            "-" if first.seq is None else f"{first.seq:,}",
+            plain(first.why),
+        ]
+        for first in _first_of_each(damages)
+    ]
+    heading = Text(f"\nDamage in {name}, the first of each kind:", "bold")
+    return Group(heading, table(columns, rows))
+
+
+def _after_restoring(found: DatabaseAudit) -> str:
+    findings = [one for part in found.scopes for one in part.outside]
+    if any(one.verdict == "rolled_back" for one in findings):
+        return (
+            "The backup is older than what an anchor has seen: that is the rollback above. The "
+            "entries that came after the backup are not in it. The anchor will show a rollback "
+            "from now on, and a fork once the journal has grown: nobody can tell a backup that "
+            "was put back from a journal that was cut off. Keep this report, with the reason."
+        )
+    return (
+        "A backup is as old as it is: an anchor that has seen entries from after it will show a "
+        "rollback."
+    )
 
 
 def _first_of_each(damages: Damages) -> Sequence[Damage]:
@@ -177,7 +214,7 @@ def limits(found: DatabaseAudit) -> Iterator[str]:
                 "can't be told."
             )
     for part in found.scopes:
-        newest = newest_outside(part)
+        newest = part.kept_outside
         if newest is not None and newest < part.report.size:
             after = counted(part.report.size - newest, "entry", "entries")
             yield (
@@ -186,29 +223,21 @@ def limits(found: DatabaseAudit) -> Iterator[str]:
             )
 
 
-def newest_outside(part: Audit) -> int | None:
-    """The size of the newest checkpoint that was kept outside and agrees."""
-    agreeing = (one.claim for one in part.outside if one.verdict == "agrees")
-    return max((claim.checkpoint.size for claim in agreeing if claim), default=None)
-
-
 def _outside(part: Audit) -> str:
-    newest = newest_outside(part)
+    newest = part.kept_outside
     if newest is not None:
         return "up to the end" if newest == part.report.size else f"up to {newest:,}"
     return "disagrees" if any(one.is_alarm for one in part.outside) else "none"
-
-
-def _standings(part: Audit) -> Mapping[str, int]:
-    """How many of the checkpoints in the database are signed, unsigned and so on."""
-    return Counter(str(one.standing) for one in part.findings if one.where == IN_DATABASE)
 
 
 def _records(found: DatabaseAudit) -> Iterator[str]:
     """Whether damage is on record, so that nothing of it is used as a fact."""
     damaged = [part for part in found.scopes if part.recorded is not None]
     for is_recorded, said in (
-        (True, "is on record as a conformance break, until a re-audit: memoranda audit record"),
+        (
+            True,
+            "is on record as a conformance break, until a re-audit: memoranda govern record-audit",
+        ),
         (False, "could not be recorded as a conformance break: the database can't be written"),
     ):
         named = [repr(part.scope) for part in damaged if part.recorded is is_recorded]
@@ -217,7 +246,7 @@ def _records(found: DatabaseAudit) -> Iterator[str]:
 
 
 def _signatures(found: DatabaseAudit) -> Iterator[str]:
-    kinds = {kind for part in parts(found) for kind in _standings(part)}
+    kinds = {kind for part in parts(found) for kind in part.standings}
     signers = sorted({name for part in parts(found) for name in part.signed_by})
     if signers:
         yield f"Checkpoints are signed by {', '.join(signers)}."

@@ -2,51 +2,39 @@
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-import typer
-from rich.table import Table
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from memoranda.kernel.rules import Proof, Rule, find_rule, load_book, load_proofs
+from memoranda.surfaces.cli.command import command
 from memoranda.surfaces.cli.errors import wrong_use
-from memoranda.surfaces.cli.present import console, print_json
+from memoranda.surfaces.cli.help import arg, opt
+from memoranda.surfaces.cli.present import Column, Told, blocks, details, table
 
 _STYLES = {"proved": "green", "planned": "yellow"}
 
 
-class StateChoice(StrEnum):
-    """The two states, as the option takes them."""
-
-    PROVED = "proved"
-    PLANNED = "planned"
+State = Literal["proved", "planned"]
 
 
+@command()
 def rules(
-    rule_id: Annotated[
-        str | None, typer.Argument(metavar="ID", help="Show this rule in full.")
-    ] = None,
-    state: Annotated[StateChoice | None, typer.Option(help="Only rules in this state.")] = None,
-    family: Annotated[
-        str | None, typer.Option(help="Only this family: EXT, REC, ING or GOV.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
-) -> None:
+    rule_id: Annotated[str | None, arg("ID", "Show this rule in full.")] = None,
+    state: Annotated[State | None, opt("Only rules in this state.")] = None,
+    family: Annotated[str | None, opt("Only this family: EXT, REC, ING or GOV.")] = None,
+) -> Told:
     """List the rules that memoranda must prove, and what proves them."""
     chosen = _chosen(rule_id, state, family)
-    if json:
-        print_json([_plain(rule) for rule in chosen])
-    elif rule_id is not None:
-        for rule in chosen:
-            _print_in_full(rule)
-    elif state is StateChoice.PLANNED:
-        console().print(_planned(chosen))
+    if rule_id is not None:
+        words: RenderableType = blocks(map(_in_full, chosen))
     else:
-        _print_overview(chosen)
+        words = _planned(chosen) if state == "planned" else _overview(chosen)
+    return Told([_plain(rule) for rule in chosen], words)
 
 
-def _chosen(rule_id: str | None, state: StateChoice | None, family: str | None) -> Sequence[Rule]:
+def _chosen(rule_id: str | None, state: State | None, family: str | None) -> Sequence[Rule]:
     book = load_book()
     if family is not None and family.upper() not in book.family:
         families = ", ".join(book.family)
@@ -58,7 +46,7 @@ def _chosen(rule_id: str | None, state: StateChoice | None, family: str | None) 
     return [
         rule
         for rule in candidates
-        if (state is None or rule.state == state.value)
+        if (state is None or rule.state == state)
         and (family is None or rule.family == family.upper())
     ]
 
@@ -95,35 +83,23 @@ def _state(rule: Rule) -> Text:
     return Text(rule.state, style=_STYLES[rule.state])
 
 
-def _table() -> Table:
-    table = Table(box=None, expand=True, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("rule", no_wrap=True)
-    table.add_column("level", no_wrap=True)
-    return table
-
-
-def _print_overview(chosen: Sequence[Rule]) -> None:
-    table = _table()
-    table.add_column("state", no_wrap=True)
-    table.add_column("tests", no_wrap=True, justify="right")
-    table.add_column("what must hold", no_wrap=True, overflow="ellipsis", ratio=1)
-    for rule in chosen:
-        tests = str(len(_proof(rule).tests) or "")
-        table.add_row(rule.id, rule.level, _state(rule), tests, Text(rule.text))
+def _overview(chosen: Sequence[Rule]) -> RenderableType:
+    columns = [*map(Column, ("rule", "level", "state")), Column("tests", is_number=True)]
+    rows = [
+        [rule.id, rule.level, _state(rule), str(len(_proof(rule).tests) or ""), rule.text]
+        for rule in chosen
+    ]
     proved = sum(rule.state == "proved" for rule in chosen)
-    out = console()
-    out.print(table)
-    out.print(f"\n{proved} of {len(chosen)} rules are proved, {len(chosen) - proved} are planned.")
-    out.print("One in full: memoranda rules ID")
-    out.print("What is missing: memoranda rules --state planned")
+    after = (
+        f"\n{proved} of {len(chosen)} rules are proved, {len(chosen) - proved} are planned.\n"
+        "One in full: memoranda rules ID\nWhat is missing: memoranda rules --state planned"
+    )
+    return Group(table([*columns, Column("what must hold", is_cut=True)], rows), Text(after))
 
 
-def _planned(chosen: Sequence[Rule]) -> Table:
-    table = _table()
-    table.add_column("what is missing", ratio=1)
-    for rule in chosen:
-        table.add_row(rule.id, rule.level, Text(rule.missing or ""))
-    return table
+def _planned(chosen: Sequence[Rule]) -> RenderableType:
+    columns = [*map(Column, ("rule", "level")), Column("what is missing", is_text=True)]
+    return table(columns, [[rule.id, rule.level, rule.missing or ""] for rule in chosen])
 
 
 def _by_module(tests: Sequence[str]) -> Iterable[str]:
@@ -137,19 +113,19 @@ def _by_module(tests: Sequence[str]) -> Iterable[str]:
         yield f"  {name}"
 
 
-def _print_in_full(rule: Rule) -> None:
+def _in_full(rule: Rule) -> RenderableType:
     proof = _proof(rule)
-    table = Table(box=None, expand=True, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(ratio=1, overflow="fold")
-    table.add_row("rule", Text(", ".join(rule.names)))
-    table.add_row("level", Text(rule.level))
-    table.add_row("state", _state(rule))
-    table.add_row("must hold", Text(rule.text))
-    table.add_row("source", Text(rule.source))
-    if rule.missing:
-        table.add_row("missing", Text(rule.missing))
-    table.add_row("code", Text("\n".join(proof.code) or "none yet"))
-    table.add_row("tests", Text("\n".join(_by_module(proof.tests)) or "none yet"))
-    table.add_row("stores", Text(", ".join(proof.backends) or "none yet"))
-    console().print(table)
+    missing = [("missing", rule.missing)] if rule.missing else []
+    return details(
+        [
+            ("rule", ", ".join(rule.names)),
+            ("level", rule.level),
+            ("state", _state(rule)),
+            ("must hold", rule.text),
+            ("source", rule.source),
+            *missing,
+            ("code", "\n".join(proof.code) or "none yet"),
+            ("tests", "\n".join(_by_module(proof.tests)) or "none yet"),
+            ("stores", ", ".join(proof.backends) or "none yet"),
+        ]
+    )

@@ -3,7 +3,7 @@
 from rich.console import Console
 from rich.text import Text
 
-from memoranda.surfaces.cli.present import print_item
+from memoranda.surfaces.cli.present import item
 
 
 class Story:
@@ -21,8 +21,8 @@ class Story:
         """The next step of the story."""
         self._number += 1
         self.out.print()
-        print_item(self.out, f"{self._number}. ", sentence, "bold")
+        self.out.print(item(f"{self._number}. ", sentence, "bold"))
 
     def show(self, line: str) -> None:
         """What came of it."""
-        print_item(self.out, "   ", line)
+        self.out.print(item("   ", line))

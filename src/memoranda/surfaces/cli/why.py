@@ -1,28 +1,15 @@
-"""``memoranda why``: what led to something, as a tree with proofs."""
+"""What led to something, as a tree with proofs."""
 
-from typing import Annotated, Any, Final
+from typing import Final
 
-import typer
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from memoranda.app.memory import Memory
 from memoranda.journeys.audit.proving import EntryProof
 from memoranda.journeys.audit.why import Why
 from memoranda.kernel.json import JsonValue
-from memoranda.surfaces.cli.handles import Place
-from memoranda.surfaces.cli.options import Actor, AsJson, Database, Scope
-from memoranda.surfaces.cli.present import (
-    asked_for,
-    console,
-    details,
-    plain,
-    print_json,
-    short,
-    statement,
-    when,
-)
+from memoranda.surfaces.cli.present import asked_for, details, plain, short, statement, when
 
 _TIMES: Final = {
     "createdAt",
@@ -42,6 +29,7 @@ _WORDS: Final = {
     "decidedAt": "decided",
     "completedAt": "ended",
     "erasedAt": "erased",
+    "event": "did",
     "selectedAt": "asked",
     "atWorld": "at world",
     "topK": "at most",
@@ -64,40 +52,16 @@ _LEFT_OUT: Final = {
 _STYLES: Final = {"erased": "red", "rejected": "red", "failed": "red", "unchanged": "green"}
 
 
-def why(
-    id: Annotated[
-        str,
-        typer.Argument(
-            metavar="ID",
-            help="The id of a world, an execution, a proposal, a recall, a cycle or a memory.",
-        ),
-    ],
-    database: Database = None,
-    scope: Scope = None,
-    actor: Actor = None,
-    json: AsJson = False,
-) -> None:
-    """Show what led to something: who asked, who approved, and the memories as they were then.
-
-    Each part has its proof: where it stands in the journal, and that the journal's root covers it.
-    """
-
-    async def act(memory: Memory[Any]) -> Why:
-        return await memory.why(id)
-
-    found = Place(database, scope, actor).run(act, reads=True)
-    if json:
-        print_json(found.to_wire())
-        return
-    out = console()
-    tree = Tree(_label(found), guide_style="dim")
-    _grow(tree, found)
-    _print(out, tree)
+def tree(why: Why) -> Tree:
+    """One thing, and below it what it rests on."""
+    grown = Tree(_label(why), guide_style="dim")
+    _grow(grown, why)
+    return grown
 
 
-def _grow(tree: Tree, why: Why) -> None:
+def _grow(grown: Tree, why: Why) -> None:
     for part in why.parts:
-        _grow(tree.add(_label(part)), part)
+        _grow(grown.add(_label(part)), part)
 
 
 def _label(why: Why) -> RenderableType:
@@ -142,11 +106,3 @@ def _proof(proof: EntryProof) -> Text:
         return Text(f"entry {proof.seq:,}: the proof does not hold", "bold red")
     text = f"entry {proof.seq:,} of {proof.size:,}, proved under the root {short(proof.root)}"
     return Text(text, "dim")
-
-
-def _print(out: Console, tree: Tree) -> None:
-    """The tree, without the spaces that fill its lines."""
-    with out.capture() as captured:
-        out.print(tree)
-    for line in captured.get().splitlines():
-        out.print(Text.from_ansi(line.rstrip()), soft_wrap=True)

@@ -16,6 +16,9 @@ METHODS = {
     Capability.HOOKS: (),
     Capability.STREAMED: ("stream",),
     Capability.VERSIONED: ("version", "create", "update", "delete"),
+    Capability.PAGED: ("page",),
+    Capability.COUNTED: ("ids", "count", "tags"),
+    Capability.FORGETS_WHERE: ("forget_where",),
 }
 
 

@@ -138,6 +138,19 @@ async def test_annotate_does_not_reach_another_scope(store: Store, stranger: Sto
 
 
 @contract()
+async def test_counts_show_nothing_of_another_scope(store: Store, stranger: Store) -> None:
+    require(store, Capability.COUNTED, Capability.FORGETS_WHERE)
+    await store.create(record({"n": 1}, id="a", tags=["secret"]))
+
+    assert await stranger.ids(MemoryFilter()) == []
+    assert await stranger.ids(MemoryFilter(tags=["secret"])) == []
+    assert await stranger.count(MemoryFilter()) == 0
+    assert await stranger.tags() == {}
+    assert await stranger.forget_where(MemoryFilter(), reason="a test") == 0
+    assert await store.ids(MemoryFilter()) == ["a"]
+
+
+@contract()
 async def test_a_stream_shows_nothing_of_another_scope(store: Store, stranger: Store) -> None:
     require(store, Capability.STREAMED)
     await store.create(record(id="one", tags=["x"]))

@@ -177,7 +177,8 @@ CREATE INDEX derivations_by_output ON memoranda.derivations (journal, output);
 
 -- What an earlier call with the same idempotency key came to. By the sha256 of the key, which may be
 -- longer than an index entry. The salt of its first entry was made of that, the fingerprint and the
--- nonce (ledger/retry.py).
+-- nonce (ledger/retry.py). It goes with any of the entries that the call wrote; if it wrote none, with
+-- what it is about.
 CREATE TABLE memoranda.retries (
   journal     bigint NOT NULL,
   key_digest  bytea NOT NULL,
@@ -192,7 +193,8 @@ CREATE TABLE memoranda.retries (
 ALTER TABLE memoranda.retries
   ALTER COLUMN key_digest SET STATISTICS 0, ALTER COLUMN fingerprint SET STATISTICS 0,
   ALTER COLUMN nonce SET STATISTICS 0;
-CREATE INDEX retries_by_object ON memoranda.retries (journal, about);
+CREATE INDEX retries_by_entry ON memoranda.retries (journal, seq) WHERE entries > 0;
+CREATE INDEX retries_by_object ON memoranda.retries (journal, about) WHERE entries = 0;
 
 -- ------------------------------------------------------------------------------------- the index
 
@@ -449,7 +451,14 @@ BEGIN
   PERFORM memoranda.bind(p_journal, memoranda.journal_of(p_scope));
 END $$;
 
--- The same, and nobody else appends to this journal until the transaction ends.
+-- The same, whichever journal it is; without one, there are no rows behind the second wall.
+CREATE FUNCTION memoranda.enter_any(p_scope text) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM set_config('memoranda.journal', coalesce(memoranda.journal_of(p_scope)::text, ''), true);
+END $$;
+
+-- memoranda.enter, and nobody else appends to this journal until the transaction ends.
 CREATE FUNCTION memoranda.lock_journal(p_scope text, p_journal bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -554,24 +563,69 @@ BEGIN
   FROM unnest(p_levels, p_numbers) AS n (level, number);
 END $$;
 
--- A checkpoint's note; one of the same size is replaced.
-CREATE FUNCTION memoranda.keep_note(
-  p_scope text, p_journal bigint, p_size bigint, p_note text, p_at bigint
-) RETURNS void
-LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
-  INSERT INTO memoranda.checkpoints (journal, size, note, at)
-  VALUES (p_journal, p_size, p_note, p_at)
-  ON CONFLICT (journal, size) DO UPDATE SET note = excluded.note, at = excluded.at;
-END $$;
-
 CREATE FUNCTION memoranda.notes_of(p_scope text, p_journal bigint) RETURNS SETOF text
 LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM memoranda.enter(p_scope, p_journal);
   RETURN QUERY
   SELECT c.note FROM memoranda.checkpoints c WHERE c.journal = p_journal ORDER BY c.size DESC;
+END $$;
+
+-- ------------------------------------------------------------- many journals, for their checkpoints
+
+-- Whoever makes the checkpoints of many scopes asks for all of them in one trip. Each is entered by
+-- its name, one after the other: at no time is more than one behind the second wall.
+
+-- The heads of these scopes' journals, each with the size of its newest checkpoint that is kept, or
+-- null; scopes without a journal are left out.
+CREATE FUNCTION memoranda.heads_of(p_scopes text[])
+RETURNS TABLE (scope text, origin text, size bigint, noted bigint)
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_scope text;
+BEGIN
+  FOREACH v_scope IN ARRAY p_scopes LOOP
+    PERFORM memoranda.enter_any(v_scope);
+    RETURN QUERY
+    SELECT j.scope, j.origin, j.size, (
+      SELECT c.size FROM memoranda.checkpoints c
+      WHERE c.journal = j.number ORDER BY c.size DESC LIMIT 1)
+    FROM memoranda.journals j WHERE j.scope = v_scope;
+  END LOOP;
+END $$;
+
+-- Blocks of the trees of these scopes, as memoranda.blocks has them.
+CREATE FUNCTION memoranda.blocks_of(p_scopes text[], p_levels bigint[], p_numbers bigint[])
+RETURNS TABLE (scope text, level bigint, number bigint, hashes bytea)
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_journal bigint;
+BEGIN
+  FOR v_place IN 1..cardinality(p_scopes) LOOP
+    v_journal := memoranda.journal_of(p_scopes[v_place]);
+    CONTINUE WHEN v_journal IS NULL;
+    RETURN QUERY
+    SELECT p_scopes[v_place], b.level, b.number, b.hashes
+    FROM memoranda.blocks(
+      p_scopes[v_place], v_journal, ARRAY[p_levels[v_place]], ARRAY[p_numbers[v_place]]) AS b;
+  END LOOP;
+END $$;
+
+-- Notes of checkpoints; one of the same journal and size is replaced. One whose scope has no journal
+-- of this origin is left out.
+CREATE FUNCTION memoranda.keep_notes(
+  p_scopes text[], p_origins text[], p_sizes bigint[], p_notes text[], p_at bigint[]
+) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  FOR v_place IN 1..cardinality(p_scopes) LOOP
+    PERFORM memoranda.enter_any(p_scopes[v_place]);
+    INSERT INTO memoranda.checkpoints (journal, size, note, at)
+    SELECT j.number, p_sizes[v_place], p_notes[v_place], p_at[v_place]
+    FROM memoranda.journals j
+    WHERE j.scope = p_scopes[v_place] AND j.origin = p_origins[v_place]
+    ON CONFLICT (journal, size) DO UPDATE SET note = excluded.note, at = excluded.at;
+  END LOOP;
 END $$;
 
 -- ------------------------------------------------------------------ reading what follows from it
@@ -624,7 +678,7 @@ CREATE FUNCTION memoranda.newest_active(
   p_tag text, p_after bigint, p_before bigint, p_limit bigint, p_offset bigint
 )
 RETURNS TABLE (
-  id text, number bigint, status text, created_at bigint, updated_at bigint,
+  since bigint, id text, number bigint, status text, created_at bigint, updated_at bigint,
   valid_from bigint, valid_to bigint, expires_at bigint, subject text,
   seq bigint, entry bytea, salt bytea, body bytea
 )
@@ -633,7 +687,7 @@ BEGIN
   PERFORM memoranda.enter(p_scope, p_journal);
   IF p_tag IS NULL THEN
     RETURN QUERY
-    SELECT v.id, v.number, v.status, v.created_at, v.updated_at,
+    SELECT v.since, v.id, v.number, v.status, v.created_at, v.updated_at,
            v.valid_from, v.valid_to, v.expires_at, v.subject, v.seq, e.entry, b.salt, b.body
     FROM memoranda.versions v
     LEFT JOIN memoranda.bodies b ON b.journal = v.journal AND b.seq = v.seq
@@ -644,7 +698,7 @@ BEGIN
     LIMIT p_limit OFFSET p_offset;
   ELSE
     RETURN QUERY
-    SELECT v.id, v.number, v.status, v.created_at, v.updated_at,
+    SELECT v.since, v.id, v.number, v.status, v.created_at, v.updated_at,
            v.valid_from, v.valid_to, v.expires_at, v.subject, v.seq, e.entry, b.salt, b.body
     FROM memoranda.tags t
     JOIN memoranda.versions v ON v.journal = t.journal AND v.id = t.id AND v.is_newest
@@ -1076,6 +1130,20 @@ BEGIN
   END IF;
 END $$;
 
+-- How many retries there are; they go, unless they are only to be counted.
+CREATE FUNCTION memoranda.erase_retries(p_journal bigint, p_is_dry_run boolean)
+RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_count bigint;
+BEGIN
+  SELECT count(*) INTO v_count FROM memoranda.retries k WHERE k.journal = p_journal;
+  IF NOT p_is_dry_run THEN
+    DELETE FROM memoranda.retries k WHERE k.journal = p_journal;
+  END IF;
+  RETURN v_count;
+END $$;
+
 -- ------------------------------------------------------------------------------------- appending
 
 -- What a unit with this key came to: repeated, with its first outcome; key_used, if it asked for
@@ -1088,22 +1156,19 @@ CREATE FUNCTION memoranda.first_outcome(
 LANGUAGE plpgsql AS $$
 DECLARE
   v_entries bigint;
-  v_salt bytea;
+  v_is_bound boolean;
 BEGIN
   SELECT CASE WHEN k.fingerprint = p_fingerprint THEN 'repeated' ELSE 'key_used' END,
          k.about, k.seq, k.entries,
-         substring(sha256(k.nonce || k.key_digest || k.fingerprint) FOR 16)
-  INTO outcome, about, seq, v_entries, v_salt
+         (SELECT b.salt FROM memoranda.bodies b WHERE b.journal = p_journal AND b.seq = k.seq)
+           IS NOT DISTINCT FROM substring(sha256(k.nonce || k.key_digest || k.fingerprint) FOR 16)
+  INTO outcome, about, seq, v_entries, v_is_bound
   FROM memoranda.retries k
   WHERE k.journal = p_journal AND k.key_digest = p_key_digest;
-  IF outcome = 'repeated' AND v_entries > 0 THEN
-    PERFORM FROM memoranda.bodies b
-    WHERE b.journal = p_journal AND b.seq = first_outcome.seq AND b.salt <> v_salt;
-    IF FOUND THEN
-      outcome := 'damaged';
-      hashes := ''::bytea;
-      RETURN;
-    END IF;
+  IF outcome = 'repeated' AND v_entries > 0 AND NOT v_is_bound THEN
+    outcome := 'damaged';
+    hashes := ''::bytea;
+    RETURN;
   END IF;
   IF outcome = 'repeated' THEN
     SELECT coalesce(string_agg(sha256(e.entry), ''::bytea ORDER BY e.seq), ''::bytea) INTO hashes
@@ -1230,6 +1295,40 @@ BEGIN
   END LOOP;
 END $$;
 
+-- The keys of the retries that go with an entry. The fingerprint of a request can be guessed by
+-- whoever knows the rest of it: so it goes as soon as anything is erased that the request wrote. The
+-- entries of two requests never overlap: the newest request that began at an entry or before it is
+-- the only one that may have written it.
+CREATE FUNCTION memoranda.retries_of_entry(p_journal bigint, p_seq bigint) RETURNS SETOF bytea
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_first bigint;
+BEGIN
+  SELECT max(k.seq) INTO v_first FROM memoranda.retries k
+  WHERE k.journal = p_journal AND k.entries > 0 AND k.seq <= p_seq;
+  RETURN QUERY
+  SELECT k.key_digest FROM memoranda.retries k
+  WHERE k.journal = p_journal AND k.entries > 0 AND k.seq = v_first
+    AND k.seq + k.entries > p_seq;
+END $$;
+
+-- Those that go with an object: of requests that wrote a version of it, or are about it and wrote
+-- nothing.
+CREATE FUNCTION memoranda.retries_of_object(p_journal bigint, p_id text) RETURNS SETOF bytea
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_seq bigint;
+BEGIN
+  FOR v_seq IN
+    SELECT v.seq FROM memoranda.versions v WHERE v.journal = p_journal AND v.id = p_id
+  LOOP
+    RETURN QUERY SELECT memoranda.retries_of_entry(p_journal, v_seq);
+  END LOOP;
+  RETURN QUERY
+  SELECT k.key_digest FROM memoranda.retries k
+  WHERE k.journal = p_journal AND k.entries = 0 AND k.about = p_id;
+END $$;
+
 -- The content of every version of these objects, gone from wherever it or something of it stands.
 -- Their postings are gone already, since only their words lead to them (stores/postgres/taking.py).
 -- Who has looked at what is not in the index yet has to look again: `revision` says so.
@@ -1248,15 +1347,16 @@ BEGIN
       is_newest = false, since = v.seq, status = 'erased', created_at = 0, updated_at = 0,
       valid_from = NULL, valid_to = NULL, expires_at = NULL, subject = NULL
     WHERE v.journal = p_journal AND v.id = v_id;
-    DELETE FROM memoranda.retries k WHERE k.journal = p_journal AND k.about = v_id;
+    DELETE FROM memoranda.retries k
+    WHERE k.journal = p_journal
+      AND k.key_digest = ANY (ARRAY(SELECT memoranda.retries_of_object(p_journal, v_id)));
   END LOOP;
   DELETE FROM memoranda.derivations d WHERE d.journal = p_journal AND d.output = ANY (p_ids);
   UPDATE memoranda.journals j SET revision = j.revision + 1 WHERE j.number = p_journal;
 END $$;
 
--- The bodies and marks of these entries, and what led to the names that they had. Of facts only
--- proposals and cycles are made with retry keys, which name their id; with a cycle goes all that it
--- left.
+-- The bodies, marks and retries of these entries, and what led to the names that they had. With a
+-- cycle goes all that it left.
 CREATE FUNCTION memoranda.erase_entries(
   p_journal bigint, p_seqs bigint[], p_names text[]
 )
@@ -1265,21 +1365,19 @@ LANGUAGE plpgsql AS $$
 DECLARE
   v_seq bigint;
   v_name text;
-  v_id text;
   v_cycles text[] := '{}';
 BEGIN
   FOREACH v_seq IN ARRAY p_seqs LOOP
     DELETE FROM memoranda.bodies b WHERE b.journal = p_journal AND b.seq = v_seq;
     DELETE FROM memoranda.marks m WHERE m.journal = p_journal AND m.seq = v_seq;
+    DELETE FROM memoranda.retries k
+    WHERE k.journal = p_journal
+      AND k.key_digest = ANY (ARRAY(SELECT memoranda.retries_of_entry(p_journal, v_seq)));
   END LOOP;
   FOREACH v_name IN ARRAY p_names LOOP
     DELETE FROM memoranda.derivations d WHERE d.journal = p_journal AND d.output = v_name;
-    IF starts_with(v_name, 'proposal/') OR starts_with(v_name, 'cycle/') THEN
-      v_id := substr(v_name, strpos(v_name, '/') + 1);
-      DELETE FROM memoranda.retries k WHERE k.journal = p_journal AND k.about = v_id;
-      IF starts_with(v_name, 'cycle/') THEN
-        v_cycles := v_cycles || v_id;
-      END IF;
+    IF starts_with(v_name, 'cycle/') THEN
+      v_cycles := v_cycles || substr(v_name, strpos(v_name, '/') + 1);
     END IF;
   END LOOP;
   IF cardinality(v_cycles) > 0 THEN

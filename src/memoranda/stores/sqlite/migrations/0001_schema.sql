@@ -131,7 +131,8 @@ CREATE TABLE derivations (
 ) STRICT, WITHOUT ROWID;
 
 -- What an earlier call with the same idempotency key came to, by the sha256 of the key. The salt of its
--- first entry was made of that, the fingerprint and the nonce (ledger/retry.py).
+-- first entry was made of that, the fingerprint and the nonce (ledger/retry.py). It goes with any of the
+-- entries that the call wrote; if it wrote none, with what it is about.
 CREATE TABLE retries (
   journal     INTEGER NOT NULL,
   key_digest  BLOB    NOT NULL,
@@ -143,7 +144,8 @@ CREATE TABLE retries (
   at          INTEGER NOT NULL,
   PRIMARY KEY (journal, key_digest)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX retries_by_object ON retries (journal, about);
+CREATE INDEX retries_by_entry ON retries (journal, seq) WHERE entries > 0;
+CREATE INDEX retries_by_object ON retries (journal, about) WHERE entries = 0;
 
 -- ------------------------------------------------------------------------------------- the index
 

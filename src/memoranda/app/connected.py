@@ -1,0 +1,147 @@
+"""An open database with all that its handles share: one lease, one checkpointer, its scopes."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Final, Protocol
+from weakref import WeakSet
+
+from memoranda.app.databases import Database as AnyDatabase
+from memoranda.app.databases import Lease, LedgerDatabase, acquire, release
+from memoranda.app.options import Clockwork
+from memoranda.app.scoped import Scoped
+from memoranda.app.url import hidden
+from memoranda.journeys.audit.checkpointer import Checkpointer
+from memoranda.journeys.audit.checkpoints import Seal
+from memoranda.kernel.errors import StoreClosed
+from memoranda.ledger.codec import BodyCodec
+from memoranda.recall.embedder import Embedder
+from memoranda.stores.dictionary import DictDatabase
+from memoranda.stores.home import Home
+
+
+class Endable(Protocol):
+    """A handle that ends with its database."""
+
+    async def end(self) -> None:
+        """Refuse everything from now on."""
+        ...
+
+
+class Connected:
+    """What stands behind a `Database`; it is opened once, and closed once."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        seal: Seal,
+        embedder: Embedder | None,
+        codec: BodyCodec,
+        models: Mapping[str, str],
+        create: bool,
+        read_only: bool,
+        clockwork: Clockwork,
+    ) -> None:
+        self._url = url
+        self._seal = seal
+        self._codec = codec
+        self._models = models
+        self._create = create
+        self.read_only: Final = read_only
+        self.embedder: Final = embedder
+        self.clockwork: Final = clockwork
+        self._opening: asyncio.Lock | None = None
+        self._home: Home | None = None
+        self._lease: Lease | None = None
+        self._opened: AnyDatabase | None = None
+        self.checkpointer: Checkpointer | None = None
+        self._scopes: dict[str, Scoped] = {}
+        self._handles: WeakSet[Endable] = WeakSet()
+        self.background: Final[set[asyncio.Task[None]]] = set()
+        """What goes on after a run was answered; it is waited for, also of dropped handles."""
+
+    async def open(self) -> None:
+        """Open the database, once, in the running loop."""
+        self.check_loop()
+        if self._home is None:
+            self._home, self._opening = Home(self.name), asyncio.Lock()
+        assert self._opening is not None  # noqa: S101 - it was made with the home
+        async with self._opening:  # two tasks may open it at once
+            if self._opened is None:
+                await self._acquire()
+
+    async def _acquire(self) -> None:
+        clock, randomness = self.clockwork.clock, self.clockwork.randomness
+        database, self._lease = await acquire(
+            self._url,
+            clock,
+            create=self._create,
+            read_only=self.read_only,
+            bodies=self._codec,
+        )
+        if not isinstance(database, DictDatabase):
+            self.checkpointer = Checkpointer(database, self._seal, clock, randomness)
+        self._opened = database
+
+    async def close(self) -> None:
+        """Finish what is under way, make the last checkpoints, and let go of the database."""
+        self.check_loop()
+        lease, self._lease = self._lease, None
+        if lease is None:
+            return
+        try:
+            for handle in list(self._handles):
+                await handle.end()
+            if self.background:
+                await asyncio.wait(set(self.background))
+            if self.checkpointer is not None:
+                await self.checkpointer.close()
+        finally:
+            self._opened = self._home = None
+            self._scopes.clear()
+            await release(lease)
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return hidden(self._url)
+
+    def check_loop(self) -> None:
+        """Refuse with WrongLoop whoever does not run in the loop that it was opened in."""
+        if self._home is not None:
+            self._home.check()
+
+    @property
+    def opened(self) -> AnyDatabase:
+        """The database itself; StoreClosed before it is opened and after it is closed."""
+        if self._opened is None:
+            raise StoreClosed
+        return self._opened
+
+    def keep(self, verbs: Endable) -> None:
+        """Remember a handle that was used: it ends with the database."""
+        self._handles.add(verbs)
+
+    def scoped(self, scope: str) -> Scoped | None:
+        """What all handles of a scope share; None where nothing is governed (``dict://``)."""
+        database = self.opened
+        if isinstance(database, DictDatabase) or self.checkpointer is None:
+            return None
+        found = self._scopes.get(scope)
+        if found is None:
+            found = self._scopes[scope] = self._new_scope(database, self.checkpointer, scope)
+        return found
+
+    def _new_scope(
+        self, database: LedgerDatabase, checkpointer: Checkpointer, scope: str
+    ) -> Scoped:
+        return Scoped(
+            database,
+            scope,
+            checkpointer=checkpointer,
+            models=self._models,
+            clockwork=self.clockwork,
+            check_loop=self.check_loop,
+            must_exist=self.read_only or not self._create,
+            read_only=self.read_only,
+        )

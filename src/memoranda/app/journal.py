@@ -1,0 +1,223 @@
+"""`memory.journal`: the entries themselves, their proofs, the originals, exports and imports."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, Final, Generic, Literal, TypeVar, get_args
+
+from memoranda.app.groups import Verbs
+from memoranda.identity import decode
+from memoranda.journeys.audit.export import export, export_log, export_objects
+from memoranda.journeys.audit.proving import EntryProof, proof_of
+from memoranda.journeys.audit.verify import Progress, nobody
+from memoranda.journeys.govern.importing import ImportReport
+from memoranda.journeys.govern.reading import Include
+from memoranda.journeys.intent import names
+from memoranda.journeys.recall.originals import Original
+from memoranda.journeys.recall.recalled import Item
+from memoranda.kernel.errors import InvalidFilter
+from memoranda.kernel.given import check_callable, check_texts
+from memoranda.kernel.json import MAX_INTEGER, JsonValue, storable
+from memoranda.kernel.results import Result, Rows
+from memoranda.ledger.entry import entry_hash, read_entry
+from memoranda.ledger.signed_note import Signer
+from memoranda.ledger.time import format_time
+from memoranda.ledger.unit import StoredEntry
+from memoranda.ledger.validate_events import Log
+from memoranda.recall.trace import MemoryRef
+
+T = TypeVar("T")
+
+PAGE: Final = 500
+"""So many entries are read at once."""
+POLL_S: Final = 0.25
+"""How often `tail` looks for new entries: other processes may write them."""
+
+ExportKind = Literal["journal", "log", "objects"]
+IdOf = Literal["record", "recall", "proposal", "execution", "world", "cycle"]
+"""What has an id."""
+
+_NAMES: Final[Mapping[IdOf, Callable[[str], str]]] = {
+    "recall": names.trace,
+    "proposal": names.proposal,
+    "execution": names.execution,
+    "world": names.world,
+    "cycle": names.cycle,
+}
+"""How the journal names what has an id and is not a record."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class JournalEntry(Result):
+    """One entry: what happened, who did it and when; its body is None once it was erased."""
+
+    seq: int
+    kind: str
+    at: int
+    actor: str
+    hash: str
+    previous_hash: str
+    body_digest: str
+    body: dict[str, JsonValue] | None
+
+    def row(self) -> Mapping[str, object]:
+        """What happened, who did it and when."""
+        return {"seq": self.seq, "kind": self.kind, "actor": self.actor, "at": format_time(self.at)}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class JournalHead(Result):
+    """Where a journal ends: its origin, its size, and the hash of its newest entry."""
+
+    origin: str
+    size: int
+    entry_hash: str
+
+
+class Journal(Generic[T]):
+    """The journal of one scope: append-only, hash-chained, under one Merkle root."""
+
+    def __init__(self, verbs: Verbs[T]) -> None:
+        self._verbs = verbs
+
+    async def head(self) -> JournalHead:
+        """Where the journal ends: its origin, its size, and the hash of its newest entry."""
+        head = await (await self._verbs.ready()).journal_ledger.head()
+        return JournalHead(head.origin, head.size, head.entry_hash.hex())
+
+    async def entries(self, start: int = 0, *, limit: int | None = None) -> Rows[JournalEntry]:
+        """The entries from a number on, at most so many; all of them without a limit.
+
+        EntryDamaged where a body is not the one that its entry was written with.
+        """
+        _check_number("start", start)
+        if limit is not None:
+            _check_number("limit", limit)
+        ledger = (await self._verbs.ready()).journal_ledger
+        size = (await ledger.head()).size
+        end = size if limit is None else min(size, start + limit)
+        found: list[JournalEntry] = []
+        for first in range(start, end, PAGE):
+            found += map(_entry, await ledger.entries_at(range(first, min(end, first + PAGE))))
+        return Rows(found)
+
+    async def tail(self, after: int | None = None) -> AsyncGenerator[JournalEntry, None]:
+        """The entries that come after a number, as they are written, by this process or another.
+
+        Without a number, those that are written from now on. It never ends by itself.
+        """
+        ledger = (await self._verbs.ready()).journal_ledger
+        if after is not None:
+            _check_number("after", after)
+        following = (await ledger.head()).size if after is None else after + 1
+        while True:
+            entries = await self.entries(following, limit=PAGE)
+            for entry in entries:
+                yield entry
+            following += len(entries)
+            if not entries:
+                await asyncio.sleep(POLL_S)
+
+    async def ids(
+        self, prefix: str, *, kinds: Collection[IdOf] = (), limit: int = 20
+    ) -> Sequence[str]:
+        """The ids that begin so, of these kinds of things, or of all; at most `limit` of a kind.
+
+        Where one of them is the prefix itself, it is the only one. Of records, those that were
+        erased have only their whole id.
+        """
+        check_texts("kinds", kinds)
+        if unknown := set(kinds) - set(get_args(IdOf)):
+            known = ", ".join(get_args(IdOf))
+            raise InvalidFilter("kinds", f"there is no {min(unknown)!r}; name some of {known}")
+        _check_number("limit", limit)
+        if not isinstance(prefix, str) or not storable(prefix):
+            return []
+        verbs = await self._verbs.ready()
+        ledger = verbs.journal_ledger
+        asked = kinds or get_args(IdOf)
+        found: list[str] = []
+        for kind, name in _NAMES.items():
+            if kind in asked:
+                marks = await ledger.marks(name(prefix), limit=limit)
+                found += [mark.name.removeprefix(name("")) for mark in marks]
+        if "record" in asked and await ledger.versions(prefix):
+            found.append(prefix)
+        elif "record" in asked:
+            records = await verbs.list(id_prefix=prefix, include=get_args(Include), limit=limit)
+            found += [record.id for record in records]
+        return [prefix] if prefix in found else list(dict.fromkeys(found))
+
+    async def proof(self, seq: int) -> EntryProof | None:
+        """That an entry stands where it says, under the journal's root as it is now.
+
+        None where there is no such entry, or others are gone, so that there is no root over them.
+        """
+        _check_number("seq", seq)
+        return await proof_of((await self._verbs.ready()).journal_ledger, seq)
+
+    async def original(self, ref: MemoryRef | Item[T] | str) -> Original[T]:
+        """What a reference, or an item of a recall, leads to: loaded and verified (M-1).
+
+        RecordNotFound, WorldErased, or InvalidProof where it is not what the reference says.
+        """
+        return await (await self._verbs.ready()).original(ref)
+
+    async def object(self, id: str, *, version: int | None = None) -> dict[str, JsonValue]:
+        """A version as a MemoryObject with its integrity hash; the newest, if none is named."""
+        return await (await self._verbs.ready()).memory_object(id, version=version)
+
+    async def export(
+        self,
+        kind: ExportKind = "journal",
+        *,
+        signers: Sequence[Signer] = (),
+        progress: Progress = nobody,
+    ) -> AsyncGenerator[bytes, None]:
+        """The lines of an export: the journal (docs/format.md), its MemoryLog, or its objects."""
+        if kind not in get_args(ExportKind):
+            raise InvalidFilter("kind", f"name one of {', '.join(get_args(ExportKind))}")
+        check_callable("progress", progress)
+        verbs = await self._verbs.ready()
+        ledger = verbs.journal_ledger
+        lines = {
+            "journal": lambda: export(ledger, verbs.scope, signers=signers, progress=progress),
+            "log": lambda: export_log(ledger, progress=progress),
+            "objects": lambda: export_objects(ledger, progress=progress),
+        }[kind]()
+        async with aclosing(lines):
+            async for line in lines:
+                yield line
+
+    async def import_objects(
+        self, objects: Log, *, log: Log | None = None, lenient: bool = False, dry_run: bool = False
+    ) -> ImportReport:
+        """Bring MemoryObjects in, as NDJSON or documents; nothing at all if any line is refused.
+
+        Leniently, what can come in does, and the report names every other line. `log` is the
+        MemoryLog of the same objects, which is compared with them. ImportRefused says which line
+        was refused first, and why; ConformanceBroken where one is Factual while a break stands.
+        """
+        verbs = await self._verbs.ready()
+        return await verbs.import_objects(objects, log=log, lenient=lenient, dry_run=dry_run)
+
+
+def _entry(stored: StoredEntry) -> JournalEntry:
+    read = read_entry(stored.entry)
+    body: Any = None if stored.body is None else decode(stored.body)
+    return JournalEntry(
+        read.seq,
+        read.kind,
+        read.at,
+        read.actor,
+        entry_hash(stored.entry).hex(),
+        read.previous_entry_hash,
+        read.body_digest,
+        body,
+    )
+
+
+def _check_number(name: str, given: object) -> None:
+    if type(given) is not int or not 0 <= given <= MAX_INTEGER:
+        raise InvalidFilter(name, "give the number of an entry, from 0")

@@ -1,0 +1,95 @@
+"""What a database and its scopes run with, as values that a user makes once."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypedDict
+
+from typing_extensions import TypeVar
+
+from memoranda.journeys.audit.checkpoints import Seal
+from memoranda.journeys.intent.recalling import RECALL_LIMIT_S
+from memoranda.journeys.intent.runtime import Runtime
+from memoranda.journeys.records.foreign import check_limit
+from memoranda.kernel.clock import Clock, SystemClock
+from memoranda.kernel.given import check_has, check_kind
+from memoranda.kernel.ids import IdSource, TimeOrderedIds
+from memoranda.kernel.randomness import Randomness
+from memoranda.ledger.codec import BodyCodec
+from memoranda.recall.embedder import Embedder
+from memoranda.recall.provider import MemoryProvider
+from memoranda.records.authority import MemoryAuthorityPolicy
+from memoranda.records.hooks import MemoryHooks
+from memoranda.records.store import MemoryStore, check_store
+from memoranda.worlds.authority import AuthorityPolicy
+from memoranda.worlds.domain import Domain
+
+if TYPE_CHECKING:
+    from memoranda.app.memory import Memory
+
+T = TypeVar("T", default=Any)
+
+Provider = MemoryProvider[Any] | Callable[["Memory[Any]"], MemoryProvider[Any]]
+"""A provider, or a function (or class) that makes one from the handle it recalls through."""
+
+
+@dataclass(frozen=True)  # with slots, App[T](...) fails on Python 3.11
+class App(Generic[T]):
+    """What the actions of a scope run with.
+
+    ``domain`` holds the actions that `act` runs, or is any other host (`hosted_by`). ``provider``
+    is asked for memory before each run, for at most ``recall_limit`` seconds; without one, a run
+    gets what was recalled for its proposal. ``authority`` decides what may run; without one,
+    everything may. ``memory_policy`` says which changes of memory itself need approval. ``store``
+    is a MemoryStore of your own, which the app exposes as `memory.records` (D-MEM-2); without it,
+    that is the scope's own (docs/own-store.md). ``hooks`` are called after each change. A run that
+    takes longer than ``run_limit`` seconds has failed.
+    """
+
+    domain: Domain | Runtime | None = None
+    provider: Provider | None = None
+    authority: AuthorityPolicy | None = None
+    memory_policy: MemoryAuthorityPolicy | None = None
+    store: MemoryStore[T] | None = None
+    hooks: MemoryHooks[T] | None = None
+    recall_limit: float = RECALL_LIMIT_S
+    run_limit: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.domain is not None:
+            check_kind("domain", self.domain, (Domain, Runtime), "a Domain, or `hosted_by`")
+        check_has("authority", self.authority, "authority", "judge")
+        check_has("memory_policy", self.memory_policy, "requires_authority")
+        check_limit("recall_limit", self.recall_limit)
+        if self.run_limit is not None:
+            check_limit("run_limit", self.run_limit)
+        if self.hooks is not None:
+            check_kind("hooks", self.hooks, MemoryHooks, "a MemoryHooks")
+            check_limit("the time_limit of hooks", self.hooks.time_limit)
+        if self.store is not None:
+            check_store(self.store)
+
+
+@dataclass(frozen=True, slots=True)
+class Clockwork:
+    """Where times, ids and random bytes come from; a test hands in its own."""
+
+    clock: Clock = field(default_factory=SystemClock)
+    ids: IdSource | None = None
+    randomness: Randomness = field(default_factory=Randomness)
+
+    @property
+    def id_source(self) -> IdSource:
+        """The ids that were given, or ids in the order of time."""
+        return self.ids or TimeOrderedIds(self.clock, self.randomness)
+
+
+class ConnectOptions(TypedDict, total=False):
+    """What `connect` takes beside the URL; `open` takes the same."""
+
+    seal: Seal | None
+    embedder: Embedder | None
+    codec: BodyCodec
+    models: Mapping[str, str] | None
+    create: bool
+    read_only: bool
+    clockwork: Clockwork | None

@@ -1,0 +1,288 @@
+"""Changes of a store of the user's own that need approval: proposed, decided, then carried out.
+
+Such a change is a proposal of the action ``system.store.<change>`` on the branch ``system``
+(MEM-AUTH-2). One that needs no approval leaves nothing in the journal (MEM-AUTH-4).
+
+The store shares no transaction with the journal, so there are three steps:
+
+1. the decision is on record, and with it that the change is to be carried out
+2. the store is changed
+3. that it was, or that it could not be, is on record, with the world that it led to
+
+Whoever dies after 1 or 2 leaves a change that is approved and not sealed. `worlds.resume`, or
+`worlds.run`, of a handle that has the store does what is left of it: at least once, with the id
+that was proposed (`journeys.records.changes`). A store that fails or hangs leaves it so, too.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final, Generic, TypeVar
+
+from memoranda.journeys.govern.gate import highest
+from memoranda.journeys.govern.sealing_operations import (
+    BRANCH,
+    GENESIS,
+    SCHEMA_HASH,
+    OperationSealer,
+)
+from memoranda.journeys.intent import names
+from memoranda.journeys.intent.branching import Branches
+from memoranda.journeys.intent.chronicle import Chronicle, Standing
+from memoranda.journeys.intent.phases import with_traces
+from memoranda.journeys.intent.proposing import Proposer, Wish, missing_trace
+from memoranda.journeys.intent.recalling import described
+from memoranda.journeys.intent.store_changes import ACTION
+from memoranda.journeys.records.changes import (
+    Planned,
+    Wanted,
+    carried_out,
+    planned,
+)
+from memoranda.journeys.records.codec import DataCodec
+from memoranda.journeys.records.foreign import GOES_THROUGH, within
+from memoranda.journeys.records.own_store import Found
+from memoranda.journeys.records.own_telling import OwnTelling
+from memoranda.kernel.actors import ActorRef
+from memoranda.kernel.clock import Clock
+from memoranda.kernel.errors import (
+    ApprovalPending,
+    DecisionRefused,
+    MarkMoved,
+    OwnStoreFailed,
+    RecordError,
+)
+from memoranda.kernel.retry import RetryKey
+from memoranda.ledger.unit import Current, Draft, Expected, Unit
+from memoranda.records.authority import (
+    MemoryAuthorityPolicy,
+    MemoryOperation,
+    OperationType,
+    risk_of,
+)
+from memoranda.records.store import Capability, MemoryStore, Versioned
+from memoranda.records.table import Note, check_version
+from memoranda.worlds.proposal import Proposal, check_move
+
+T = TypeVar("T")
+
+STORE_LIMIT_S: Final = 30.0
+"""How long a store may take to carry out what was approved, unless a run has a limit of its own."""
+
+
+class StoreChanges(Generic[T]):
+    """Puts changes of a store to an authority, and carries out what is approved."""
+
+    def __init__(
+        self,
+        store: MemoryStore[T],
+        chronicle: Chronicle,
+        proposer: Proposer,
+        sealer: OperationSealer,
+        *,
+        policy: MemoryAuthorityPolicy | None,
+        codec: DataCodec[T],
+        actor: ActorRef,
+        clock: Clock,
+        telling: OwnTelling[T],
+        limit: float | None,
+    ) -> None:
+        self._store = store
+        self._chronicle = chronicle
+        self._proposer = proposer
+        self._sealer = sealer
+        self._policy = policy
+        self._codec = codec
+        self._actor = actor
+        self._clock = clock
+        self._telling = telling
+        self._limit = limit or STORE_LIMIT_S
+        self._branches = Branches(chronicle)
+
+    # -------------------------------------------------------------------------- asking
+
+    async def passes(
+        self, wanted: Sequence[Wanted], found: Found, note: Note, key: RetryKey | None
+    ) -> Sequence[str] | None:
+        """None where nothing of it needs approval; else the ids of the records, once it is done.
+
+        1. what it would change is found out without changing it
+        2. nothing of it needs approval: whoever asks does it (MEM-AUTH-4)
+        3. something does: all of it is proposed (MEM-AUTH-2)
+        """
+        if self._policy is None:
+            return None
+        bound = None if key is None else RetryKey(f"store/{key.key}", key.fingerprint)
+        # 1.
+        try:
+            numbered = [await self._numbered(one) for one in wanted]
+            plan = planned(self._codec, numbered, found, note.at)
+        except RecordError as refused:
+            if bound is None:
+                raise
+            return await self._retried(refused, wanted, note, bound)
+        plan = [one for one in plan if not one.is_done]
+        if not plan:  # what a key or a version says about it, the store knows
+            return None if key or any(one.version is not None for one in wanted) else []
+        needed = self._needed(self._policy, plan, note)
+        # 2.
+        if not needed:
+            return None
+        # 3.
+        risk = highest([risk_of(self._policy, one) for one in needed])
+        return await self._put(plan, note, risk, bound)
+
+    def _needed(
+        self, policy: MemoryAuthorityPolicy, plan: Sequence[Planned], note: Note
+    ) -> list[MemoryOperation]:
+        """The operations that need approval."""
+        asked = [_operation(one, self._actor.actor_id, note.reason) for one in plan]
+        return [one for one in asked if policy.requires_authority(one)]
+
+    async def _numbered(self, wanted: Wanted) -> Wanted:
+        """The change with the version that it follows, where the store counts versions."""
+        if wanted.kind == "create" or Capability.VERSIONED not in self._store.capabilities:
+            return wanted
+        store: Versioned[Any] = self._store  # type: ignore[assignment]  # it declares it
+        version = await store.version(wanted.id)
+        if version is None:
+            return wanted
+        check_version(wanted.id, version, wanted.version)
+        return wanted._replace(version=version)
+
+    async def _retried(
+        self, refused: RecordError, wanted: Sequence[Wanted], note: Note, key: RetryKey
+    ) -> Sequence[str] | None:
+        """What a retry comes to that can't be planned again, for it may have been done before.
+
+        Where no proposal was made with this key, the store itself may know it.
+        """
+
+        def decide(_: Sequence[Current | None]) -> list[Draft]:
+            raise refused
+
+        unit = Unit(note.actor, note.at, decide, (), key, wanted[0].id)
+        try:
+            committed = await self._chronicle.run(unit)
+        except RecordError as again:
+            if again is not refused:
+                raise
+            return None
+        return await self._outcome(committed.about)
+
+    async def _put(
+        self, plan: Sequence[Planned], note: Note, risk: str | None, key: RetryKey | None
+    ) -> Sequence[str]:
+        given: dict[str, Any] = {"changes": [one.to_wire() for one in plan]}
+        if note.reason is not None:
+            given["reason"] = note.reason
+        wish = with_traces(
+            Wish(ACTION + plan[0].wanted.kind, given, has_input=True, actor=self._actor)
+        )
+        head = await self._branches.opened(BRANCH, GENESIS, actor=note.actor, at=note.at)
+        proposal = self._proposer.proposal(wish, head, SCHEMA_HASH, note.at)
+        judged, verdict = self._proposer.judged(proposal, note.at)
+        facts, _ = self._proposer.facts(
+            proposal,
+            BRANCH,
+            judged,
+            verdict,
+            decided_by=self._actor,
+            risk=risk,
+            about=tuple(one.name for one in wish.rests_on),
+            key=key,
+        )
+        try:
+            committed = await self._chronicle.commit(
+                facts, actor=note.actor, at=note.at,
+                expects=wish.rests_on, key=key, about=proposal.proposal_id,
+            )  # fmt: skip
+        except MarkMoved as moved:
+            raise await missing_trace(self._chronicle, moved.name) from None
+        return await self._outcome(committed.about)
+
+    async def _outcome(self, proposal_id: str) -> Sequence[str]:
+        """The ids of what a proposal has changed; it is carried out now, if that is left to do."""
+        standing = await self._chronicle.standing(proposal_id)
+        operation = standing.proposal.intent.body.type.removeprefix(ACTION)
+        if standing.decision is None:
+            raise ApprovalPending(proposal_id, operation)
+        if standing.proposal.status == "approved":
+            await self.carry_out(standing)
+            standing = await self._chronicle.standing(proposal_id)
+        status = standing.proposal.status
+        if status != "completed":
+            why = standing.decision.document["decision"].get("reasoning", status)  # type: ignore[union-attr]
+            if standing.sealed is not None:
+                kept = await self._chronicle.kept(standing.sealed)
+                why = kept.parts["system"]["lastError"]["message"]
+            raise DecisionRefused(proposal_id, f"it was {status}: {why}")
+        return [one.wanted.id for one in _plan(standing.proposal)]
+
+    # -------------------------------------------------------------------- carrying out
+
+    async def carry_out(self, standing: Standing) -> None:
+        """Do what was approved, and put on record what came of it; the hooks hear of it then.
+
+        OwnStoreFailed where the store fails or takes too long: then it is left to be done.
+        """
+        proposal = standing.proposal
+        check_move(proposal.proposal_id, proposal.status, "executing")
+        plan = _plan(proposal)
+        work = carried_out(self._store, self._codec, plan, proposal.proposal_id)
+        try:
+            failure = await within(self._limit, work, "the store")
+        except GOES_THROUGH:
+            raise
+        except Exception as error:
+            raise OwnStoreFailed(proposal.proposal_id, described(error)) from error
+        if await self._sealed(standing, plan, failure) and failure is None:
+            created = [one.wanted.id for one in plan if one.before is None]
+            await self._telling.created(created)
+            await self._telling.changed(plan)
+
+    async def _sealed(
+        self, standing: Standing, plan: Sequence[Planned], failure: str | None
+    ) -> bool:
+        """Whether it was this attempt that put on record how it ended."""
+        proposal = standing.proposal
+        expects = [
+            Expected(names.proposal(proposal.proposal_id), standing.newest),
+            Expected(names.execution(proposal.execution_key), None),
+        ]
+        while True:
+            facts, expected = await self._sealer.sealed(
+                proposal,
+                await self._branches.head(BRANCH),
+                [one.wanted.id for one in plan],
+                decision_id=proposal.decision_id or "",
+                approved_at=standing.decision.seq if standing.decision else None,
+                failure=failure,
+            )
+            try:
+                await self._chronicle.commit(
+                    facts,
+                    actor=str(self._actor),
+                    at=self._clock.now_ms(),
+                    expects=[*expects, expected],
+                )
+            except MarkMoved as moved:
+                if moved.name in {one.name for one in expects}:
+                    return False  # another attempt was faster, and has done the same
+            else:
+                return True
+
+
+def _plan(proposal: Proposal) -> list[Planned]:
+    return [Planned.from_wire(one) for one in proposal.intent.body.input["changes"]]
+
+
+def _operation(change: Planned, actor_id: str, reason: str | None) -> MemoryOperation:
+    kind: OperationType = "update" if change.wanted.kind == "annotate" else change.wanted.kind
+    own = Planned.from_wire(change.to_wire())  # a policy can't change what is proposed
+    return MemoryOperation(
+        type=kind,
+        record=own.after or own.before,
+        before=own.before,
+        after=own.after,
+        actor_id=actor_id,
+        meta=None if reason is None else {"reason": reason},
+    )

@@ -1,0 +1,171 @@
+"""``memoranda turns``: an agent's turns through an execution plan, taken and replayed."""
+
+from pathlib import Path
+from typing import Annotated, Any, Final, Required, TypedDict
+from unicodedata import category
+
+import typer
+from typing_extensions import Unpack
+
+from memoranda.app.memory import Memory
+from memoranda.journeys.turn.replaying import CycleReplay
+from memoranda.journeys.turn.turns import Turn, Turns
+from memoranda.journeys.turn.verbs import Plan
+from memoranda.kernel.errors import CycleFailed, InvalidInput, InvalidPlan
+from memoranda.outside.models.chat import ChatModel
+from memoranda.outside.models.scripted import scripted
+from memoranda.outside.profiles import read_document, read_profile
+from memoranda.plans.models import Model
+from memoranda.plans.session import DEFAULT_SESSION
+from memoranda.surfaces.cli.command import command
+from memoranda.surfaces.cli.errors import error_lines, wrong_use
+from memoranda.surfaces.cli.help import arg, opt
+from memoranda.surfaces.cli.ids import IdKind
+from memoranda.surfaces.cli.lines import next_line
+from memoranda.surfaces.cli.present import print_json, print_json_line, print_line
+from memoranda.surfaces.errors import exit_code
+
+_NOT_KEPT: Final = "(this cycle has landed before; what was answered then was not recorded)"
+
+
+class SessionOptions(TypedDict, total=False):
+    """Which plan, which session, and which model is asked."""
+
+    plan: Required[
+        Annotated[Path, opt("A plan (YAML or JSON), or a profile's folder.", metavar="FILE")]
+    ]
+    session: Annotated[str, opt("Which session; else 'default'.", metavar="NAME")]
+    fresh: Annotated[bool, opt("Put the session that is there aside, and begin anew.")]
+    record: Annotated[bool, opt("Keep what was said and answered, to replay it.")]
+    endpoint: Annotated[
+        str, opt("Any OpenAI-compatible endpoint, up to and with /v1.", metavar="URL")
+    ]
+    model: Annotated[str, opt("The model, as the endpoint calls it.", metavar="NAME")]
+    key_variable: Annotated[
+        str, opt("The environment variable that holds its key.", metavar="NAME")
+    ]
+    script: Annotated[Path, opt("Answers (when, answer) in place of a model.")]
+
+
+@command(makes=True)
+async def take(
+    memory: Memory[Any],
+    json: bool,
+    text: Annotated[str, arg("TEXT", "What the user says.")],
+    cycle_id: Annotated[
+        str | None, opt("The cycle's id, so that a retry lands once.", metavar="ID")
+    ] = None,
+    **session: Unpack[SessionOptions],
+) -> None:
+    """Take one turn through a plan.
+
+    All of it lands, or nothing. Exits with 6 when a step failed (the next turn may go on), and
+    with 7 when the runtime had to stop: a write failed, or the session is not this plan's.
+    """
+    taken: Turn = await (await _opened(memory, session)).take(text, cycle_id=cycle_id)
+    if json:
+        print_json(taken)
+    else:
+        print_line(_NOT_KEPT if taken.response is None else _safe(taken.response))
+
+
+@command(makes=True)
+async def chat(memory: Memory[Any], json: bool, **session: Unpack[SessionOptions]) -> None:
+    """Take turns through a plan, a line of standard input each, until it ends.
+
+    Answers are shown as they come. A turn that failed is told, and the next one goes on; what
+    stops the runtime ends the chat. With --json it is a line for each turn.
+    """
+    turns = await _opened(memory, session)
+    status = 0
+    while line := await next_line():
+        if line.strip():
+            status = await _one(turns, line.strip(), json=json)
+    if status:
+        raise typer.Exit(status)
+
+
+@command("replay", reads=True)
+async def replay_turn(
+    memory: Memory[Any],
+    cycle_id: Annotated[
+        str, arg("CYCLE", "The id of a cycle, or the beginning of it."), IdKind.CYCLE
+    ],
+) -> CycleReplay:
+    """Run a recorded turn again, without a model and without memory, and compare.
+
+    Exits with 5 when it comes out otherwise than it did.
+    """
+    return await memory.turns.replay(cycle_id)
+
+
+async def _opened(memory: Memory[Any], given: SessionOptions) -> Turns:
+    return await memory.turns.open(
+        _plan(given["plan"]),
+        model=_model(
+            given.get("endpoint"),
+            given.get("model"),
+            given.get("key_variable"),
+            given.get("script"),
+        ),
+        session=given.get("session", DEFAULT_SESSION),
+        fresh=given.get("fresh", False),
+        record=given.get("record", False),
+    )
+
+
+def _model(
+    endpoint: str | None, name: str | None, key_variable: str | None, script: Path | None
+) -> Model:
+    """The model that the options name; wrong use where they name none, or two."""
+    if (endpoint is None) == (script is None):
+        raise wrong_use("Name an --endpoint with a --model, or a --script.")
+    if script is not None:
+        return scripted(read_document(script))
+    if endpoint is None or name is None:
+        raise wrong_use("Name the --model of the endpoint.")
+    return ChatModel(endpoint, name, key_variable=key_variable)
+
+
+def _plan(path: Path) -> Plan:
+    if path.is_dir():
+        return read_profile(path)
+    document = read_document(path)
+    if not isinstance(document, dict):
+        raise InvalidPlan((f"{path.name}: it is not an object",))
+    return document
+
+
+async def _one(turns: Turns, text: str, *, json: bool) -> int:
+    """One turn of a chat, shown; its exit code."""
+    try:
+        taken = await turns.take(text, listener=None if json else _show)
+    except (CycleFailed, InvalidInput) as failed:
+        if isinstance(failed.__cause__, BrokenPipeError):  # whoever listens has left
+            raise failed.__cause__ from None
+        if json:
+            step = {"step": failed.step} if isinstance(failed, CycleFailed) else {}
+            print_json_line({"error": {"code": failed.code, **step, "message": str(failed)}})
+        else:
+            typer.echo(f"\n{error_lines(str(failed))}", err=True)
+        return exit_code(failed)
+    if json:
+        print_json_line(taken)
+    else:
+        print_line("")
+    return 0
+
+
+async def _show(piece: str) -> None:
+    """A piece of an answer, at once."""
+    typer.echo(_safe(piece).encode(), nl=False)
+
+
+def _safe(text: str) -> str:
+    """A text of several lines, without a character that would steer a terminal."""
+    return "".join(one if one.isprintable() or _is_harmless(one) else "\ufffd" for one in text)
+
+
+def _is_harmless(character: str) -> bool:
+    """Whether it is one of the spaces, or joins the parts of an emoji or of a word."""
+    return character in "\n\t\u200c\u200d" or category(character) == "Zs"

@@ -1,0 +1,43 @@
+"""The contract of a ledger, as plain pytest functions over one fixture, `open_ledger`.
+
+A ledger keeps the journal of one scope: entries in a chain and under a tree, the objects and facts
+that follow from them, and what goes when something is erased. A module that star-imports this
+package and gives that fixture runs all of it::
+
+    from memoranda.testkit.ledger import *
+
+See docs/testkit.md. Words, vectors and what lands beside entries are not proved here.
+"""
+
+from memoranda.testkit.ledger import erasing, expecting, journal, marking, retrying, units
+from memoranda.testkit.ledger.opening import (
+    OpenLedger,
+    anyio_backend,
+    fresh_scope,
+    ledger,
+    scope,
+    stranger,
+    twin,
+)
+
+SUBJECTS = (units, journal, marking, expecting, retrying, erasing)
+
+# Every test of every subject is exported, so that none can be forgotten in a list.
+_TESTS = {
+    name: test
+    for subject in SUBJECTS
+    for name, test in vars(subject).items()
+    if name.startswith("test_")
+}
+globals().update(_TESTS)
+
+__all__ = [
+    "OpenLedger",
+    "anyio_backend",
+    "fresh_scope",
+    "ledger",
+    "scope",
+    "stranger",
+    "twin",
+]
+__all__ += list(_TESTS)

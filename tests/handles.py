@@ -1,0 +1,39 @@
+"""Handles for tests: opened with whatever a test wants to be its own, and looked into."""
+
+from dataclasses import fields
+from typing import Any
+
+import memoranda
+from memoranda.app.database import Opening
+from memoranda.journeys.govern.memory import GovernedMemory
+from memoranda.kernel.clock import Clock
+from memoranda.kernel.ids import IdSource
+from memoranda.kernel.randomness import Randomness
+
+_APP = {field.name for field in fields(memoranda.App)}
+
+
+def opened(
+    url: str | None = None,
+    *,
+    clock: Clock | None = None,
+    ids: IdSource | None = None,
+    randomness: Randomness | None = None,
+    **options: Any,
+) -> Opening[Any]:
+    """A handle, with clock, ids and what its app runs with named one by one."""
+    given: dict[str, Any] = {"clock": clock, "randomness": randomness, "ids": ids}
+    clockwork = memoranda.Clockwork(**{k: v for k, v in given.items() if v is not None})
+    app = memoranda.App(**{name: options.pop(name) for name in _APP & options.keys()})
+    return memoranda.open(url, app=app, clockwork=clockwork, **options)
+
+
+def inside(memory: memoranda.Memory[Any]) -> GovernedMemory[Any]:
+    """What a handle works with."""
+    return memory._verbs.verbs
+
+
+def verb(memory: memoranda.Memory[Any], name: str) -> Any:
+    """A verb by its name: the handle's own, or that of the group that has it."""
+    places: list[object] = [memory, memory.govern, memory.worlds, memory.maintain, memory.journal]
+    return next(getattr(one, name) for one in places if hasattr(one, name))

@@ -1,0 +1,1 @@
+"""Tools that write parts of the project from other parts."""
