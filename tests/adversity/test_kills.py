@@ -15,7 +15,9 @@ def test_writers_that_are_killed_lose_no_acknowledged_write_and_double_none(
     counts = Kills(tmp_path, Random(seed)).run(3)
 
     assert counts.broken == {}, counts.texts
-    assert counts["kills"] == 6
+    # One may have made all its calls before its time came.
+    assert counts["kills"] + counts["ended by themselves"] == 6
+    assert counts["kills"] > 0
     assert counts["acknowledged"] > 0
 
 

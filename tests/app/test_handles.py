@@ -14,6 +14,7 @@ from memoranda.app import databases
 from memoranda.app.verbs import HandleVerbs
 from memoranda.errors import (
     InvalidActor,
+    InvalidFilter,
     InvalidScope,
     InvalidUrl,
     ScopeNotFound,
@@ -25,7 +26,7 @@ from memoranda.journeys.audit.checkpoints import Seal
 from memoranda.stores.postgres.pool import Pool
 from memoranda.stores.sqlite.database import SqliteDatabase
 from tests.app.sample import SAMPLE, Known, bound, come_to, opened, options, verbs
-from tests.intent.counter import counter
+from tests.intent.counter import COUNTER, counter
 
 
 @pytest.fixture
@@ -364,3 +365,42 @@ async def test_nothing_is_made_where_nothing_may_be(place: str, tmp_path: Path) 
                 batch.put("x", 1)
         assert await db.scopes() == ["s"]
         await db.scope("s").remember("what is there is written to")
+
+
+class Slow:
+    """A provider that remembers later."""
+
+    def __init__(self) -> None:
+        self.told = asyncio.Event()
+        self.remembered = False
+
+    async def recall(self, query: MemoryQuery) -> object:
+        return query.actor_id
+
+    async def remember(self, experience: MemoryExperience) -> None:
+        assert experience.outcome == "completed"
+        await self.told.wait()
+        self.remembered = True
+
+
+async def test_closing_waits_for_what_a_dropped_handle_still_remembers(place: str) -> None:
+    provider = Slow()
+    app = memoranda.App(domain=COUNTER, provider=provider)
+    db = await memoranda.connect(place)
+    assert (await db.scope("s", actor="agent:a", app=app).act("add", {"by": 3})).is_completed
+    gc.collect()
+
+    closing = asyncio.ensure_future(db.close())
+    await asyncio.sleep(0)
+    provider.told.set()
+    await closing
+
+    assert provider.remembered
+
+
+async def test_milliseconds_are_not_taken_for_the_number_of_an_entry(place: str) -> None:
+    async with memoranda.open(place, scope="s", actor="agent:a") as memory:
+        for asking in (memory.get("x", at=1_794_965_690_249), memory.list(at=1_794_965_690_249)):
+            with pytest.raises(InvalidFilter) as caught:
+                await asking
+            assert caught.value.code == "input.filter"

@@ -19,7 +19,7 @@ Damage = Callable[[Attacked, int], None]
 
 
 def _forged(document: Any) -> None:
-    document.update(id="other", statement="the moon is made of cheese", tags=["forged"])
+    document.update(id="other", statement="the moonlight is made of cheese", tags=["forged"])
     document.pop("subject", None)
 
 
@@ -34,7 +34,7 @@ DAMAGES: Final[dict[str, Damage]] = {
     "empty": lambda attacked, seq: attacked.overwrite(seq, b""),
     "no object": lambda attacked, seq: attacked.overwrite(seq, b"[1]"),
 }
-SECRETS: Final = ("penicillin", "allergic", "health", "kim", "moon", "cheese", "forged")
+SECRETS: Final = ("penicillin", "allergic", "health", "kimberley", "moonlight", "cheese", "forged")
 """Words, tags and the subject of what was said before, and of what was put in its place."""
 
 
@@ -47,7 +47,11 @@ async def _filled(attacked: Attacked) -> int:
     """The entry of a record that is in every index, beside others."""
     async with attacked.opened() as memory:
         written = await memory.remember(
-            "Allergic to penicillin", id="allergy", subject="kim", tags=["health"], source="doc/1"
+            "Allergic to penicillin",
+            id="allergy",
+            subject="kimberley",
+            tags=["health"],
+            source="doc/1",
         )
         await memory.remember("The door is blue", id="door", tags=["house"], source="doc/1")
         await memory.maintain.reindex()
@@ -55,7 +59,9 @@ async def _filled(attacked: Attacked) -> int:
     return written.seq
 
 
-@pytest.mark.parametrize("named", [{"id": "allergy"}, {"subject": "kim"}, {"whole_scope": True}])
+@pytest.mark.parametrize(
+    "named", [{"id": "allergy"}, {"subject": "kimberley"}, {"whole_scope": True}]
+)
 async def test_nothing_of_what_was_damaged_is_left(
     attacked: Attacked, damage: Damage, named: dict[str, Any]
 ) -> None:
