@@ -82,17 +82,20 @@ async def requests(database: Database, rounds: int) -> dict[str, float]:
     many = {scope: database.scope(scope, actor=ACTOR) for scope in scopes}
     await asyncio.gather(*(memory.remember(TEXT) for memory in many.values()))
     held_s, fresh_s = [], []
-    for _ in range(max(rounds // 20, 3)):
-        held_s.append(
-            await timed(lambda: asyncio.gather(*(one.remember(TEXT) for one in many.values())))
-        )
-        fresh_s.append(
-            await timed(
-                lambda: asyncio.gather(
-                    *(database.scope(one, actor=ACTOR).remember(TEXT) for one in scopes)
-                )
-            )
-        )
+
+    async def on_held_handles() -> None:
+        await asyncio.gather(*(one.remember(TEXT) for one in many.values()))
+
+    async def by_requests() -> None:
+        fresh = (database.scope(one, actor=ACTOR) for one in scopes)
+        await asyncio.gather(*(one.remember(TEXT) for one in fresh))
+
+    for number in range(max(rounds // 4, 4)):  # who is first meets what the other left to do
+        for one in ("held", "fresh") if number % 2 else ("fresh", "held"):
+            if one == "held":
+                held_s.append(await timed(on_held_handles))
+            else:
+                fresh_s.append(await timed(by_requests))
     return {
         "request": median(fresh) / median(on_held),
         "held_per_s": AT_ONCE / median(held_s),
