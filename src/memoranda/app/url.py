@@ -69,7 +69,7 @@ def file_url(path: str | Path) -> str:
 
 
 def _quoted(path: str) -> str:
-    """The path as a part of a URL, also one that is no text (PEP 383)."""
+    """The path as a part of a URL."""
     try:
         return quote(fsencode(path))
     except UnicodeEncodeError:
@@ -93,4 +93,6 @@ def _sqlite_path(url: str, rest: str) -> str:
     path = fsdecode(unquote_to_bytes(rest[1:]))
     if not path or "\x00" in path:
         raise InvalidUrl(hidden(url), "it names no file")
+    if not storable(path):
+        raise InvalidUrl("…", "the name of the file is not UTF-8; SQLite takes no other")
     return path
