@@ -26,7 +26,7 @@ from memoranda.kernel.randomness import Randomness
 from memoranda.ledger.anchor import Anchor, BatchAnchor, ConsistencyProofs, Kept
 from memoranda.ledger.checkpoint import Checkpoint, parse_checkpoint, scope_origin
 from memoranda.ledger.directory import SCOPE as DIRECTORY
-from memoranda.ledger.journals import JournalHead, NewNote
+from memoranda.ledger.journals import NewNote, NotedHead
 from memoranda.ledger.signed_note import Signature
 from memoranda.ledger.tree import Block, Blocks
 from memoranda.ledger.unit import Draft, Ledger, Unit
@@ -240,7 +240,7 @@ class Unreadable:
     error: Exception
     failures: int = 1_000
 
-    async def heads(self, scopes: Collection[str]) -> list[JournalHead]:
+    async def heads(self, scopes: Collection[str]) -> list[NotedHead]:
         return await self.database.heads(scopes)
 
     async def hashes(self, blocks: Mapping[str, Collection[Block]]) -> dict[str, Blocks]:

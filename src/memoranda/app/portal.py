@@ -16,6 +16,7 @@ from threading import Lock, Thread, current_thread
 from typing import Any, Final, TypeVar
 from weakref import ref
 
+from memoranda.journeys.intent.phases import running_task
 from memoranda.kernel.errors import StoreClosed, WaitsForItself
 
 R = TypeVar("R")
@@ -30,14 +31,14 @@ class _Beyond:
     def __init__(self, context: Context) -> None:
         self.context: Final = context
         self._thread = ref(current_thread())
-        task = _running_task()
+        task = running_task()
         self._task = None if task is None else ref(task)
 
     @property
     def is_of_this_caller(self) -> bool:
         """Whether it is that of the thread and task that asks, and was not handed down to it."""
         task = None if self._task is None else self._task()
-        return self._thread() is current_thread() and task is _running_task()
+        return self._thread() is current_thread() and task is running_task()
 
 
 _beyond: Final[ContextVar[_Beyond | None]] = ContextVar("memoranda_beyond", default=None)
@@ -158,13 +159,6 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
 
 async def _closed(stream: AsyncGenerator[Any, None]) -> None:
     await stream.aclose()
-
-
-def _running_task() -> "asyncio.Task[Any] | None":
-    try:
-        return asyncio.current_task()
-    except RuntimeError:
-        return None
 
 
 def _hand_over(done: "asyncio.Task[R]", outcome: "Future[R]") -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from memoranda.ledger.tree import Block, Blocks
 
 
-class JournalHead(NamedTuple):
+class NotedHead(NamedTuple):
     """How long the journal of a scope is, and how long it was at its newest kept checkpoint."""
 
     scope: str
@@ -33,7 +33,7 @@ class NewNote(NamedTuple):
 class Journals(Protocol):
     """The journals of one database; that of the directory is under the scope of no name."""
 
-    async def heads(self, scopes: Collection[str]) -> list[JournalHead]:
+    async def heads(self, scopes: Collection[str]) -> list[NotedHead]:
         """The heads of these scopes' journals; those that have none are left out."""
         ...
 

@@ -15,7 +15,7 @@ from memoranda.records.table import Row
 R = TypeVar("R")
 
 
-class Filtered(Protocol):
+class FilteredReads(Protocol):
     """A ledger whose active objects are found by the filters of records."""
 
     async def select(
@@ -54,7 +54,7 @@ class Filtered(Protocol):
 class FoundRecords:
     """The reading half of a table of records: what filters find."""
 
-    def __init__(self, ledger: Filtered) -> None:
+    def __init__(self, ledger: FilteredReads) -> None:
         self._found_in: Final = ledger
         self.opening: Callable[[], Awaitable[None]] | None = None
         """What is compared before anything is read or written; None once it was."""

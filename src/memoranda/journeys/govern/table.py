@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, Protocol, TypeVar
 from memoranda.identity import decode
 from memoranda.journeys.govern.about import NOTHING_SAID
 from memoranda.journeys.govern.drafts import Drafts, content_of
-from memoranda.journeys.govern.found import Filtered, FoundRecords, row_of, still_fitting
+from memoranda.journeys.govern.found import FilteredReads, FoundRecords, row_of, still_fitting
 from memoranda.journeys.govern.receipts import earlier_writes
 from memoranda.journeys.govern.rulebook import Rulebook
 from memoranda.journeys.govern.writes import Write, creating, editing, forgetting
@@ -38,7 +38,7 @@ from memoranda.records.table import Change, Edit, Inserted, NewRow, Note, Row
 R = TypeVar("R")
 
 
-class FilteredLedger(Ledger, WordIndex, Embedded, Filtered, Protocol):
+class FilteredLedger(Ledger, WordIndex, Embedded, FilteredReads, Protocol):
     """A ledger whose active objects are found by the filters of records, by words and meaning."""
 
 

@@ -96,7 +96,7 @@ class _Recalls:
     """
 
     def __init__(self, around: "_Recalls | None" = None) -> None:
-        task = _running_task()
+        task = running_task()
         self._task = None if task is None else ref(task)
         self.handed_down: _Noted = _Noted() if around is None else around.handed_down.copy()
         self.known: _Noted = self.handed_down.copy()
@@ -107,7 +107,7 @@ class _Recalls:
     @property
     def is_of_this_task(self) -> bool:
         """Whether it is the running task's own, and not one that was handed down to it."""
-        return (None if self._task is None else self._task()) is _running_task()
+        return (None if self._task is None else self._task()) is running_task()
 
     def add(self, handle: object, recall: _Recall) -> None:
         """Note a recall of this task."""
@@ -121,7 +121,7 @@ class _Recalls:
         return [one for one in self.known.get(handle, ()) if not one.is_submitted]
 
 
-def _running_task() -> "asyncio.Task[object] | None":
+def running_task() -> "asyncio.Task[object] | None":
     """The task that runs; None outside of any event loop, where a handle may be made, too."""
     try:
         return asyncio.current_task()

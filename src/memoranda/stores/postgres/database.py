@@ -14,7 +14,7 @@ from psycopg.types.numeric import Int8
 from memoranda.kernel.errors import ScopeNotFound, StoreReadOnly
 from memoranda.ledger.codec import PLAIN, BodyCodec
 from memoranda.ledger.entry import genesis
-from memoranda.ledger.journals import JournalHead, NewNote
+from memoranda.ledger.journals import NewNote, NotedHead
 from memoranda.ledger.tree import Block, Blocks
 from memoranda.plans.items import check_session_ref
 from memoranda.stores.migrations import OPENED_TO_READ, Migration, done
@@ -204,10 +204,10 @@ class PostgresDatabase:
             found = await connection.execute(_SCOPES, (_DIRECTORY,))
             return [str(scope) for (scope,) in await found.fetchall()]
 
-    async def heads(self, scopes: Collection[str]) -> list[JournalHead]:
+    async def heads(self, scopes: Collection[str]) -> list[NotedHead]:
         """The heads of these scopes' journals; those that have none are left out."""
         rows = await self._call(_HEADS, Texts(map(_stored, scopes)))
-        return [JournalHead(_named(scope), *rest) for scope, *rest in rows]
+        return [NotedHead(_named(scope), *rest) for scope, *rest in rows]
 
     async def hashes(self, blocks: Mapping[str, Collection[Block]]) -> dict[str, Blocks]:
         """Blocks of the trees of these scopes."""

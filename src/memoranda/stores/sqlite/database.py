@@ -11,7 +11,7 @@ import apsw
 from memoranda.kernel.errors import ScopeNotFound, StoreReadOnly
 from memoranda.ledger.codec import PLAIN, BodyCodec
 from memoranda.ledger.entry import genesis
-from memoranda.ledger.journals import JournalHead, NewNote
+from memoranda.ledger.journals import NewNote, NotedHead
 from memoranda.ledger.tree import Block, Blocks
 from memoranda.plans.items import check_session_ref
 from memoranda.stores.home import Home
@@ -298,7 +298,7 @@ class SqliteDatabase:
         """Every scope that was ever written to here, sorted."""
         return await self.rows(_SCOPES, (), _first)
 
-    async def heads(self, scopes: Collection[str]) -> list[JournalHead]:
+    async def heads(self, scopes: Collection[str]) -> list[NotedHead]:
         """The heads of these scopes' journals; those that have none are left out."""
         return await self.read(lambda connection: heads(connection, scopes))
 

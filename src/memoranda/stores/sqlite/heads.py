@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import apsw
 
 from memoranda.identity.merkle import leaf_hash
-from memoranda.ledger.journals import JournalHead, NewNote
+from memoranda.ledger.journals import NewNote, NotedHead
 from memoranda.ledger.tree import BLOCK, Block, Blocks
 from memoranda.stores.shorthand import ENTRY, unpacked
 from memoranda.stores.sqlite.appending import LEAVES, NODES
@@ -41,10 +41,10 @@ def block_read(journal: int, block: Block) -> BlockRead:
     return BlockRead(NODES, (journal, block.level, start, end), _node)
 
 
-def heads(connection: apsw.Connection, scopes: Collection[str]) -> list[JournalHead]:
+def heads(connection: apsw.Connection, scopes: Collection[str]) -> list[NotedHead]:
     """The heads of these scopes' journals; those that have none are left out."""
     rows = connection.executemany(_HEADS, [(scope,) for scope in scopes])
-    return [JournalHead._make(row) for row in rows]
+    return [NotedHead._make(row) for row in rows]
 
 
 def hashes(

@@ -12,7 +12,7 @@ from memoranda.journeys.intent.deciding import Answer, Waiting
 from memoranda.kernel.errors import WorldNotFound
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.object import VerdictType
-from memoranda.surfaces.cli.code import ActOptions, RunOptions
+from memoranda.surfaces.cli.code import ActingOptions, RunOptions
 from memoranda.surfaces.cli.command import command
 from memoranda.surfaces.cli.deeds import Answered
 from memoranda.surfaces.cli.help import arg, opt
@@ -40,7 +40,7 @@ class ProposeOptions(RetryOptions, total=False):
     hints: Annotated[dict[str, JsonValue], opt("For the provider of memory.", metavar="JSON"), JSON]
 
 
-@command(makes=True, runs=ActOptions)
+@command(makes=True, runs=ActingOptions)
 async def act(
     memory: Memory[Any],
     action: Action,

@@ -41,7 +41,7 @@ class RunOptions(CodeOptions, total=False):
     ]
 
 
-class ActOptions(RunOptions, total=False):
+class ActingOptions(RunOptions, total=False):
     """What proposes, decides and runs."""
 
     authority: Annotated[

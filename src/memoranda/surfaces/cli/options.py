@@ -172,7 +172,7 @@ class ReadOptions(TimeOptions, total=False):
     factual: Annotated[bool, opt("Only what may be used as a fact; refused in a break.")]
 
 
-class ListOptions(ReadOptions, FilterOptions, total=False):
+class ListingOptions(ReadOptions, FilterOptions, total=False):
     """What `list` takes."""
 
 

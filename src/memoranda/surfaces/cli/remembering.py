@@ -23,7 +23,7 @@ from memoranda.surfaces.cli.help import arg, opt
 from memoranda.surfaces.cli.options import (
     Data,
     Id,
-    ListOptions,
+    ListingOptions,
     NextOptions,
     OptionalReason,
     PutOptions,
@@ -154,7 +154,7 @@ async def list_(
     cursor: Annotated[str | None, opt("Go on after a page, by the cursor that it gave.")] = None,
     order_by: Annotated[Order, opt("By what they are ordered.")] = "created",
     order: Annotated[Literal["asc", "desc"], opt("The newest last, or first.")] = "desc",
-    **asked: Unpack[ListOptions],
+    **asked: Unpack[ListingOptions],
 ) -> Sequence[Remembered[Any]]:
     """List what is remembered and current, newest first.
 

@@ -22,7 +22,7 @@ from memoranda.journeys.intent.branching import BranchHead
 from memoranda.journeys.intent.history import History
 from memoranda.journeys.intent.replaying import Replay, Verdict
 from memoranda.surfaces.cli.acting import Action, ProposeOptions, Rests
-from memoranda.surfaces.cli.code import ActOptions, RunOptions, code, prints_aside
+from memoranda.surfaces.cli.code import ActingOptions, RunOptions, code, prints_aside
 from memoranda.surfaces.cli.command import OF_A_SCOPE, command
 from memoranda.surfaces.cli.deeds import first_difference
 from memoranda.surfaces.cli.errors import wrong_use
@@ -50,7 +50,7 @@ WorldId = Annotated[str, arg("ID", "The id of a world, or the key of an executio
 Told = Callable[[Replay], None]
 
 
-@command(makes=True, runs=ActOptions)
+@command(makes=True, runs=ActingOptions)
 async def propose(
     memory: Memory[Any], action: Action, rests: Rests = None, **proposed: Unpack[ProposeOptions]
 ) -> Submitted:
