@@ -74,6 +74,7 @@ twin: $(TEST)
 
 bench: $(BENCHED)
 	@$(BENCH)/bin/python -m bench
+	@$(BENCH)/bin/python -m bench.filters
 	@$(BENCH)/bin/python -m bench.handles
 	@$(BENCH)/bin/python -m bench.ledger
 	@$(BENCH)/bin/python -m bench.worlds
@@ -85,19 +86,19 @@ bench: $(BENCHED)
 
 # 10,000 tamperings and 1,000 clean runs, with the counts of each class; the suite has a short form.
 tamper: $(TEST)
-	@$(VENV)/bin/python -m tests.tampering --runs 10000 --clean 1000 --seed 7
+	@$(VENV)/bin/python -m tests.campaigns.tampering --runs 10000 --clean 1000 --seed 7
 
 adversity: $(TEST)
-	@$(VENV)/bin/python -m tests.adversity
+	@$(VENV)/bin/python -m tests.campaigns.adversity
 
 fuzz: $(TEST)
-	@MEMORANDA_FUZZ=long $(VENV)/bin/python -m pytest tests/app/test_only_our_errors.py tests/app/long_fuzz.py
+	@MEMORANDA_FUZZ=long $(VENV)/bin/python -m pytest tests/app/test_only_our_errors.py tests/app/long_fuzz.py tests/journeys/turn/test_fault_campaign.py
 
 rules: $(TEST)
 	@$(VENV)/bin/python -m pytest $(WORKERS) --write-rules
 
 names: $(TEST)
-	@$(VENV)/bin/python -m tests.docs.names
+	@$(VENV)/bin/python -m tests.project.docs.names
 
 # The suite on every supported Python that is at hand, each in an environment of its own.
 pythons:

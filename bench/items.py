@@ -32,10 +32,10 @@ from typing import Any, Final
 from bench.aims import Aim, show
 from bench.workload import SEED, Numbers
 from memoranda.ledger.time import format_time
-from memoranda.plans.item_terms import GRAM
 from memoranda.plans.items import MemoryItem
+from memoranda.plans.matching import GRAM
 from memoranda.plans.matching import match as count
-from memoranda.stores.keywords import asked
+from memoranda.stores.items import asked
 from memoranda.stores.sqlite.connection import connect
 from memoranda.stores.sqlite.database import SqliteDatabase
 from memoranda.stores.sqlite.items import insert_item

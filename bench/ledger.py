@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from rich.progress import Progress
@@ -24,12 +24,16 @@ from bench.aims import Aim, show
 from bench.systems.disk import sqlite_bytes
 from bench.systems.memoranda import SCOPE, memoranda_on_sqlite
 from bench.workload import SEED, Numbers, chunks
-from memoranda.identity.proofs import verify_inclusion
+from memoranda.identity.merkle import verify_inclusion
 from memoranda.journeys.audit.verify import verify
 from memoranda.ledger import tree
 from memoranda.ledger.damage import Damages
-from memoranda.ledger.unit import Ledger, StoredEntry
+from memoranda.ledger.port import Ledger
+from memoranda.ledger.snapshot import ENTRIES
 from memoranda.ledger.walk import Walk
+
+if TYPE_CHECKING:
+    from memoranda.ledger.unit import StoredEntry
 
 BATCH = 1_000
 PROOFS = 200
@@ -73,7 +77,7 @@ async def opened(path: Path) -> dict[str, float]:
     start = perf_counter()
     async with memoranda.open(f"sqlite:///{path}", scope=SCOPE) as memory:
         open_ms = (perf_counter() - start) * 1_000
-        times, most = await _proofs(memory._verbs.verbs._ledger)
+        times, most = await _proofs(memory._handle.parts.ledger)
         return {"open_ms": open_ms, "proof_ms": median(times) * 1_000, "proof_hashes": most}
 
 
@@ -99,15 +103,15 @@ async def verified(path: Path) -> dict[str, float]:
     async with memoranda.open(f"sqlite:///{path}", scope=SCOPE) as memory:
         start = process_time()
         read = 0
-        async with memory._verbs.verbs._ledger.snapshot() as snapshot:
+        async with memory._handle.parts.ledger.snapshot() as snapshot:
             head = await snapshot.head()
             walk = Walk(head.origin, Damages())
-            async for chunk in snapshot.entries():
+            async for chunk in snapshot.rows(ENTRIES):
                 walk.feed(chunk)
                 read += len(chunk)
         first = process_time() - start
         start = process_time()
-        report = await verify(memory._verbs.verbs._ledger)
+        report = await verify(memory._handle.parts.ledger)
         all_of_it = process_time() - start
         assert report.is_sound, report.damages
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -122,9 +126,9 @@ async def walked(path: Path) -> dict[str, float]:
     """The first pass on bytes that are in memory already."""
     async with memoranda.open(f"sqlite:///{path}", scope=SCOPE) as memory:
         kept: list[StoredEntry] = []
-        async with memory._verbs.verbs._ledger.snapshot() as snapshot:
+        async with memory._handle.parts.ledger.snapshot() as snapshot:
             origin = (await snapshot.head()).origin
-            async for chunk in snapshot.entries():
+            async for chunk in snapshot.rows(ENTRIES):
                 kept += chunk
                 if len(kept) >= IN_MEMORY:
                     break

@@ -22,12 +22,11 @@ from bench.aims import Aim, show
 from memoranda.journeys.records.foreign import within
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.wire import WireModel
-from memoranda.plans.contract import Source, StepContract, StepRule
 from memoranda.plans.engine import Engine, Output
 from memoranda.plans.models import Prompt, Settings
-from memoranda.plans.plan import ExecutionPlan
+from memoranda.plans.plan import ExecutionPlan, Fails, Limit
 from memoranda.plans.policy import Profile
-from memoranda.plans.step import Fails, Limit
+from memoranda.plans.validation import Source, StepContract, StepRule
 
 STEPS = 8
 ROUNDS = 2_000

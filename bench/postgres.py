@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 import psycopg
 from psycopg import sql
 
-from tests.postgres.server import PostgresServer, running_server
+from tests.stores.postgres.server import PostgresServer, running_server
 
 
 @contextmanager

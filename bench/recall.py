@@ -21,8 +21,8 @@ from bench.aims import Aim, show
 from bench.search import RANKS
 from bench.workload import SEED, Numbers, item, vocabulary
 from memoranda import Memory
-from memoranda.recall.asking import asked
-from memoranda.recall.ranking import Mode
+from memoranda.recall.question import asked
+from memoranda.recall.ranking import RankingMode
 
 SCOPE = "bench"
 RECALLS = 200
@@ -61,7 +61,7 @@ async def filled(memory: Memory[Any], size: int) -> None:
 
 async def _settled(memory: Memory[Any]) -> None:
     """Wait until the index has all of it, as it has soon after whoever writes pauses."""
-    ledger: Any = memory._verbs.verbs._ledger
+    ledger: Any = memory._handle.parts.ledger
     merge = getattr(ledger, "_merge", None) or ledger._words.merge
     while await merge():
         pass
@@ -92,8 +92,8 @@ async def measured(memory: Memory[Any], size: int, folder: Path) -> dict[str, fl
         with clock("full"):
             await memory.recall(question, top_k=TOP_K, selector="full-text")
         with clock("rank"):
-            await memory._verbs.verbs._ledger.rank(
-                Mode.CONTEXT, asked(question, at=0), lambda current, _: current, limit=TOP_K
+            await memory._handle.parts.ledger.rank(
+                RankingMode.CONTEXT, asked(question, at=0), lambda current, _: current, limit=TOP_K
             )
         with clock("raw"), raw:
             raw.execute("INSERT INTO t VALUES (zeroblob(4000))")

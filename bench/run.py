@@ -29,7 +29,7 @@ from bench.systems.port import Contender, System
 from bench.systems.raw_postgres import raw_postgres
 from bench.systems.raw_sqlite import raw_sqlite
 from memoranda import MemorandaError
-from tests.postgres.server import ServerError
+from tests.stores.postgres.server import ServerError
 
 Place = TypeVar("Place")
 Opens = Callable[[Place], AbstractAsyncContextManager[System]]

@@ -32,7 +32,7 @@ from memoranda import Database, Memory
 from memoranda.journeys.audit.checkpoints import Seal
 from memoranda.kernel.errors import DependencyMissing
 from memoranda.outside.anchors import FileAnchor
-from memoranda.outside.signers import Ed25519Signer
+from memoranda.outside.keys import Ed25519Signer
 
 FEW = 1_000
 MANY = 10_000

@@ -25,9 +25,9 @@ from bench.aims import Aim, show
 from bench.systems.memoranda import SCOPE, memoranda_on_sqlite
 from bench.workload import SEED, VOCABULARY, Numbers, chunks, items, vocabulary
 from memoranda.ledger.unit import Current
-from memoranda.recall.asking import Asked, asked
-from memoranda.recall.candidates import Scored
-from memoranda.recall.ranking import Mode
+from memoranda.recall.bm25 import Scored
+from memoranda.recall.question import ParsedQuestion, asked
+from memoranda.recall.ranking import RankingMode
 from memoranda.stores.sqlite.connection import connect
 from memoranda.stores.sqlite.words import clear
 from memoranda.stores.words import words_in
@@ -94,7 +94,7 @@ async def merged(path: Path, records: int) -> dict[str, float]:
         words_in(body)
     words = (process_time() - start) / len(bodies)
     async with memoranda.open(f"sqlite:///{path}", scope=SCOPE) as memory:
-        ledger: Any = memory._verbs.verbs._ledger
+        ledger: Any = memory._handle.parts.ledger
         write, longest = ledger._database.write, 0.0
 
         async def timed(work: Callable[[apsw.Connection], Any]) -> Any:
@@ -140,7 +140,7 @@ def raw(path: Path, records: int) -> apsw.Connection:
     return connection
 
 
-def questions(kind: str) -> list[Asked]:
+def questions(kind: str) -> list[ParsedQuestion]:
     """Questions of three words from some ranks, the same in every run."""
     first, last = RANKS[kind]
     numbers, words = Numbers(SEED + len(kind)), vocabulary()
@@ -154,12 +154,12 @@ async def measured(path: Path, beside: apsw.Connection, records: int) -> dict[st
     """Both of them, turn by turn."""
     figures: dict[str, float] = {}
     async with memoranda.open(f"sqlite:///{path}", scope=SCOPE) as memory:
-        ledger: Any = memory._verbs.verbs._ledger
+        ledger: Any = memory._handle.parts.ledger
 
-        async def ours(question: Asked, mode: Mode = Mode.FULL_TEXT) -> int:
+        async def ours(question: ParsedQuestion, mode: RankingMode = RankingMode.FULL_TEXT) -> int:
             return len((await ledger.rank(mode, question, _made, limit=TOP)).made)
 
-        async def theirs(question: Asked) -> int:
+        async def theirs(question: ParsedQuestion) -> int:
             match = " OR ".join('"' + token.replace('"', '""') + '"' for token in question.tokens)
             return len(beside.execute(_ASK, (match, TOP)).fetchall())
 
@@ -167,7 +167,7 @@ async def measured(path: Path, beside: apsw.Connection, records: int) -> dict[st
             times = await _in_turn(questions(kind), [ours, theirs])
             one, other = (median(each) * 1e3 for each in times)
             figures |= {f"{kind}_ms": one, f"{kind}_raw_ms": other, f"{kind}_ratio": one / other}
-        for mode in (Mode.KEYWORD, Mode.CONTEXT):
+        for mode in (RankingMode.KEYWORD, RankingMode.CONTEXT):
             (own_times,) = await _in_turn(questions("mixed"), [partial(ours, mode=mode)])
             figures[f"{mode}_ms"] = median(own_times) * 1e3
     own = connect(str(path))
@@ -179,7 +179,7 @@ async def measured(path: Path, beside: apsw.Connection, records: int) -> dict[st
 
 
 async def _in_turn(
-    asked_for: Sequence[Asked], systems: Sequence[Callable[..., Awaitable[int]]]
+    asked_for: Sequence[ParsedQuestion], systems: Sequence[Callable[..., Awaitable[int]]]
 ) -> list[list[float]]:
     times: list[list[float]] = [[] for _ in systems]
     for is_warm in (False, True):

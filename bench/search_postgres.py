@@ -23,9 +23,9 @@ from bench.systems.memoranda import SCOPE
 from bench.workload import SEED, Numbers
 from memoranda.app.memory import Memory
 from memoranda.ledger.unit import Current
-from memoranda.recall.asking import asked
-from memoranda.recall.candidates import Scored
-from memoranda.recall.ranking import Mode
+from memoranda.recall.bm25 import Scored
+from memoranda.recall.question import asked
+from memoranda.recall.ranking import RankingMode
 from memoranda.stores.postgres.ledger import PostgresLedger
 
 WORDS = 29
@@ -118,7 +118,7 @@ async def measured(
     ledger, figures = await _ledger(memory), dict[str, float]()
 
     async def ours(question: str) -> int:
-        ranking = await ledger.rank(Mode.FULL_TEXT, asked(question), _id, limit=TOP_K)
+        ranking = await ledger.rank(RankingMode.FULL_TEXT, asked(question), _id, limit=TOP_K)
         return len(ranking.made)
 
     async def theirs(question: str) -> int:
@@ -150,7 +150,7 @@ async def _in_turns(
 
 
 async def _ledger(memory: Memory[Any]) -> PostgresLedger:
-    ledger: Any = memory._verbs.verbs._ledger
+    ledger: Any = memory._handle.parts.ledger
     if not isinstance(ledger, PostgresLedger):
         ledger = await ledger.begun()  # the scope is new
     assert isinstance(ledger, PostgresLedger)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from memoranda.ledger.object import first_version, statement_of
+from memoranda.identity import canonical_bytes
+from memoranda.ledger.object import first_version
 from memoranda.stores.shorthand import BODY, packed
 
 SEED: Final = 20_000
@@ -121,21 +122,18 @@ def _bodies(
     id: str, created_at: int, data: dict[str, Any], tags: tuple[str, ...], version: int
 ) -> tuple[bytes, bytes]:
     """The object that memoranda stores for such data, and its shorthand."""
-    statement, format_ = statement_of(data)
     body = first_version(
+        scope=canonical_bytes({"scope": "bench"}),
         id=id,
-        statement=statement,
+        data=canonical_bytes(data),
+        tags=tags,
         statement_type="SystemGeneratedStatement",
         at=created_at + 1,
-        nonce="x" * 20,
-        trust="unreviewed",
-        scope={"scope": "bench"},
-        format=format_,
         created_ms=created_at,
         updated_ms=created_at,
-        tags=tags,
-        version=str(version),
-    ).canonical
+        nonce=b"x" * 20,
+        more={"version": str(version)},
+    )
     return body, packed(body, BODY)
 
 

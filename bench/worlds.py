@@ -27,9 +27,8 @@ from bench.systems.disk import sqlite_bytes
 from bench.workload import SEED, Numbers
 from memoranda.identity import freeze
 from memoranda.recall.provider import MemoryExperience, MemoryQuery
-from memoranda.worlds.context import ActionContext
+from memoranda.worlds.action import ActionContext, Patch, Set
 from memoranda.worlds.domain import Domain
-from memoranda.worlds.patches import Patch, Set
 
 SCOPE = "bench"
 RUNS = 200
@@ -39,7 +38,7 @@ FIELDS = 1_000
 
 AIMS = (
     Aim("commits", "a whole run, in raw commits on the same disk", "≤ 4", lambda f: f <= 4,
-        "two commits, and what Python does between them"),
+        "one commit, and what Python does around it"),
     Aim("freeze", "freezing and hashing a context, times copy.deepcopy", "< 1", lambda f: f < 1,
         "canonical JSON, once"),
     Aim("mb", "MB of file for the worlds of a 100 KB state", "< 100", lambda f: f < 100,
@@ -133,7 +132,7 @@ async def filled(folder: Path, worlds: int) -> dict[str, float]:
 async def restored(folder: Path) -> dict[str, float]:
     """Restoring any of them."""
     async with memoranda.open(f"sqlite:///{folder}/worlds.db", scope=SCOPE) as memory:
-        marks = await memory._verbs.verbs._ledger.marks("world/")
+        marks = await memory._handle.parts.ledger.marks("world/")
         numbers, times = Numbers(SEED), []
         for _ in range(RESTORES):
             world = marks[numbers.below(len(marks))].name.removeprefix("world/")
@@ -151,7 +150,7 @@ async def replayed(folder: Path) -> dict[str, float]:
     """Replaying all of them, and the memory that takes: measured after a tenth, and at the end."""
     url = f"sqlite:///{folder}/worlds.db"
     async with memoranda.open(url, scope=SCOPE, app=memoranda.App(domain=large)) as memory:
-        total = len(await memory._verbs.verbs._ledger.marks("execution/"))
+        total = len(await memory._handle.parts.ledger.marks("execution/"))
         start, done, after_a_tenth = perf_counter(), 0, 0
         async for replay in memory.worlds.replay_branch():
             assert replay.is_same, replay

@@ -11,8 +11,8 @@ pytest.register_assert_rewrite("memoranda.testkit")
 pytest_plugins = [
     "pytester",
     "tests.random_examples",
-    "tests.traceability.plugin",
-    "tests.postgres.fixtures",
+    "tests.project.traceability.plugin",
+    "tests.fixtures",
 ]
 
 

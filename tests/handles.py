@@ -5,10 +5,8 @@ from typing import Any
 
 import memoranda
 from memoranda.app.database import Opening
-from memoranda.journeys.govern.memory import GovernedMemory
-from memoranda.kernel.clock import Clock
-from memoranda.kernel.ids import IdSource
-from memoranda.kernel.randomness import Randomness
+from memoranda.app.parts import Parts
+from memoranda.kernel.clock import Clock, IdSource, Randomness
 
 _APP = {field.name for field in fields(memoranda.App)}
 
@@ -28,9 +26,9 @@ def opened(
     return memoranda.open(url, app=app, clockwork=clockwork, **options)
 
 
-def inside(memory: memoranda.Memory[Any]) -> GovernedMemory[Any]:
+def inside(memory: memoranda.Memory[Any]) -> Parts[Any]:
     """What a handle works with."""
-    return memory._verbs.verbs
+    return memory._handle.parts
 
 
 def verb(memory: memoranda.Memory[Any], name: str) -> Any:

@@ -32,7 +32,7 @@ SOURCES: Final = (
     Source("memoranda.app.groups", "Govern"),
     Source("memoranda.app.journal", "Journal"),
     Source("memoranda.app.groups", "Maintain"),
-    Source("memoranda.journeys.recall.verbs", "Reasoning"),
+    Source("memoranda.journeys.recall.reasoning", "Reasoning"),
     Source("memoranda.app.memory", "Memory"),
     Source("memoranda.app.database", "Database"),
 )

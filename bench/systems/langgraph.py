@@ -92,6 +92,16 @@ class LangGraph:
         """Create or replace many values in one transaction."""
         await self._store.abatch([self._put(NAMESPACE, key, one) for key, one in values.items()])
 
+    async def put_all(self, values: Iterable[tuple[tuple[str, ...], str, dict[str, Any]]]) -> None:
+        """The same, each in a namespace of its own."""
+        await self._store.abatch([self._put(*value) for value in values])
+
+    async def search(
+        self, prefix: tuple[str, ...], wanted: dict[str, Any], limit: int
+    ) -> Sequence[object]:
+        """One asearch in all namespaces that begin so."""
+        return await self._store.asearch(prefix, filter=wanted, limit=limit)
+
     async def bytes_on_disk(self) -> int:
         """The file, or the tables."""
         return await self._size()

@@ -20,7 +20,7 @@ class Memoranda:
 
     def __init__(self, memory: Memory[Any], place: str | Path) -> None:
         self._records = memory.records
-        self._ledger: Any = memory._verbs.verbs._ledger
+        self._ledger: Any = memory._handle.parts.ledger
         self._place = place
 
     async def settle(self) -> None:

@@ -18,10 +18,10 @@ from bench.systems.memoranda import SCOPE, memoranda_on_postgres
 from bench.workload import Item, Patch
 from memoranda.ledger.entry import Entry, entry_bytes
 from memoranda.records import MemoryFilter
-from memoranda.stores.postgres.address import parse_address
 from memoranda.stores.postgres.arrays import Blobs, Integers, Texts
-from memoranda.stores.postgres.connection import Connection, connect
-from memoranda.stores.postgres.dialect import DIALECT, for_psycopg
+from memoranda.stores.postgres.connection import Connection, connect, parse_address
+from memoranda.stores.postgres.database import journal_number
+from memoranda.stores.postgres.select import DIALECT, for_psycopg
 from memoranda.stores.postgres.units import JOINED
 from memoranda.stores.selection import COLUMNS, selection
 
@@ -33,29 +33,27 @@ _ENTRY = entry_bytes(
 _CREATE = """
 WITH head AS (
   UPDATE memoranda.journals SET size = size + %(count)s, head = %(hash)s, head_at = 0
-  WHERE number = %(journal)s RETURNING size - %(count)s AS seq
+  WHERE journal = %(journal)s RETURNING size - %(count)s AS seq
 ), new AS (
   SELECT head.seq + n.place - 1 AS seq, n.* FROM head,
     unnest(%(ids)s, %(times)s, %(bodies)s) WITH ORDINALITY AS n (id, created_at, body, place)
 ), entry AS (
-  INSERT INTO memoranda.entries (journal, seq, entry)
-  SELECT %(journal)s, seq, %(entry)s FROM new
-), body AS (
-  INSERT INTO memoranda.bodies (journal, seq, salt, body)
-  SELECT %(journal)s, seq, %(salt)s, body FROM new
+  INSERT INTO memoranda.entries (journal, seq, entry, salt, body)
+  SELECT %(journal)s, seq, %(entry)s, %(salt)s, body FROM new
 ), version AS (
   INSERT INTO memoranda.versions
-    (journal, id, number, seq, is_newest, status, created_at, updated_at)
-  SELECT %(journal)s, id, 1, seq, true, 'active', created_at, created_at FROM new
+    (journal, id, number, seq, since, is_newest, status, created_at, updated_at)
+  SELECT %(journal)s, id, 1, seq, seq, true, 'active', created_at, created_at FROM new
 )
-INSERT INTO memoranda.tags (journal, tag, created_at, id)
-SELECT %(journal)s, n.tag, n.created_at, n.id
+INSERT INTO memoranda.tags (journal, tag, created_at, since, id)
+SELECT %(journal)s, n.tag, n.created_at, new.seq, n.id
 FROM unnest(%(tags)s, %(tag_times)s, %(tag_ids)s) AS n (tag, created_at, id)
+JOIN new ON new.id = n.id
 """
 _REPLACE = """
 WITH head AS (
   UPDATE memoranda.journals SET size = size + 1, head = %(hash)s, head_at = 0
-  WHERE number = %(journal)s RETURNING size - 1 AS seq
+  WHERE journal = %(journal)s RETURNING size - 1 AS seq
 ), old AS (
   SELECT number, created_at, updated_at FROM memoranda.versions
   WHERE journal = %(journal)s AND id = %(id)s ORDER BY number DESC LIMIT 1
@@ -63,15 +61,12 @@ WITH head AS (
   UPDATE memoranda.versions v SET is_newest = false FROM old
   WHERE v.journal = %(journal)s AND v.id = %(id)s AND v.number = old.number
 ), entry AS (
-  INSERT INTO memoranda.entries (journal, seq, entry)
-  SELECT %(journal)s, seq, %(entry)s FROM head
-), body AS (
-  INSERT INTO memoranda.bodies (journal, seq, salt, body)
-  SELECT %(journal)s, seq, %(salt)s, %(body)s FROM head
+  INSERT INTO memoranda.entries (journal, seq, entry, salt, body)
+  SELECT %(journal)s, seq, %(entry)s, %(salt)s, %(body)s FROM head
 ), version AS (
   INSERT INTO memoranda.versions
-    (journal, id, number, seq, is_newest, status, created_at, updated_at)
-  SELECT %(journal)s, %(id)s, number + 1, seq, true, %(status)s, created_at, updated_at + 1
+    (journal, id, number, seq, since, is_newest, status, created_at, updated_at)
+  SELECT %(journal)s, %(id)s, number + 1, seq, seq, true, %(status)s, created_at, updated_at + 1
   FROM old, head
 )
 DELETE FROM memoranda.tags t USING old, unnest(%(tags)s) AS n (tag)
@@ -111,11 +106,11 @@ class RawPostgres:
 
     async def update(self, key: str, patch: Patch) -> None:
         """Write the version that is known to come out."""
-        await self._replace(key, "active", patch.body)
+        await self._replace(key, "active", patch.shorthand)
 
     async def delete(self, key: str, item: Item) -> None:
         """Write the invalidation, and remove the tags."""
-        await self._replace(key, "invalidated", item.body, item.tags)
+        await self._replace(key, "invalidated", item.shorthand, item.tags)
 
     async def query(self, tag: str) -> Sequence[object]:
         """The rows of the same SELECT, their objects decoded."""
@@ -134,7 +129,7 @@ class RawPostgres:
             "count": len(items),
             "ids": Texts(item.id for item in items),
             "times": Integers(item.created_at for item in items),
-            "bodies": Blobs(item.body for item in items),
+            "bodies": Blobs(item.shorthand for item in items),
             "tags": Texts(tag for tag, _ in tagged),
             "tag_times": Integers(item.created_at for _, item in tagged),
             "tag_ids": Texts(item.id for _, item in tagged),
@@ -161,14 +156,10 @@ async def raw_postgres(url: str) -> AsyncIterator[RawPostgres]:
         pass
     connection = await connect(parse_address(url))
     async with connection:
-        find = "SELECT memoranda.journal_of(%s)"
-        ((journal,),) = await (await connection.execute(find, (SCOPE,))).fetchall()
+        journal = journal_number(SCOPE)
         # The floor has no walls: it is let through them once, for the whole session.
-        enter = (
-            "SELECT set_config('memoranda.scope', %s, false),"
-            " set_config('memoranda.journal', %s, false)"
-        )
-        await connection.execute(enter, (SCOPE, str(journal)))
+        enter = "SELECT set_config('memoranda.journal', %s, false)"
+        await connection.execute(enter, (str(journal),))
         yield RawPostgres(connection, url, journal)
 
 

@@ -15,17 +15,17 @@ import orjson
 
 from bench.systems.disk import sqlite_bytes
 from bench.systems.memoranda import SCOPE, memoranda_on_sqlite
-from bench.workload import Item, Patch
+from bench.workload import Item, Patch, item
 from memoranda.ledger.entry import Entry, entry_bytes
 from memoranda.records import MemoryFilter
 from memoranda.stores.selection import selection
 from memoranda.stores.shorthand import BODY, ENTRY, packed, unpacked
-from memoranda.stores.sqlite import appending as sql
-from memoranda.stores.sqlite.connection import connect
-from memoranda.stores.sqlite.dialect import DIALECT
-from memoranda.stores.sqlite.places import place
+from memoranda.stores.sqlite import append as sql
+from memoranda.stores.sqlite.connection import connect, place
+from memoranda.stores.sqlite.select import DIALECT
 from memoranda.stores.sqlite.units import NEWEST
 
+_BEYOND = 10**9
 _SALT = bytes(16)
 _HASH = bytes(32)
 _ENTRY = packed(
@@ -98,14 +98,18 @@ class RawSqlite:
         sql.VERSION_ROWS.run(
             connection,
             [
-                (journal, seq, 1, item.id, 1, "active", item.created_at, item.created_at)
+                (journal, seq, seq, 1, item.id, 1, "active", item.created_at, item.created_at)
                 + (None,) * 4
                 for seq, item in enumerate(items, first)
             ],
         )
         sql.TAG_ROWS.run(
             connection,
-            sorted((journal, tag, item.created_at, item.id) for item in items for tag in item.tags),
+            sorted(
+                (journal, tag, item.created_at, seq, item.id)
+                for seq, item in enumerate(items, first)
+                for tag in item.tags
+            ),
         )
         connection.execute(sql.MOVE_HEAD, (self._seq, _HASH, 0, journal))
 
@@ -116,12 +120,13 @@ class RawSqlite:
         execute("BEGIN IMMEDIATE")
         found: Any = execute(NEWEST, (journal, key)).fetchone()
         created_at = found[3]
+        since = found[9]  # of all that the floor writes: the entry of the first version
         execute(sql.REPLACE, (journal, key, number - 1))
         for tag in tags:
-            execute(sql.UNTAG, (journal, tag, created_at, key))
+            execute(sql.UNTAG, (journal, tag, created_at, since))
         sql.ENTRY_ROWS.run(self._connection, [(where, _ENTRY)])
         sql.BODY_ROWS.run(self._connection, [(where, _SALT, body)])
-        row = (journal, self._seq, 1, key, number, status, created_at, created_at + number)
+        row = (journal, self._seq, since, 1, key, number, status, created_at, created_at + number)
         sql.VERSION_ROWS.run(self._connection, [row + (None,) * 4])
         self._seq += 1
         execute(sql.MOVE_HEAD, (self._seq, _HASH, 0, journal))
@@ -131,8 +136,8 @@ class RawSqlite:
 @asynccontextmanager
 async def raw_sqlite(path: Path) -> AsyncIterator[RawSqlite]:
     """A file made by memoranda, in the hands of apsw alone."""
-    async with memoranda_on_sqlite(path):
-        pass
+    async with memoranda_on_sqlite(path) as system:
+        await system.create(item(_BEYOND))  # a journal begins with its first record
     connection = connect(str(path))
     try:
         yield RawSqlite(connection, path)

@@ -4,7 +4,6 @@ from memoranda.surfaces.cli.main import app
 
 
 def main() -> None:
-    """Run the command line."""
     app(prog_name="memoranda")
 
 

@@ -1,60 +1,72 @@
 """What others must compute the same: canonical bytes, hashes, documents, proofs, keys, words."""
 
-from memoranda.identity import (
-    Frontier,
-    NodeList,
-    canonical_bytes,
-    canonical_text,
-    consistency_proof,
-    decode,
-    frontier_at,
-    inclusion_proof,
-    leaf_hash,
-    node_hash,
-    sha256_hex,
-    verify_consistency,
-    verify_inclusion,
-)
-from memoranda.kernel.json import check as check_json
-from memoranda.kernel.json import parse as parse_json
-from memoranda.ledger import (
-    read_log,
-    sealed,
-    validate_log,
-    validate_object,
-    validate_use,
-    write_log,
-)
-from memoranda.ledger.anchor import History, compare
-from memoranda.ledger.checkpoint import Checkpoint, parse_checkpoint, scope_origin, sign_checkpoint
-from memoranda.ledger.keyring import Keyring
-from memoranda.ledger.log import LogReading
-from memoranda.ledger.signed_note import check_signatures, verify_note
-from memoranda.outside.key_files import (
-    create_key,
-    read_ring,
-    retire_keys,
-    rotate_key,
-    signers_from_file,
-)
-from memoranda.outside.profiles import read_document, read_profile
-from memoranda.outside.signers import Ed25519Signer, Ed25519Verifier, verifiers
-from memoranda.recall import (
-    check_proof,
-    check_signed,
-    traces_in,
-    validate_memory_trace,
-    verify_proof,
-)
-from memoranda.recall.freeze import (
-    freeze_memory_context,
-    get_memory_context_for_replay,
-    get_memory_recall_failed_for_replay,
-)
-from memoranda.records.filter import refuse_unknown_keys, select
-from memoranda.records.patch import merged
-from memoranda.text import TOKENIZER, matches, query, terms, words
-from memoranda.worlds import snapshot_hash, world_id
+from typing import TYPE_CHECKING
+
+from memoranda.kernel.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from memoranda.identity import (
+        Frontier,
+        NodeList,
+        canonical_bytes,
+        canonical_text,
+        consistency_proof,
+        decode,
+        frontier_at,
+        inclusion_proof,
+        leaf_hash,
+        node_hash,
+        sha256_hex,
+        verify_consistency,
+        verify_inclusion,
+    )
+    from memoranda.kernel.json import check as check_json
+    from memoranda.kernel.json import parse as parse_json
+    from memoranda.ledger import (
+        read_log,
+        sealed,
+        validate_log,
+        validate_object,
+        validate_use,
+        write_log,
+    )
+    from memoranda.ledger.anchor import History, compare
+    from memoranda.ledger.checkpoint import (
+        Checkpoint,
+        parse_checkpoint,
+        scope_origin,
+        sign_checkpoint,
+    )
+    from memoranda.ledger.keyring import Keyring
+    from memoranda.ledger.log import LogReading
+    from memoranda.ledger.signed_note import check_signatures, verify_note
+    from memoranda.outside.keys import (
+        Ed25519Signer,
+        Ed25519Verifier,
+        create_key,
+        read_ring,
+        retire_keys,
+        rotate_key,
+        signers_from_file,
+        verifiers,
+    )
+    from memoranda.outside.profiles import read_document, read_profile
+    from memoranda.recall import (
+        check_proof,
+        check_signed,
+        traces_in,
+        validate_memory_trace,
+        verify_proof,
+    )
+    from memoranda.recall.frame import (
+        freeze_memory_context,
+        get_memory_context_for_replay,
+        get_memory_recall_failed_for_replay,
+    )
+    from memoranda.records.filter import refuse_unknown_keys, select
+    from memoranda.records.model import merged
+    from memoranda.text import TOKENIZER, matches, query, terms, words
+    from memoranda.worlds import snapshot_hash, world_id
 
 __all__ = [
     "TOKENIZER",
@@ -117,3 +129,5 @@ __all__ = [
     "world_id",
     "write_log",
 ]
+
+__getattr__, __dir__ = lazy_names(__name__)

@@ -1,11 +1,20 @@
 """Language models that answer a plan, and embedders: shipped ones, and the ports of your own."""
 
-from memoranda.outside.embedders import EmbeddingsEndpoint, LocalModel, embedder_from_environment
-from memoranda.outside.models.chat import ChatModel
-from memoranda.outside.models.scripted import ScriptedAnswer, ScriptedModel, scripted
-from memoranda.plans.models import Identified, Model, Prompt, Settings
-from memoranda.recall.embedder import Embedder, embedded, stored_as
-from memoranda.recall.similarity import similarities
+from typing import TYPE_CHECKING
+
+from memoranda.kernel.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from memoranda.outside.embedders import (
+        EmbeddingsEndpoint,
+        LocalModel,
+        embedder_from_environment,
+    )
+    from memoranda.outside.models.chat import ChatModel
+    from memoranda.outside.models.scripted import ScriptedAnswer, ScriptedModel, scripted
+    from memoranda.plans.models import Identified, Model, Prompt, Settings
+    from memoranda.recall.embedder import Embedder, embedded, stored_as
+    from memoranda.recall.vectors import similarities
 
 __all__ = [
     "ChatModel",
@@ -24,3 +33,5 @@ __all__ = [
     "similarities",
     "stored_as",
 ]
+
+__getattr__, __dir__ = lazy_names(__name__)

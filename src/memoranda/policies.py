@@ -1,45 +1,50 @@
 """Who decides: authorities over actions, rules about recalled memory, and rules of a scope."""
 
-from memoranda.ledger.policy import Policy, PolicyKind
-from memoranda.recall.policies import (
-    AllowedSelectors,
-    MaximumAge,
-    MemoryPolicy,
-    MinimumConfidence,
-    RequireSigned,
-    RequiresVerified,
-    SelectorDiffersFromActor,
-    memory_policy_from_wire,
-    signed_by_one_of,
-)
-from memoranda.records.authority import AssessesRisk, MemoryAuthorityPolicy, MemoryOperation
-from memoranda.records.retention import MemoryMaintenanceConfig, MemoryRetentionPolicy
-from memoranda.worlds import (
-    AllOf,
-    AnyOf,
-    Approved,
-    Asked,
-    AuthorityPolicy,
-    AutoApprove,
-    Condition,
-    Custom,
-    ForActor,
-    HumanInTheLoop,
-    IntentType,
-    Majority,
-    Pending,
-    PolicyRule,
-    PolicyRules,
-    Rejected,
-    RiskAtLeast,
-    ScopePattern,
-    SeparateApprover,
-    Threshold,
-    Tribunal,
-    Unanimous,
-    Verdict,
-)
-from memoranda.worlds.policy_reading import policy_from_wire
+from typing import TYPE_CHECKING
+
+from memoranda.kernel.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from memoranda.ledger.policy import Policy, PolicyKind
+    from memoranda.recall.policies import (
+        AllowedSelectors,
+        MaximumAge,
+        MemoryPolicy,
+        MinimumConfidence,
+        RequireSigned,
+        RequiresVerified,
+        SelectorDiffersFromActor,
+        memory_policy_from_wire,
+        signed_by_one_of,
+    )
+    from memoranda.records.authority import AssessesRisk, MemoryAuthorityPolicy, MemoryOperation
+    from memoranda.records.retention import MemoryMaintenanceConfig, MemoryRetentionPolicy
+    from memoranda.worlds import (
+        AllOf,
+        AnyOf,
+        Approved,
+        Asked,
+        AuthorityPolicy,
+        AutoApprove,
+        Condition,
+        Custom,
+        ForActor,
+        HumanInTheLoop,
+        IntentType,
+        Majority,
+        Pending,
+        PolicyRule,
+        PolicyRules,
+        Rejected,
+        RiskAtLeast,
+        ScopePattern,
+        SeparateApprover,
+        Threshold,
+        Tribunal,
+        Unanimous,
+        Verdict,
+    )
+    from memoranda.worlds.composites import policy_from_wire
 
 __all__ = [
     "AllOf",
@@ -83,3 +88,5 @@ __all__ = [
     "policy_from_wire",
     "signed_by_one_of",
 ]
+
+__getattr__, __dir__ = lazy_names(__name__)

@@ -1,22 +1,27 @@
 """What a recall selects by: the shipped selectors, what wraps one, and how to write your own."""
 
-from memoranda.recall.asking import asked
-from memoranda.recall.composed import Deduplicated, Filtered, Limited, WeighedByRecency
-from memoranda.recall.corpus import Corpus, of_text
-from memoranda.recall.hybrid import Hybrid
-from memoranda.recall.ranking import Mode
-from memoranda.recall.selector import (
-    Below,
-    Chosen,
-    Constraints,
-    Nearest,
-    PastWorld,
-    Request,
-    Selection,
-    Selector,
-    Sources,
-)
-from memoranda.recall.selectors import ByWords, MostRecent, PastWorlds
+from typing import TYPE_CHECKING
+
+from memoranda.kernel.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from memoranda.recall.composed import Deduplicated, Filtered, Limited, WeighedByRecency
+    from memoranda.recall.corpus import Corpus, of_text
+    from memoranda.recall.hybrid import Hybrid
+    from memoranda.recall.question import asked
+    from memoranda.recall.ranking import RankingMode
+    from memoranda.recall.selector import (
+        Below,
+        Chosen,
+        Constraints,
+        Nearest,
+        PastWorld,
+        Request,
+        Selection,
+        Selector,
+        Sources,
+    )
+    from memoranda.recall.selectors import ByWords, MostRecent, PastWorlds
 
 __all__ = [
     "Below",
@@ -28,11 +33,11 @@ __all__ = [
     "Filtered",
     "Hybrid",
     "Limited",
-    "Mode",
     "MostRecent",
     "Nearest",
     "PastWorld",
     "PastWorlds",
+    "RankingMode",
     "Request",
     "Selection",
     "Selector",
@@ -41,3 +46,5 @@ __all__ = [
     "asked",
     "of_text",
 ]
+
+__getattr__, __dir__ = lazy_names(__name__)

@@ -1,122 +1,120 @@
 """Values: what the verbs return, what they take, and the ports that you may implement."""
 
-from memoranda.app.audit import DatabaseAudit
-from memoranda.app.blocking import BlockingDatabase, BlockingMemory
-from memoranda.app.database import Opening
-from memoranda.app.groups import ActOptions, ConsolidationOptions
-from memoranda.app.journal import JournalEntry, JournalHead
-from memoranda.app.memory import ListOptions, RecallOptions
-from memoranda.app.options import ConnectOptions
-from memoranda.journeys.audit.checkpoints import Seal
-from memoranda.journeys.audit.proving import EntryProof
-from memoranda.journeys.audit.verify import Report as JournalReport
-from memoranda.journeys.audit.whole import Audit
-from memoranda.journeys.audit.why import Why
-from memoranda.journeys.govern.batch import Batch
-from memoranda.journeys.govern.certificate import ErasureCertificate, ErasureCounts
-from memoranda.journeys.govern.conformance import Status
-from memoranda.journeys.govern.filters import Filters
-from memoranda.journeys.govern.importing import ImportReport, RefusedLine
-from memoranda.journeys.govern.moments import Moment
-from memoranda.journeys.govern.receipts import Receipt
-from memoranda.journeys.govern.remembered import Event, Remembered
-from memoranda.journeys.govern.sizes import At
-from memoranda.journeys.intent.acting import Submitted
-from memoranda.journeys.intent.app import Run
-from memoranda.journeys.intent.branching import BranchHead
-from memoranda.journeys.intent.deciding import Answer, Waiting
-from memoranda.journeys.intent.replaying import Replay
-from memoranda.journeys.maintain.embedding import Brought
-from memoranda.journeys.maintain.reindex import Reindexed
-from memoranda.journeys.recall.originals import Original
-from memoranda.journeys.recall.recalled import Item, Recalled
-from memoranda.journeys.recall.verbs import Reasoning
-from memoranda.journeys.records.codec import DataCodec
-from memoranda.journeys.records.store import Records
-from memoranda.journeys.turn.replaying import CycleReplay, Difference
-from memoranda.journeys.turn.turns import Turn, Turns
-from memoranda.kernel.actors import ActorKind, ActorRef
-from memoranda.kernel.clock import Clock, SystemClock
-from memoranda.kernel.ids import IdSource, TimeOrderedIds
-from memoranda.kernel.json import JsonValue
-from memoranda.kernel.randomness import Randomness
-from memoranda.kernel.results import Result, Rows
-from memoranda.ledger.anchor import Anchor, Finding
-from memoranda.ledger.codec import BodyCodec
-from memoranda.ledger.conflict import Conflict
-from memoranda.ledger.consolidate import Refusal
-from memoranda.ledger.damage import Damage, Damages
-from memoranda.ledger.event import LogEvent
-from memoranda.ledger.gates import GateFailure
-from memoranda.ledger.model import IntegrityHash, MemoryObject, SourceRef
-from memoranda.ledger.signed_note import Signer, Verifier, VerifierKey
-from memoranda.ledger.time import Validity
-from memoranda.ledger.violation import Violation
-from memoranda.outside.anchors import FileAnchor
-from memoranda.recall.provider import (
-    AppExecutionContext,
-    AppInputNamespace,
-    MemoryExperience,
-    MemoryProvider,
-    MemoryQuery,
-)
-from memoranda.recall.store_provider import StoreProvider
-from memoranda.recall.trace import (
-    MemoryRef,
-    MemoryTrace,
-    SelectedMemory,
-    ValidationResult,
-    VerificationEvidence,
-)
-from memoranda.records import (
-    Capabilities,
-    Capability,
-    Expiry,
-    HookFailure,
-    MemoryFilter,
-    MemoryHooks,
-    MemoryRecordInput,
-    MemoryStore,
-    MemoryUpdate,
-    StoredMemoryRecord,
-)
-from memoranda.records.pages import Page
-from memoranda.stores.dictionary import DictDatabase
-from memoranda.worlds import (
-    ActionContext,
-    AuthorityRef,
-    Branch,
-    DecisionRecord,
-    Differs,
-    Domain,
-    EffectFailed,
-    Host,
-    HostExecutionOptions,
-    HostExecutionResult,
-    Intent,
-    IntentBody,
-    IntentInstance,
-    IntentScope,
-    LocalHost,
-    Merge,
-    Patch,
-    Projection,
-    ProjectionEvent,
-    Proposal,
-    ProposalTrace,
-    Set,
-    Snapshot,
-    SnapshotView,
-    Surrounded,
-    Surroundings,
-    TribunalDecisionRecord,
-    Unset,
-    Vote,
-    World,
-    WorldEdge,
-    WorldHead,
-)
-from memoranda.worlds.projection import projection
+from typing import TYPE_CHECKING
+
+from memoranda.kernel.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from memoranda.app.audit import DatabaseAudit
+    from memoranda.app.blocking import BlockingDatabase, BlockingMemory
+    from memoranda.app.database import Opening
+    from memoranda.app.groups import ActOptions, ConsolidationOptions
+    from memoranda.app.journal import JournalEntry, JournalHead
+    from memoranda.app.memory import ListOptions, RecallOptions
+    from memoranda.app.options import ConnectOptions
+    from memoranda.journeys.audit.checkpoints import Seal
+    from memoranda.journeys.audit.verify import EntryProof
+    from memoranda.journeys.audit.verify import Report as JournalReport
+    from memoranda.journeys.audit.whole import Audit
+    from memoranda.journeys.audit.why import Why
+    from memoranda.journeys.govern.batch import Batch
+    from memoranda.journeys.govern.certificate import ErasureCertificate, ErasureCounts
+    from memoranda.journeys.govern.conformance import Status
+    from memoranda.journeys.govern.find import Filters
+    from memoranda.journeys.govern.imports import ImportReport, RefusedLine
+    from memoranda.journeys.govern.objects import Event, Receipt, Remembered
+    from memoranda.journeys.govern.times import At, Moment
+    from memoranda.journeys.intent.branches import BranchHead
+    from memoranda.journeys.intent.decisions import Answer, Waiting
+    from memoranda.journeys.intent.replays import Replay
+    from memoranda.journeys.intent.requests import Run, Submitted
+    from memoranda.journeys.maintain.indexes import Brought, Reindexed
+    from memoranda.journeys.recall.originals import Original
+    from memoranda.journeys.recall.reasoning import Reasoning
+    from memoranda.journeys.recall.recalled import Item, Recalled
+    from memoranda.journeys.records.codec import DataCodec
+    from memoranda.journeys.records.store import Records
+    from memoranda.journeys.turn.replays import CycleReplay, Difference
+    from memoranda.journeys.turn.turns import Turn, Turns
+    from memoranda.kernel.actors import ActorKind, ActorRef
+    from memoranda.kernel.clock import Clock, IdSource, Randomness, SystemClock, TimeOrderedIds
+    from memoranda.kernel.json import JsonValue
+    from memoranda.kernel.results import Result, Rows
+    from memoranda.ledger.anchor import Anchor, Finding
+    from memoranda.ledger.codec import BodyCodec
+    from memoranda.ledger.consolidate import Refusal
+    from memoranda.ledger.damage import Damage, Damages
+    from memoranda.ledger.event import LogEvent
+    from memoranda.ledger.gates import Conflict, GateFailure
+    from memoranda.ledger.model import IntegrityHash, MemoryObject, SourceRef
+    from memoranda.ledger.signed_note import Signer, Verifier, VerifierKey
+    from memoranda.ledger.time import Validity
+    from memoranda.ledger.validate import Violation
+    from memoranda.outside.anchors import FileAnchor
+    from memoranda.recall.provider import (
+        AppExecutionContext,
+        AppInputNamespace,
+        MemoryExperience,
+        MemoryProvider,
+        MemoryQuery,
+        StoreProvider,
+    )
+    from memoranda.recall.trace import (
+        MemoryRef,
+        MemoryTrace,
+        SelectedMemory,
+        ValidationResult,
+        VerificationEvidence,
+    )
+    from memoranda.records import (
+        Capabilities,
+        Capability,
+        Expiry,
+        HookFailure,
+        MemoryFilter,
+        MemoryHooks,
+        MemoryRecordInput,
+        MemoryStore,
+        MemoryUpdate,
+        StoredMemoryRecord,
+    )
+    from memoranda.records.pages import Page
+    from memoranda.stores.dictionary import DictDatabase
+    from memoranda.worlds import (
+        ActionContext,
+        AuthorityRef,
+        Branch,
+        DecisionRecord,
+        Differs,
+        Domain,
+        EffectFailed,
+        Host,
+        HostExecutionOptions,
+        HostExecutionResult,
+        Intent,
+        IntentBody,
+        IntentInstance,
+        IntentScope,
+        LocalHost,
+        Merge,
+        Patch,
+        Projection,
+        ProjectionEvent,
+        Proposal,
+        ProposalTrace,
+        Set,
+        Snapshot,
+        SnapshotView,
+        Surrounded,
+        Surroundings,
+        TribunalDecisionRecord,
+        Unset,
+        Vote,
+        World,
+        WorldEdge,
+        WorldHead,
+    )
+    from memoranda.worlds.intent import projection
 
 __all__ = [
     "ActOptions",
@@ -250,3 +248,5 @@ __all__ = [
     "WorldHead",
     "projection",
 ]
+
+__getattr__, __dir__ = lazy_names(__name__)

@@ -15,11 +15,11 @@ from memoranda.app.groups import Govern, Inbox, Maintain, TurnsOf, Worlds
 from memoranda.app.journal import Journal
 from memoranda.journeys.records.store import Records
 from memoranda.ledger.policy import Policy
-from memoranda.testkit.simulators import CountedIds, FrozenClock
-from memoranda.worlds.projection import Projection, ProjectionEvent
-from tests.intent.counter import counter
-from tests.steps.standing_in import counted_randomness
-from tests.turn.talking import Answering, talk
+from memoranda.testkit.strategies import CountedIds, FrozenClock
+from memoranda.worlds.intent import Projection, ProjectionEvent
+from tests.journeys.intent.counter import counter
+from tests.journeys.turn.talking import Answering, talk
+from tests.plans.steps.standing_in import counted_randomness
 
 CLASSES: Final[Mapping[str, type]] = {
     "": Memory,

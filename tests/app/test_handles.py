@@ -11,7 +11,7 @@ import pytest
 import memoranda
 from memoranda import App, MemoryExperience, MemoryFilter, MemoryQuery, MemoryRecordInput
 from memoranda.app import databases
-from memoranda.app.verbs import HandleVerbs
+from memoranda.app.parts import Parts
 from memoranda.errors import (
     InvalidActor,
     InvalidFilter,
@@ -26,7 +26,7 @@ from memoranda.journeys.audit.checkpoints import Seal
 from memoranda.stores.postgres.pool import Pool
 from memoranda.stores.sqlite.database import SqliteDatabase
 from tests.app.sample import SAMPLE, Known, bound, come_to, opened, options, verbs
-from tests.intent.counter import COUNTER, counter
+from tests.journeys.intent.counter import COUNTER, counter
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ async def test_a_handle_asks_the_database_nothing_and_makes_nothing(
     place: str, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wired: list[object] = []
-    monkeypatch.setattr(HandleVerbs, "_governed", lambda *_: wired.append(1))
+    monkeypatch.setattr(Parts, "__init__", lambda *_: wired.append(1))
     async with memoranda.connect(place) as db:
         asked.clear()
         tasks = asyncio.all_tasks()
@@ -243,7 +243,7 @@ async def test_what_is_dropped_closes_nothing_under_its_user(place: str) -> None
 
     await memory.close()
     await entered.close()
-    await other._verbs._database.close()  # type: ignore[attr-defined]
+    await other._handle._database.close()
 
 
 def test_every_verb_is_in_the_sample() -> None:

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 
 import pytest
 
+from bench.evaluate.measure import AT, OVERALL, Evaluation, measure
+from bench.evaluate.questions import Collection, Question, Questions, read_locomo
 from memoranda.identity import canonical_bytes
-from memoranda.journeys.evaluate.locomo import read_locomo
-from memoranda.journeys.evaluate.measure import AT, OVERALL, Evaluation, measure
-from memoranda.journeys.evaluate.questions import Collection, Question, Questions
-from memoranda.recall.asking import asked
 from memoranda.recall.corpus import Corpus, of_text
-from memoranda.recall.ranking import Mode
+from memoranda.recall.question import asked
+from memoranda.recall.ranking import RankingMode
 from tests.evaluate.conversations import CONVERSATION
 
 QUESTIONS = read_locomo(canonical_bytes([CONVERSATION]))
@@ -53,7 +52,7 @@ async def test_a_made_up_conversation_is_measured_the_same_each_time() -> None:
 
     assert told == [("questions", 1, 3), ("questions", 2, 3), ("questions", 3, 3)]
     assert found == await measure(QUESTIONS)
-    assert [one.selector for one in found.measured] == [mode.value for mode in Mode]
+    assert [one.selector for one in found.measured] == [mode.value for mode in RankingMode]
     assert found.document["selectors"]["hybrid"] == "not run"
     assert found.document["selectors"]["context"]["overall"] == {"@5": 1.0, "@10": 1.0, "@20": 1.0}
 
@@ -64,8 +63,8 @@ async def test_questions_about_nothing_are_no_error() -> None:
     assert found == Evaluation(0, 0, {"easy": 0, OVERALL: 0}, 0, [])
 
 
-@pytest.mark.parametrize("mode", Mode)
-def test_texts_of_another_scope_change_no_bit(mode: Mode) -> None:
+@pytest.mark.parametrize("mode", RankingMode)
+def test_texts_of_another_scope_change_no_bit(mode: RankingMode) -> None:
     [ours] = QUESTIONS.collections
     texts = [
         of_text(one.id, number, one.text, one.created_at, one.thread)

@@ -2,9 +2,8 @@
 
 import pytest
 
+from bench.evaluate.questions import read_locomo, read_pairs
 from memoranda.identity import canonical_bytes
-from memoranda.journeys.evaluate.locomo import read_locomo
-from memoranda.journeys.evaluate.pairs import read_pairs
 from memoranda.kernel.errors import InvalidJson
 from memoranda.ledger.time import format_time
 from tests.evaluate.conversations import CONVERSATION

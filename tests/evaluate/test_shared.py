@@ -4,10 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from memoranda.journeys.evaluate.locomo import read_locomo
-from memoranda.journeys.evaluate.measure import OVERALL, InMemory, measure
-from memoranda.journeys.evaluate.pairs import read_pairs
-from memoranda.journeys.evaluate.questions import Collection, Questions
+from bench.evaluate.measure import OVERALL, InMemory, measure
+from bench.evaluate.questions import Collection, Questions, read_locomo, read_pairs
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 CONVERSATIONS = DATA / "locomo" / "locomo-dev.json"

@@ -2,9 +2,8 @@
 
 import pytest
 
-from memoranda.kernel.actors import ActorRef, parse_actor
+from memoranda.kernel.actors import ActorRef, check_scope, parse_actor
 from memoranda.kernel.errors import InvalidActor, InvalidScope
-from memoranda.kernel.scopes import check_scope
 
 
 def test_an_actor_is_read_from_kind_and_id() -> None:

@@ -3,7 +3,7 @@
 from itertools import pairwise
 from uuid import UUID  # noqa: TID251 - to read ids back with another implementation
 
-from memoranda.kernel.ids import TimeOrderedIds
+from memoranda.kernel.clock import TimeOrderedIds
 
 
 class SteppedClock:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from memoranda.identity import Frozen
-from memoranda.ledger.object import first_version, sealed
-from memoranda.ledger.time import Validity
+from memoranda.identity import Frozen, freeze
+from memoranda.ledger.object import sealed
+from memoranda.ledger.time import UNKNOWN, Validity, format_time
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "governance"
 NOW = 1_771_150_951_123
@@ -60,7 +60,40 @@ def an_object(
         "trust": "unreviewed",
         "scope": {"scope": "support"},
     }
-    return first_version(id=id, statement=statement, **defaults | members)
+    return a_first_version(id=id, statement=statement, **defaults | members)
+
+
+def a_first_version(
+    *,
+    at: int,
+    scope: Any,
+    validity: Validity = UNKNOWN,
+    expires: int | None = None,
+    created_ms: int | None = None,
+    updated_ms: int | None = None,
+    format: str = "text",  # noqa: A002 - the name on the wire
+    **members: Any,
+) -> Frozen:
+    """A first version, member by member: the write path must come to the same bytes."""
+    bounds = {"valid_from": validity.valid_from, "valid_to": validity.valid_to}
+    optional = {
+        "format": None if format == "text" else format,
+        "created_ms": None if created_ms == at else created_ms,
+        "updated_ms": None if updated_ms == at else updated_ms,
+        "expires": None if expires is None else format_time(expires),
+        **members,
+    }
+    return freeze({
+        "type": "MemoryObject",
+        "verdict_type": "Unanswered",
+        "source_refs": [],
+        "timestamp": format_time(at),
+        **{name: None if ms is None else format_time(ms) for name, ms in bounds.items()},
+        "temporal_scope": validity.scope,
+        "applicability_scope": scope,
+        "version": "1",
+        **{name: member for name, member in optional.items() if member is not None},
+    })  # fmt: skip
 
 
 def a_fact(id: str = "a", statement: str = "The customer prefers email", **members: Any) -> Frozen:

@@ -27,7 +27,7 @@ from memoranda.ledger.anchor import (
 from memoranda.ledger.checkpoint import Checkpoint, parse_checkpoint, sign_checkpoint
 from memoranda.ledger.directory import ScopeHead
 from memoranda.ledger.signed_note import Signature, Signer, Verifier, verify_note
-from memoranda.outside.signers import Ed25519Signer, verifiers
+from memoranda.outside.keys import Ed25519Signer, verifiers
 
 ORIGIN = "memoranda/0193-a/support"
 SIGNER = Ed25519Signer.generate("example.org/memory")

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.identity import EMPTY_ROOT, canonical_bytes
+from memoranda.kernel.actors import MAX_LENGTH, check_scope
 from memoranda.kernel.errors import InvalidCheckpoint, InvalidScope
-from memoranda.kernel.scopes import MAX_LENGTH, check_scope
 from memoranda.ledger.checkpoint import (
     MAX_SIZE,
     Checkpoint,
@@ -22,7 +22,7 @@ from memoranda.ledger.checkpoint import (
 )
 from memoranda.ledger.directory import ScopeHead, newest_heads, read_head
 from memoranda.ledger.signed_note import Signature, SignedNote, verify_note
-from memoranda.outside.signers import Ed25519Signer, verifiers
+from memoranda.outside.keys import Ed25519Signer, verifiers
 from tests.ledger.notes import checkpoints, signatures
 
 ROOT = bytes(range(32))

@@ -24,9 +24,9 @@ from memoranda.ledger import (
 )
 from memoranda.ledger.event import event_document
 from memoranda.ledger.gates import is_borne
+from memoranda.ledger.model import read
 from memoranda.ledger.object import VERDICT_TYPES, VerdictType
 from memoranda.ledger.pieces import pieces_of, text_of
-from memoranda.ledger.reading import read
 from memoranda.ledger.time import format_time, validity_of
 from memoranda.ledger.trust import TRUST
 from tests.ledger.objects import (

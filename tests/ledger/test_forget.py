@@ -8,7 +8,7 @@ import pytest
 from memoranda.identity import Frozen
 from memoranda.kernel.errors import IllegalTransition, ReasonMissing
 from memoranda.ledger import (
-    Change,
+    StatusChange,
     archive,
     erase,
     invalidate,
@@ -26,7 +26,7 @@ from tests.ledger.objects import NONCE, NOW, OTHER_NONCE, a_fact, an_object
 WHY: dict[str, Any] = {"reason": "no longer so", "cause": "obsolescence"}
 THEN: dict[str, Any] = {"at": NOW + 1, "nonce": OTHER_NONCE}
 
-VERBS: dict[str, Callable[[Frozen], Change]] = {
+VERBS: dict[str, Callable[[Frozen], StatusChange]] = {
     "invalidated": lambda one: invalidate(one, **WHY, **THEN),
     "archived": lambda one: archive(one, **WHY, **THEN),
     "superseded": lambda one: supersede(one, a_fact("other"), **WHY, **THEN)[0],
@@ -39,7 +39,7 @@ def in_status(status: Status) -> Frozen:
     return a_fact() if status == "active" else VERBS[status](a_fact()).object
 
 
-def logged(*changes: Change) -> list[dict[str, Any]]:
+def logged(*changes: StatusChange) -> list[dict[str, Any]]:
     return [
         event_document(
             event_id=str(number),
@@ -213,7 +213,7 @@ def test_a_tombstone_holds_nothing_of_what_was_erased() -> None:
 @pytest.mark.rule("GOV-LOG", "GOV-FORGET")
 def test_the_log_of_a_whole_life_is_valid() -> None:
     first = a_fact("a")
-    created = Change(
+    created = StatusChange(
         first,
         "create",
         {"memory_object_id": "a", "new_hash": f"sha256:{first.digest}", "prev_hash": None},

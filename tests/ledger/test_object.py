@@ -17,7 +17,7 @@ from memoranda.ledger.object import (
     integrity_digest,
     next_version,
     record_times,
-    statement_of,
+    statement_of_json,
     status_of,
     unsealed,
     version_of,
@@ -117,7 +117,7 @@ def test_the_object_of_the_reference_has_its_digest() -> None:
 def test_an_object_survives_being_sealed_and_read(
     id: str, data: Any, at: int, optional: dict[str, Any], **members: Any
 ) -> None:
-    statement, format_ = statement_of(data)
+    statement, format_ = statement_of_json(canonical_bytes(data))
     object_ = an_object(id, statement, format=format_, at=at, **members, **optional)
 
     kept = MemoryObject.model_validate(sealed(object_.thaw()))
@@ -129,9 +129,9 @@ def test_an_object_survives_being_sealed_and_read(
 
 
 def test_a_text_is_its_own_statement_and_data_is_canonical_json() -> None:
-    assert statement_of("hello") == ("hello", "text")
-    assert statement_of("") == ('""', "json")
-    assert statement_of({"b": 1.0, "a": None}) == ('{"a":null,"b":1}', "json")
+    assert statement_of_json(canonical_bytes("hello")) == ("hello", "text")
+    assert statement_of_json(canonical_bytes("")) == ('""', "json")
+    assert statement_of_json(canonical_bytes({"b": 1.0, "a": None})) == ('{"a":null,"b":1}', "json")
 
 
 # ------------------------------------------------------------------------- versions

@@ -23,7 +23,7 @@ from memoranda.ledger import (
 from memoranda.ledger.breaks import of_damages, outside, undeclared
 from memoranda.ledger.damage import Check, Damage, first_damages
 from memoranda.ledger.event import event_document
-from memoranda.ledger.governance import Governance, Standing, re_audited
+from memoranda.ledger.governance import Governance, StandingBreak, re_audited
 from memoranda.ledger.policy import DEFAULTS, POLICY_KINDS, declared, policy_of, rank
 from tests.ledger.objects import NOW
 
@@ -229,7 +229,7 @@ def test_damage_of_an_index_is_another_break_after_a_re_audit() -> None:
 @pytest.mark.rule("GOV-BREAK")
 def test_a_break_and_its_re_audit_are_valid_events() -> None:
     (found,) = compare(BEFORE, replace(GROWN, index="index/2"), root_then="aa")
-    before = Governance(fingerprint=BEFORE, standing={found.id: Standing(found.reason, 7)})
+    before = Governance(fingerprint=BEFORE, standing={found.id: StandingBreak(found.reason, 7)})
     audit = ReAudit("audit/1", "drift checks passed", 8, "00", [found.id], [])
     events = [
         event_document(

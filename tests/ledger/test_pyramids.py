@@ -4,12 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoranda.identity.merkle import leaf_hash
-from memoranda.identity.proofs import verify_inclusion
+from memoranda.identity.merkle import leaf_hash, verify_inclusion
 from memoranda.kernel.errors import InvalidProof
 from memoranda.ledger import tree
-from memoranda.ledger.pyramids import Pyramids
-from memoranda.ledger.tree import BLOCK, Block, completed, node_of
+from memoranda.ledger.tree import BLOCK, Block, Pyramids, completed, node_of
 
 LARGEST = 1_300
 

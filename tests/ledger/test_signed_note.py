@@ -18,7 +18,7 @@ from memoranda.ledger.signed_note import (
     to_base64,
     verify_note,
 )
-from memoranda.outside.signers import Ed25519Signer, verifiers
+from memoranda.outside.keys import Ed25519Signer, verifiers
 from tests.ledger.notes import key_names, notes
 
 # From the documentation of golang.org/x/mod/sumdb/note (The Go Authors, BSD-3-Clause).

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.identity.merkle import NodeList, frontier_at
-from memoranda.identity.proofs import (
+from memoranda.identity.merkle import (
+    NodeList,
     consistency_proof,
+    frontier_at,
     inclusion_proof,
     verify_consistency,
     verify_inclusion,

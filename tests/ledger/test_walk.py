@@ -8,11 +8,10 @@ from memoranda.identity import canonical_bytes
 from memoranda.identity.merkle import Frontier, leaf_hash
 from memoranda.ledger.damage import Damages
 from memoranda.ledger.entry import Entry, body_digest, entry_bytes, entry_hash, genesis
-from memoranda.ledger.fact_walk import mark_row
 from memoranda.ledger.rows import TagSums
 from memoranda.ledger.tree import BLOCK
 from memoranda.ledger.unit import Mark, StoredEntry
-from memoranda.ledger.walk import Walk
+from memoranda.ledger.walk import Walk, mark_row
 
 ORIGIN = "memoranda/" + "0" * 32 + "/s"
 SALT = bytes(16)

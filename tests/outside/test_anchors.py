@@ -17,7 +17,7 @@ from memoranda.ledger.checkpoint import Checkpoint, sign_checkpoint
 from memoranda.ledger.signed_note import SignedNote
 from memoranda.outside import anchors, files
 from memoranda.outside.anchors import FileAnchor
-from memoranda.outside.signers import Ed25519Signer
+from memoranda.outside.keys import Ed25519Signer
 from memoranda.testkit.strategies import shared_fixtures
 from tests.patience import PATIENCE
 

@@ -12,9 +12,12 @@ from memoranda.kernel.errors import DependencyMissing, InvalidKey
 from memoranda.ledger.checkpoint import Checkpoint, parse_checkpoint, sign_checkpoint
 from memoranda.ledger.keyring import Keyring
 from memoranda.ledger.signed_note import SignedNote, VerifierKey, check_signatures
-from memoranda.outside import files, key_files
-from memoranda.outside.key_files import (
+from memoranda.outside import files
+from memoranda.outside import keys as key_files
+from memoranda.outside.keys import (
     VARIABLE,
+    Ed25519Signer,
+    Ed25519Verifier,
     check_place,
     create_key,
     enrol_key,
@@ -23,8 +26,8 @@ from memoranda.outside.key_files import (
     rotate_key,
     signers_from_environment,
     signers_from_file,
+    verifiers,
 )
-from memoranda.outside.signers import Ed25519Signer, Ed25519Verifier, verifiers
 
 NAME = "example.org/memory"
 CHECKPOINT = Checkpoint("memoranda/0193-a", 1, bytes(32))

@@ -6,10 +6,9 @@ from typing import Any
 
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.wire import WireModel
-from memoranda.plans.contract import Source, StepContract, StepRule
 from memoranda.plans.engine import Engine, Output, Outputs
-from memoranda.plans.plan import ExecutionPlan
-from memoranda.plans.step import Fails, Limit
+from memoranda.plans.plan import ExecutionPlan, Fails, Limit
+from memoranda.plans.validation import Source, StepContract, StepRule
 
 
 class Amount(WireModel):

@@ -3,7 +3,7 @@
 import pytest
 
 from memoranda.plans.first_contract import CONTRACT
-from memoranda.plans.step import TURN
+from memoranda.plans.plan import TURN
 
 
 def test_the_types_stand_in_the_canonical_order() -> None:

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.plans.hashing import document_hash, plan_hash
-from memoranda.plans.plan import ExecutionPlan
+from memoranda.plans.plan import ExecutionPlan, document_hash, plan_hash
 from tests.patience import PATIENCE
 from tests.plans.documents import plan_document
 
@@ -87,7 +86,7 @@ def test_the_policy_counts() -> None:
 def test_another_process_finds_the_same_hash() -> None:
     code = (
         "from tests.plans.documents import plan_document\n"
-        "from memoranda.plans.hashing import document_hash\n"
+        "from memoranda.plans.plan import document_hash\n"
         f"print(document_hash(plan_document(), {POLICY!r}))"
     )
     printed = subprocess.run(  # noqa: S603 - our own interpreter

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memoranda.kernel.errors import InvalidPlan
 from memoranda.plans.first_contract import CONTRACT
-from memoranda.plans.hashing import plan_hash
+from memoranda.plans.plan import plan_hash
 from memoranda.plans.policy import Interpreter, Profile
 from tests.plans.documents import FORMS
 

@@ -8,13 +8,12 @@ from memoranda.identity import canonical_bytes, sha256_hex
 from memoranda.ledger import tree
 from memoranda.ledger.checkpoint import Checkpoint
 from memoranda.ledger.entry import SALT_BYTES, Entry, body_digest, entry_bytes, entry_hash, genesis
-from memoranda.ledger.object import first_version
 from memoranda.ledger.tree import BLOCK, STRIDE, Block, Blocks
-from memoranda.recall.address import body_address
-from memoranda.recall.proof import Original, VerificationProof
-from memoranda.recall.proving import Place, blocks_for_place, place, prove
+from memoranda.recall.proof import StoredOriginal, VerificationProof, body_address
+from memoranda.recall.prove import TreePlace, blocks_for_place, place, prove
 from memoranda.recall.trace import MemoryRef
-from memoranda.worlds.hashing import snapshot_hash, world_id
+from memoranda.worlds.snapshot import snapshot_hash, world_id
+from tests.ledger.objects import a_first_version
 from tests.worlds.making import SCHEMA, T0, snapshot
 
 ORIGIN = "memoranda/0193/support"
@@ -46,17 +45,17 @@ class Journal:
     def snapshot(self, seq: int) -> dict[str, Any]:
         return snapshot(data={"of": self.name, "count": seq})
 
-    def original(self, seq: int, *, with_snapshot: bool = False) -> Original:
+    def original(self, seq: int, *, with_snapshot: bool = False) -> StoredOriginal:
         state = self.snapshot(seq) if with_snapshot and seq % 3 == 1 else None
         body = self._body(seq, "create" if seq % 3 == 0 else "world")
-        return Original(self.entries[seq], self.salt(seq), body, state)
+        return StoredOriginal(self.entries[seq], self.salt(seq), body, state)
 
     def ref(self, seq: int) -> MemoryRef:
         if seq % 3 == 0:
             return MemoryRef(world_id=body_address(self.original(seq).body))
         return MemoryRef(world_id=world_id(SCHEMA, snapshot_hash(self.snapshot(seq))))
 
-    def place(self, seq: int, size: int | None = None) -> Place:
+    def place(self, seq: int, size: int | None = None) -> TreePlace:
         size = size or self.size
         blocks = self.blocks(size)
         read = {block: blocks[block] for block in blocks_for_place(seq, size)}
@@ -106,7 +105,7 @@ class Journal:
             }
             body = canonical_bytes({"type": "World", "world": world})
         else:
-            body = first_version(
+            body = a_first_version(
                 id=f"{self.name}-{seq}",
                 statement=f'메모 {seq}: "prefers" email\n\\ of {self.name}',
                 statement_type="SystemGeneratedStatement",

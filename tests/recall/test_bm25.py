@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.recall.bm25 import K1, B, Weights, added
-from memoranda.recall.statistics import Statistics, logarithm
-from memoranda.text.lengths import LENGTHS, STEPS, class_of
+from memoranda.recall.bm25 import K1, B, Statistics, Weights, added, logarithm
+from memoranda.text.tokens import LENGTHS, STEPS, class_of
 
 
 @given(st.floats(min_value=1e-300, max_value=1e300))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.kernel.errors import InvalidFilter
-from memoranda.recall.budget import estimate, fits
+from memoranda.recall.selector import estimate, fits
 
 texts = st.text(
     st.characters() | st.sampled_from("aZ9 .{가힣漢あア\n\u0301é\U0001f600"), max_size=40

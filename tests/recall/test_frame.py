@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memoranda.kernel.unseen import is_unseen
+from memoranda.kernel.given import is_unseen
 from memoranda.recall.frame import QUOTE, TAG_DIGITS, Framed, framed, quotable
 
 HEADER = re.compile(rf"\[memory ([0-9a-f]{{{TAG_DIGITS}}}): (.*)\]")

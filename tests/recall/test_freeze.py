@@ -8,16 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.identity import canonical_bytes, decode, freeze
+from memoranda.kernel.ambient import out_of_reach
 from memoranda.kernel.errors import InvalidJson, InvalidWorld
-from memoranda.kernel.reach import out_of_reach
-from memoranda.recall.freeze import (
+from memoranda.recall.frame import (
     app_namespace,
     freeze_memory_context,
     get_memory_context_for_replay,
     get_memory_recall_failed_for_replay,
 )
-from memoranda.worlds.hashing import snapshot_hash
-from memoranda.worlds.snapshot import Snapshot
+from memoranda.worlds.snapshot import Snapshot, snapshot_hash
 from tests.worlds.making import json_objects, json_values, snapshot
 
 BASE = Snapshot.from_wire(snapshot())

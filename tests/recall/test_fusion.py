@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.recall.fusion import MAIN, OTHER, Ranking, fused, interleaved, reciprocal
+from memoranda.recall.hybrid import MAIN, OTHER, Ranking, fused, interleaved, reciprocal
 
 scores = st.dictionaries(
     st.sampled_from("abcdefgh"), st.integers(1, 1000).map(float), max_size=8

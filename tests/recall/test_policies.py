@@ -7,8 +7,8 @@ import pytest
 
 from memoranda.identity import canonical_bytes, decode
 from memoranda.kernel.actors import ActorRef, parse_actor
+from memoranda.kernel.ambient import check_reach
 from memoranda.kernel.errors import InvalidWorld, MemorandaError, MemoryOutOfReach
-from memoranda.kernel.reach import check_reach
 from memoranda.ledger.signed_note import Signature, SignedNote
 from memoranda.recall.policies import (
     AllowedSelectors,
@@ -21,11 +21,18 @@ from memoranda.recall.policies import (
     memory_policy_from_wire,
 )
 from memoranda.recall.proof import evidence
-from memoranda.recall.proving import prove
+from memoranda.recall.prove import prove
 from memoranda.recall.trace import CoveringCheckpoint, MemoryTrace, trace_context
-from memoranda.worlds.authority import Approved, Asked, Pending, Rejected
-from memoranda.worlds.combining import AllOf, AnyOf
-from memoranda.worlds.conditions import Condition, IntentType, RiskAtLeast
+from memoranda.worlds.authority import (
+    Approved,
+    Asked,
+    Condition,
+    IntentType,
+    Pending,
+    Rejected,
+    RiskAtLeast,
+)
+from memoranda.worlds.composites import AllOf, AnyOf
 from memoranda.worlds.policies import AutoApprove, HumanInTheLoop, PolicyRule, PolicyRules
 from memoranda.worlds.proposal import Proposal, ProposalTrace
 from tests.recall.journals import Journal
@@ -135,7 +142,7 @@ def test_what_is_no_trace_is_rejected_by_all(policy: MemoryPolicy, context: Any)
     verdict = policy.judge(about(**context))
 
     assert isinstance(verdict, Rejected)
-    assert verdict.reason.startswith("the trace of its memory is none: ")
+    assert verdict.reason.startswith("the trace of its memory is not valid: ")
 
 
 @pytest.mark.parametrize("policy", ALL, ids=names)

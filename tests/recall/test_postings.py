@@ -5,25 +5,24 @@ from array import array
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.recall.asking import asked
-from memoranda.recall.bm25 import Weights
-from memoranda.recall.candidates import Candidate
-from memoranda.recall.postings import BLOCK, Located, Run, counted, matching, weighed
-from memoranda.recall.ranking import Mode, ranked, seeds
+from memoranda.recall.bm25 import Candidate, Weights
+from memoranda.recall.postings import BLOCK, Located, PostingRun, counted, matching, weighed
+from memoranda.recall.question import asked
+from memoranda.recall.ranking import RankingMode, ranked, seeds
 from memoranda.text import matches, query
-from memoranda.text.lengths import CLASSES, EXACT, LENGTHS, class_of, kind_of
+from memoranda.text.tokens import CLASSES, EXACT, LENGTHS, class_of, kind_of
 from tests.recall.texts import questions, records, statistics
 
 
-def runs(found: list[Candidate], tokens: tuple[str, ...], size: int) -> dict[str, list[Run]]:
+def runs(found: list[Candidate], tokens: tuple[str, ...], size: int) -> dict[str, list[PostingRun]]:
     """The postings of some records: up to so many to a run, as a store may have them."""
-    made: dict[str, list[Run]] = {token: [] for token in tokens}
+    made: dict[str, list[PostingRun]] = {token: [] for token in tokens}
     for one in found:
         for token in tokens:
             if token in one.counts:
                 own, block = made[token], one.seq // BLOCK
                 if not own or own[-1].block != block or len(own[-1].places) == size:
-                    own.append(Run(block, array("H"), array("H")))
+                    own.append(PostingRun(block, array("H"), array("H")))
                 own[-1].places.append(one.seq % BLOCK)
                 own[-1].kinds.append(kind_of(one.counts[token], one.length))
     return made
@@ -48,7 +47,7 @@ def test_the_best_of_the_postings_are_those_of_the_ranking(
 
     hits = weighed(Weights(wanted.tokens, scope), postings)
 
-    expected = ranked(Mode.FULL_TEXT, wanted, found, scope)
+    expected = ranked(RankingMode.FULL_TEXT, wanted, found, scope)
     assert len(hits) == len(expected)
     assert hits.best(limit) == [(one.seq, one.score) for one in expected[:limit]]
     assert list(hits.in_order(limit)) == [(one.seq, one.score) for one in expected]
@@ -65,7 +64,7 @@ def test_words_counted_from_postings_are_those_of_the_ranking(
 
     hits = counted(wanted.words, runs(found, wanted.tokens, size))
 
-    expected = ranked(Mode.KEYWORD, wanted, found, scope)
+    expected = ranked(RankingMode.KEYWORD, wanted, found, scope)
     assert hits.best(limit) == [(one.seq, one.score) for one in expected[:limit]]
     assert list(hits.in_order(limit)) == [(one.seq, one.score) for one in expected]
 

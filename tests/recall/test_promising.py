@@ -3,12 +3,10 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoranda.recall.asking import asked
-from memoranda.recall.bm25 import Weights
-from memoranda.recall.candidates import Candidate
-from memoranda.recall.emphasis import Emphasis
-from memoranda.recall.promising import Promising
-from memoranda.recall.ranking import Mode, ranked, seeds
+from memoranda.recall.bm25 import Candidate, Weights
+from memoranda.recall.neighbours import Emphasis, Promising
+from memoranda.recall.question import asked
+from memoranda.recall.ranking import RankingMode, ranked, seeds
 from tests.recall.texts import candidate, questions, records, statistics
 
 NOW = 1_700_000_000_000
@@ -34,10 +32,10 @@ def test_what_reaches_the_line_is_found_in_promising_threads_alone(
 
     alone = {one.id: one._replace(thread=None, place=0) for one in best}
     around = {one.id: one for one in found if one.thread in read}
-    few = ranked(Mode.CONTEXT, question_asked, {**alone, **around}.values(), scope)
+    few = ranked(RankingMode.CONTEXT, question_asked, {**alone, **around}.values(), scope)
     first = [one._replace(reason=None) for one in few if one.score >= promising.line]  # type: ignore[arg-type]
 
-    every = ranked(Mode.CONTEXT, question_asked, found, scope)
+    every = ranked(RankingMode.CONTEXT, question_asked, found, scope)
     assert first == [one._replace(reason=None) for one in every[: len(first)]]  # type: ignore[arg-type]
     assert len(first) >= min(wanted, len(every))
 

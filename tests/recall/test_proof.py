@@ -9,23 +9,26 @@ import pytest
 
 from memoranda.identity import canonical_bytes, decode
 from memoranda.kernel.actors import parse_actor
+from memoranda.kernel.ambient import out_of_reach
 from memoranda.kernel.errors import InvalidProof, InvalidWorld
-from memoranda.kernel.reach import out_of_reach
 from memoranda.ledger.checkpoint import Checkpoint
 from memoranda.ledger.entry import KINDS, Entry, body_digest, entry_bytes, read_entry
 from memoranda.ledger.signed_note import Signature, SignedNote
 from memoranda.ledger.walk import OBJECT_KINDS
-from memoranda.recall.address import (
+from memoranda.recall.proof import (
     MEMORY_OBJECT_SCHEMA,
+    StoredOriginal,
+    VerificationProof,
     body_address,
+    evidence,
     is_digest,
+    proof_in,
     record_address,
 )
-from memoranda.recall.checking import check_proof, check_signed, verify_proof, why_refused
-from memoranda.recall.proof import Original, VerificationProof, evidence, proof_in
-from memoranda.recall.proving import prove
+from memoranda.recall.proof_check import check_proof, check_signed, verify_proof, why_refused
+from memoranda.recall.prove import prove
 from memoranda.recall.trace import CoveringCheckpoint, MemoryRef, VerificationEvidence
-from memoranda.worlds.hashing import world_id
+from memoranda.worlds.snapshot import world_id
 from tests.recall.journals import ORIGIN, Journal
 from tests.worlds.making import SCHEMA, T0
 
@@ -158,7 +161,7 @@ def test_a_world_record_that_is_not_named_by_its_hashes_is_none() -> None:
         other = body.replace(was, becomes)
         digest = body_digest(bytes(16), other)
         entry = entry_bytes(Entry(0, "world", T0, "agent:a", digest, "0" * 64))
-        found = prove(journal().ref(WORLD), Original(entry, bytes(16), other), method="hash")
+        found = prove(journal().ref(WORLD), StoredOriginal(entry, bytes(16), other), method="hash")
         assert not found.valid
 
 
@@ -230,7 +233,7 @@ def test_an_original_that_is_given_is_compared_with_what_the_proof_names() -> No
 def test_the_same_content_in_another_entry_is_another_original() -> None:
     proof, held = journal().proof(RECORD), journal().original(RECORD)
     other_entry = by_hand("create", held.body)["proof"]["entry"].encode()
-    elsewhere = Original(other_entry, bytes(range(16)), held.body)
+    elsewhere = StoredOriginal(other_entry, bytes(range(16)), held.body)
 
     assert prove(journal().ref(RECORD), elsewhere, method="hash").valid
     assert not verify_proof(proof, original=elsewhere)
@@ -301,10 +304,10 @@ def test_an_entry_is_opened_as_what_its_kind_holds(kind: str) -> None:
 def test_what_is_no_object_is_never_proved_as_one() -> None:
     body, salt = b'{"type":"Note"}', bytes(range(16))
     entry = by_hand("create", body)["proof"]["entry"].encode()
-    found = prove(MemoryRef(world_id=body_address(body)), Original(entry, salt, body))
+    found = prove(MemoryRef(world_id=body_address(body)), StoredOriginal(entry, salt, body))
 
     assert not found.valid
-    assert not verify_proof(by_hand("create", body), original=Original(entry, salt, body))
+    assert not verify_proof(by_hand("create", body), original=StoredOriginal(entry, salt, body))
 
 
 # ------------------------------------------------------------------------ trees

@@ -12,13 +12,13 @@ from memoranda.kernel.actors import parse_actor
 from memoranda.kernel.errors import InvalidProof, InvalidWorld
 from memoranda.ledger.checkpoint import sign_checkpoint
 from memoranda.ledger.signed_note import SignedNote
-from memoranda.outside.signers import Ed25519Signer, Ed25519Verifier
-from memoranda.recall.checking import check_proof, check_signed, verify_proof
+from memoranda.outside.keys import Ed25519Signer, Ed25519Verifier
 from memoranda.recall.policies import signed_by_one_of
 from memoranda.recall.proof import evidence
-from memoranda.recall.proving import prove
+from memoranda.recall.proof_check import check_proof, check_signed, verify_proof
+from memoranda.recall.prove import prove
 from memoranda.recall.trace import CoveringCheckpoint, VerificationEvidence
-from tests.adversity.chance import Random
+from tests.campaigns.adversity.chance import Random
 from tests.recall.journals import Journal
 from tests.worlds.making import T0
 

@@ -8,19 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.recall.asking import GRAMMAR, asked
-from memoranda.recall.candidates import Candidate
+from memoranda.recall.bm25 import Candidate, Statistics
 from memoranda.recall.neighbours import GAP, REACH
-from memoranda.recall.order import in_order, place_of
-from memoranda.recall.ranking import CALIBRATIONS, NEEDS, Mode, ranked, seeds
+from memoranda.recall.question import GRAMMAR, asked
+from memoranda.recall.ranking import CALIBRATIONS, NEEDS, RankingMode, ranked, seeds
 from memoranda.recall.recency import freshness, weighed_by_recency
-from memoranda.recall.statistics import Statistics
+from memoranda.recall.selector import in_order, place_of
 from memoranda.text import speaker_of
 from tests.patience import PATIENCE
 from tests.recall.texts import HOUR, candidate, questions, records, statistics
 
 NOW = 1_700_000_000_000
-modes = st.sampled_from(Mode)
+modes = st.sampled_from(RankingMode)
 TALK = [
     candidate("q", "Anna: Where did the refund for the train go?", at=NOW, thread="t"),
     candidate("a", "Boris: To my account, weeks later.", seq=1, at=NOW + 1, place=1, thread="t"),
@@ -31,7 +30,7 @@ TALK = [
 
 @given(modes, questions, records(), st.randoms(use_true_random=False))
 def test_the_order_of_the_candidates_changes_nothing(
-    mode: Mode, question: str, found: list[Candidate], chance: object
+    mode: RankingMode, question: str, found: list[Candidate], chance: object
 ) -> None:
     wanted, scope = asked(question, at=NOW), statistics(found)
     turned = list(found)
@@ -42,7 +41,7 @@ def test_the_order_of_the_candidates_changes_nothing(
 
 @given(modes, questions, records())
 def test_the_order_is_total_by_score_then_the_newest_entry(
-    mode: Mode, question: str, found: list[Candidate]
+    mode: RankingMode, question: str, found: list[Candidate]
 ) -> None:
     results = ranked(mode, asked(question, at=NOW), found, statistics(found))
 
@@ -53,7 +52,7 @@ def test_the_order_is_total_by_score_then_the_newest_entry(
 
 @given(modes, questions, records(), st.integers(0, 5))
 def test_a_limit_cuts_and_changes_nothing_else(
-    mode: Mode, question: str, found: list[Candidate], limit: int
+    mode: RankingMode, question: str, found: list[Candidate], limit: int
 ) -> None:
     wanted, scope = asked(question, at=NOW), statistics(found)
 
@@ -65,7 +64,7 @@ def test_a_limit_cuts_and_changes_nothing_else(
 
 @given(modes, questions, records())
 def test_confidence_rises_with_the_score_and_is_never_certain(
-    mode: Mode, question: str, found: list[Candidate]
+    mode: RankingMode, question: str, found: list[Candidate]
 ) -> None:
     results = ranked(mode, asked(question, at=NOW), found, statistics(found))
 
@@ -76,7 +75,7 @@ def test_confidence_rises_with_the_score_and_is_never_certain(
 
 @given(modes, questions, records(), records())
 def test_what_another_scope_holds_changes_nothing(
-    mode: Mode, question: str, found: list[Candidate], others: list[Candidate]
+    mode: RankingMode, question: str, found: list[Candidate], others: list[Candidate]
 ) -> None:
     """Statistics are those of one scope, and so are candidates: there is no third input."""
     wanted, scope = asked(question, at=NOW), statistics(found)
@@ -88,7 +87,7 @@ def test_what_another_scope_holds_changes_nothing(
 
 @given(modes, questions, records())
 def test_statistics_of_what_is_asked_for_are_enough(
-    mode: Mode, question: str, found: list[Candidate]
+    mode: RankingMode, question: str, found: list[Candidate]
 ) -> None:
     wanted, scope = asked(question, at=NOW), statistics(found)
     only = {token: scope.frequencies.get(token, 0) for token in wanted.tokens}
@@ -117,15 +116,15 @@ def test_a_store_need_read_no_more_than_the_seeds_and_what_is_around_them(
     }
     few = {**around, **{one.id: one for one in best}}
 
-    assert ranked(Mode.CONTEXT, wanted, few.values(), scope) == ranked(
-        Mode.CONTEXT, wanted, found, scope
+    assert ranked(RankingMode.CONTEXT, wanted, few.values(), scope) == ranked(
+        RankingMode.CONTEXT, wanted, found, scope
     )
 
 
 def test_the_same_bits_whatever_the_seed_of_hashes() -> None:
     program = (
         "from tests.recall.test_ranking import *\n"
-        "for mode in Mode:\n"
+        "for mode in RankingMode:\n"
         "  for one in ranked(mode, asked('refund of the train by Anna', at=NOW), TALK,"
         " statistics(TALK)):\n"
         "    print(mode, one.id, one.score.hex(), one.confidence.hex(), one.reason)\n"
@@ -153,7 +152,7 @@ def test_keywords_count_words_and_the_newest_comes_first() -> None:
         candidate("none", "weather", seq=3),
     ]
 
-    results = ranked(Mode.KEYWORD, asked("a refund for invoices"), found, statistics(found))
+    results = ranked(RankingMode.KEYWORD, asked("a refund for invoices"), found, statistics(found))
 
     assert [(one.id, one.score) for one in results] == [("both", 2.0), ("new", 1.0), ("one", 1.0)]
 
@@ -162,7 +161,7 @@ def test_full_text_prefers_what_is_rare_over_what_is_frequent() -> None:
     found = [candidate(f"c{n}", "customer", seq=n) for n in range(9)]
     found.append(candidate("rare", "refund", seq=-1))
 
-    results = ranked(Mode.FULL_TEXT, asked("customer refund"), found, statistics(found))
+    results = ranked(RankingMode.FULL_TEXT, asked("customer refund"), found, statistics(found))
 
     assert results[0].id == "rare"
 
@@ -170,8 +169,8 @@ def test_full_text_prefers_what_is_rare_over_what_is_frequent() -> None:
 def test_context_finds_the_answer_that_has_none_of_the_words() -> None:
     wanted, scope = asked("Where did Boris's refund go?", at=NOW), statistics(TALK)
 
-    by_itself = ranked(Mode.FULL_TEXT, wanted, TALK, scope)
-    in_context = ranked(Mode.CONTEXT, wanted, TALK, scope)
+    by_itself = ranked(RankingMode.FULL_TEXT, wanted, TALK, scope)
+    in_context = ranked(RankingMode.CONTEXT, wanted, TALK, scope)
 
     assert by_itself[0].id == "q"
     assert in_context[0].id == "a"
@@ -182,7 +181,7 @@ def test_context_finds_the_answer_that_has_none_of_the_words() -> None:
 
 def test_nothing_reaches_further_than_a_few_records_an_hour_or_another_thread() -> None:
     hit = candidate("hit", "refund", at=NOW, place=50, thread="t")
-    beside = [
+    around = [
         candidate("near", "yes", at=NOW + GAP, place=50 + REACH, thread="t"),
         candidate("far", "yes", at=NOW, place=50 + REACH + 1, thread="t"),
         candidate("late", "yes", at=NOW + GAP + 1, place=51, thread="t"),
@@ -190,7 +189,9 @@ def test_nothing_reaches_further_than_a_few_records_an_hour_or_another_thread() 
         candidate("alone", "yes", at=NOW, place=51),
     ]
 
-    results = ranked(Mode.CONTEXT, asked("refund"), [hit, *beside], statistics([hit, *beside]))
+    results = ranked(
+        RankingMode.CONTEXT, asked("refund"), [hit, *around], statistics([hit, *around])
+    )
 
     assert [one.id for one in results] == ["hit", "near"]
 
@@ -201,7 +202,9 @@ def test_who_is_asked_about_comes_first() -> None:
         candidate("boris", "Boris: I paid for the train, Anna", at=-1),
     ]
 
-    results = ranked(Mode.CONTEXT, asked("did Boris pay for a train?"), found, statistics(found))
+    results = ranked(
+        RankingMode.CONTEXT, asked("did Boris pay for a train?"), found, statistics(found)
+    )
 
     assert [one.id for one in results] == ["boris", "anna"]
 
@@ -211,7 +214,7 @@ def test_what_was_recorded_at_the_time_asked_for_comes_first() -> None:
     found = [candidate("june", "we took the train", at=june), candidate("july", "train", at=july)]
 
     results = ranked(
-        Mode.CONTEXT, asked("which train in June 2023?", at=NOW), found, statistics(found)
+        RankingMode.CONTEXT, asked("which train in June 2023?", at=NOW), found, statistics(found)
     )
 
     assert [one.id for one in results] == ["june", "july"]
@@ -242,7 +245,7 @@ def test_a_text_may_begin_with_who_says_it(text: str, tokens: set[str]) -> None:
 
 
 def test_every_mode_says_what_it_needs_and_how_sure_it_is() -> None:
-    assert set(NEEDS) == set(CALIBRATIONS) == set(Mode)
+    assert set(NEEDS) == set(CALIBRATIONS) == set(RankingMode)
 
 
 @given(st.integers(0, 10**13), st.integers(0, 10**13), st.integers(1, 10**12))
@@ -256,7 +259,7 @@ def test_newer_is_fresher_and_nothing_is_worth_nothing(one: int, other: int, hal
 
 def test_recency_turns_an_order_and_leaves_the_rest() -> None:
     found = [candidate("old", "refund refund", at=0), candidate("new", "refund", at=NOW)]
-    results = ranked(Mode.FULL_TEXT, asked("refund"), found, statistics(found))
+    results = ranked(RankingMode.FULL_TEXT, asked("refund"), found, statistics(found))
 
     weighed = weighed_by_recency(results, at=NOW, half_after=24 * HOUR)
 

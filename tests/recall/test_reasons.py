@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.recall.asking import asked
 from memoranda.recall.corpus import Corpus, of_text
-from memoranda.recall.ranking import Mode
+from memoranda.recall.question import asked
+from memoranda.recall.ranking import RankingMode
 
 WORDS = ("apple", "bread", "cider", "dates", "elder", "figs")
 
@@ -34,13 +34,13 @@ def test_a_reason_has_only_words_that_the_record_itself_has(
                for one in documents}  # fmt: skip
     thread_of = {one.id: one.thread for one in documents}
 
-    for found in Corpus(documents).find(Mode.CONTEXT, asked(" ".join(words)), limit=None):
+    for found in Corpus(documents).find(RankingMode.CONTEXT, asked(" ".join(words)), limit=None):
         own = said[int(found.id[1:])][0].split()
         shown = found.reason.readable(created_at=found.created_at)
         assert [word for word in WORDS if word in shown] == [
             word for word in WORDS if word in own and word in found.reason.matched
         ]
-        beside = threads[thread_of[found.id]]
+        in_thread = threads[thread_of[found.id]]
         for distance in found.reason.next_to:
-            near = beside[beside.index(found.id) + distance]
+            near = in_thread[in_thread.index(found.id) + distance]
             assert set(said[int(near[1:])][0].split()) & set(words)

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from memoranda.recall.candidates import Candidate
-from memoranda.recall.statistics import Statistics
+from memoranda.recall.bm25 import Candidate, Statistics
 from memoranda.text import speaker_of, terms
 
 WORDS = ("refund", "march", "invoice", "anna", "boris", "late", "train", "고객", "환불", "3.14")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from memoranda.kernel.errors import InvalidPatch
-from memoranda.records.patch import merged
+from memoranda.records.model import merged
 from memoranda.testkit.strategies import json_objects, json_values
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memoranda import Memory
-from memoranda.journeys.govern.handle import Handle
+from memoranda.journeys.govern.read import Reading
 from tests.shapes.agent_session import AgentSession
 
 
@@ -35,13 +35,13 @@ async def test_the_last_items_are_read_without_the_others(
 ) -> None:
     await session.add_items([said(n) for n in range(200)])
     read: list[object] = []
-    real = Handle._shown
+    real = Reading._shown
 
-    def shown(self: Handle[Any], current: Any) -> Any:
+    def shown(self: Reading[Any], current: Any) -> Any:
         read.append(current)
         return real(self, current)
 
-    monkeypatch.setattr(Handle, "_shown", shown)
+    monkeypatch.setattr(Reading, "_shown", shown)
 
     assert len(await session.get_items(limit=5)) == 5
     assert len(read) < 50, "a few more, for what may not be current"

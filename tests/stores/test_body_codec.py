@@ -17,14 +17,14 @@ import memoranda_verify
 from memoranda import Memory, MemoryFilter, MemoryRecordInput
 from memoranda.app.audit import export_memory_log, export_scope, verify_database
 from memoranda.app.maintain import backup, copy_scopes, restore
-from memoranda.journeys.govern.receipts import Receipt
+from memoranda.journeys.govern.objects import Receipt
 from memoranda.kernel.errors import BodyUnreadable, CapabilityMissing, StoreFailed
 from memoranda.ledger.codec import PLAIN, BodyCodec
 from memoranda.stores.sqlite.connection import connect
 from tests.handles import opened as handle_on
-from tests.postgres.server import PostgresServer
-from tests.postgres_store.catalogue import asked
-from tests.postgres_store.roles import make_roles
+from tests.stores.postgres.catalogue import asked
+from tests.stores.postgres.roles import make_roles
+from tests.stores.postgres.server import PostgresServer
 from tests.stores.toy_codec import MARK, ToyCodec, key_of, name_of
 
 SAID = "The customer is allergic to penicillin"
@@ -57,7 +57,7 @@ def file(tmp_path: Path) -> Place:
 @pytest.fixture
 def server(postgres_server: PostgresServer, postgres_url: str) -> Place:
     roles = asyncio.run(make_roles(postgres_server, postgres_url))
-    query = "SELECT body FROM memoranda.bodies ORDER BY journal, seq"
+    query = "SELECT body FROM memoranda.entries WHERE body IS NOT NULL ORDER BY journal, seq"
     return Place(roles.app, lambda: [row[0] for row in asked(postgres_url, query)])  # type: ignore[misc]
 
 

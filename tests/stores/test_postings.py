@@ -9,16 +9,20 @@ from hypothesis import strategies as st
 from memoranda.recall.postings import BLOCK
 from memoranda.stores.postings import (
     CHUNK,
+    FANOUT,
     Chunk,
     Posting,
+    Segment,
+    due,
     joined,
+    next_number,
     packed,
     postings_of,
     run_of,
     size_of,
     without,
+    wrong,
 )
-from memoranda.stores.segments import FANOUT, Segment, due, next_number, wrong
 
 kinds = st.integers(0, 2**16 - 1)
 numbers = st.one_of(st.integers(0, 2 * CHUNK), st.integers(0, 2**40 - 1))

@@ -15,10 +15,10 @@ from memoranda.kernel.errors import SchemaTooOld, StoreReadOnly
 from memoranda.stores.migrations import Migration
 from memoranda.stores.postgres import schema as of_postgres
 from memoranda.stores.postgres.database import PostgresDatabase
-from memoranda.stores.sqlite import schema as of_sqlite
+from memoranda.stores.sqlite import connection as of_sqlite
 from memoranda.stores.sqlite.database import SqliteDatabase
 from tests.handles import opened
-from tests.postgres_store.catalogue import asked
+from tests.stores.postgres.catalogue import asked
 
 APPLIED = "0002_following"
 

@@ -3,8 +3,8 @@
 from itertools import count
 
 from memoranda.identity import sha256
+from memoranda.kernel.clock import Randomness
 from memoranda.kernel.errors import BodyUnreadable
-from memoranda.kernel.randomness import Randomness
 
 MARK = b"\x7ftoy"
 _NAME, _NONCE, _CHECK = 16, 16, 8

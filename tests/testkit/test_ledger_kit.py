@@ -29,7 +29,7 @@ MODULE = """
 from contextlib import asynccontextmanager
 import pytest
 from memoranda.testkit.ledger import *
-from tests.contract.ledger_opening import ledgers_at
+from tests.stores.contract.ledger_opening import ledgers_at
 from tests.testkit.broken_ledgers import {ledger}
 
 @pytest.fixture

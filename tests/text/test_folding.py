@@ -7,8 +7,9 @@ from unicodedata import category, combining, is_normalized, normalize
 import pytest
 from hypothesis import given
 
-from memoranda.text import fold, folding, terms
-from memoranda.text.folding import MAX_MARKS
+from memoranda.text import breaks as folding
+from memoranda.text import fold, terms
+from memoranda.text.breaks import MAX_MARKS
 from tests.text.finding import finds, mixed_texts
 
 UNASSIGNED = ("Cn", "Co", "Cs")

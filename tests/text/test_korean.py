@@ -3,7 +3,7 @@
 import pytest
 
 from memoranda.text import matches, query, terms, words
-from memoranda.text.korean import is_ending, noun
+from memoranda.text.stems import is_ending, noun
 from tests.text.finding import finds
 
 FORMS = [

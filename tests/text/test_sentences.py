@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.text.sentences import sentences
+from memoranda.text.breaks import sentences
 
 
 @pytest.mark.parametrize(

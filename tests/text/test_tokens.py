@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from snowballstemmer.english_stemmer import EnglishStemmer  # type: ignore[import-untyped]
 
 from memoranda.text import MAX_WORD, TOKENIZER, fold, terms, words
 from memoranda.text.stems import stem
@@ -78,6 +79,30 @@ def test_stems_are_english_and_only_of_plain_letters() -> None:
     assert stem("x2s") == "x2s"
     assert stem("x2's") == "x2"
     assert finds("customers", "customer")
+
+
+_ENDINGS = (
+    *("", "s", "ed", "ing", "ly", "y", "e", "l", "ation", "fulness", "ousli", "ogist", "ator"),
+    *("iti", "enci", "'s", "ement", "izer", "ical", "less", "eed", "ies", "o", "k", "sh", "a"),
+)
+
+
+@given(
+    st.text("abcdegiklnoprstuvwyz", min_size=1, max_size=8),
+    st.sampled_from(_ENDINGS),
+    st.sampled_from(["", "s", "a", "y", "'t"]),
+)
+def test_a_stem_is_that_of_the_stemmer_with_and_without_an_ending(
+    root: str, ending: str, more: str
+) -> None:
+    word = root + ending + more
+
+    assert stem(word) == (EnglishStemmer().stemWord(word) or word)
+
+
+@pytest.mark.parametrize("word", ["skis", "news", "sky", "gently", "inning", "succeed", "past"])
+def test_the_exceptions_of_the_stemmer_are_kept(word: str) -> None:
+    assert stem(word) == EnglishStemmer().stemWord(word)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import given
 from memoranda.identity import canonical_bytes, decode
 from memoranda.testkit.strategies import json_values
 from memoranda.text import matches, query, terms, terms_of, texts
-from memoranda.text.values import shown
+from memoranda.text.tokens import shown
 
 
 def test_names_strings_and_numbers_are_searched_in_their_order() -> None:

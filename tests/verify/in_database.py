@@ -14,7 +14,8 @@ from memoranda.kernel.errors import InvalidInput
 from memoranda.ledger.damage import Damages
 from memoranda.ledger.derive import row_of
 from memoranda.ledger.rows import RowWalk, erased_row
-from memoranda.ledger.unit import StoredEntry, StoredRow, Version
+from memoranda.ledger.snapshot import StoredRow
+from memoranda.ledger.unit import StoredEntry, Version
 from memoranda.ledger.walk import Walk
 from tests.verify.journals import canonical_line, sample
 

@@ -201,7 +201,23 @@ def test_all_of_many_findings_are_kept() -> None:
     report = verified(b"".join(lines))
 
     assert found(report) == [("body", place) for place in range(10_000)]
-    assert report.findings.counts == {"body": 10_000}
+
+
+def test_a_million_empty_lines_are_one_finding() -> None:
+    header, *lines = sample().lines()
+
+    report = verified(header + b"\n" * 1_000_000 + b"".join(lines))
+
+    assert found(report) == [("form", 0)]
+
+
+def test_a_scope_that_is_no_text_is_not_that_of_its_origin() -> None:
+    header, *lines = sample().lines()
+    members = json.loads(header) | {"scope": "\ud800"}
+
+    report = verified(json.dumps(members).encode() + b"\n" + b"".join(lines))  # noqa: TID251
+
+    assert found(report) == [("form", None)]
 
 
 # ------------------------------------------------------------------------ checkpoints from outside
@@ -535,7 +551,7 @@ def test_the_report_as_json_has_all_findings(export: Path) -> None:
 
 
 def test_an_export_may_come_through_a_pipe() -> None:
-    told = run("-", "--json", "--progress", given=sample().export().decode())
+    told = run("-", "--json", given=sample().export().decode())
 
     assert told.returncode == 0
     assert json.loads(told.stdout)["ok"]

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from memoranda.identity import Frozen, canonical_bytes, decode, freeze
-from memoranda.worlds.effects import EffectError, EffectRecord
-from memoranda.worlds.host import HostExecutionOptions
+from memoranda.worlds.host import EffectError, EffectRecord, HostExecutionOptions
 from memoranda.worlds.intent import Intent
 from memoranda.worlds.local_host import LocalHost
-from memoranda.worlds.replay import Recording, replayed
+from memoranda.worlds.replay import RunRecording, replayed
 from memoranda.worlds.snapshot import Snapshot
 from tests.worlds.running import Prices, a_shop
 
@@ -26,7 +25,7 @@ class Gone(Prices):
         raise AssertionError(f"a replay asked for {item}")
 
 
-def written(recording: Recording) -> dict[str, Any]:
+def written(recording: RunRecording) -> dict[str, Any]:
     """A recording as JSON."""
     return {
         "executionKey": recording.execution_key,
@@ -51,9 +50,9 @@ def written(recording: Recording) -> dict[str, Any]:
     }
 
 
-def read(document: dict[str, Any]) -> Recording:
+def read(document: dict[str, Any]) -> RunRecording:
     """The recording of a document that `written` made."""
-    return Recording(
+    return RunRecording(
         execution_key=document["executionKey"],
         base=Snapshot.from_wire(document["base"]),
         intent=Intent.from_wire(document["intent"]),

@@ -1,21 +1,28 @@
 """A small domain to run, record and replay, and what tests of hosts have in common."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from memoranda.identity import freeze
-from memoranda.worlds.context import ActionContext
+from memoranda.kernel.json import JsonValue
+from memoranda.worlds.action import ActionContext, Merge, Patch, Set
 from memoranda.worlds.domain import Domain
-from memoranda.worlds.effects import EffectFailed, EffectRecord, Performed
-from memoranda.worlds.host import HostExecutionOptions, HostExecutionResult
+from memoranda.worlds.host import (
+    EffectError,
+    EffectFailed,
+    EffectRecord,
+    HostExecutionOptions,
+    HostExecutionResult,
+    arguments_digest,
+)
 from memoranda.worlds.intent import Intent
 from memoranda.worlds.local_host import LocalHost
-from memoranda.worlds.patches import Merge, Patch, Set
-from memoranda.worlds.replay import Recording
+from memoranda.worlds.replay import RunRecording
 from memoranda.worlds.snapshot import Snapshot, initial_snapshot
 
 NOW = 1_771_150_951_123
@@ -37,6 +44,35 @@ values = st.recursive(
     max_leaves=6,
 )
 objects = st.dictionaries(names, values, max_size=4)
+
+
+class Performed:
+    """Live surroundings that keep their records in memory, in the order of start."""
+
+    def __init__(self, *, now: int, random_seed: str) -> None:
+        self.now: Final = now
+        self.random_seed: Final = random_seed
+        self._records: list[EffectRecord] = []
+
+    @property
+    def effects(self) -> tuple[EffectRecord, ...]:
+        """What was asked for so far; one that is still running has neither result nor error."""
+        return tuple(self._records)
+
+    async def effect(
+        self, name: str, arguments: JsonValue, call: Callable[[], Awaitable[JsonValue]]
+    ) -> JsonValue:
+        """Call it, and keep how it ended."""
+        number, digest = len(self._records) + 1, arguments_digest(name, arguments)
+        self._records.append(EffectRecord(number, name, digest))
+        try:
+            result = freeze(await call())
+        except EffectFailed as failed:
+            error = EffectError(failed.type, failed.message)
+            self._records[number - 1] = EffectRecord(number, name, digest, error=error)
+            raise
+        self._records[number - 1] = EffectRecord(number, name, digest, result=result)
+        return result.thaw()
 
 
 class Order(BaseModel):
@@ -157,7 +193,7 @@ async def run(
 
 async def record(
     domain: Domain, action: str, *given: Any, base: Snapshot | None = None, **options: Any
-) -> Recording:
+) -> RunRecording:
     """One run, live, as its recording."""
     live = Performed(now=NOW, random_seed=SEED)
     base = base or base_of(domain)
@@ -171,9 +207,9 @@ def recording_of(
     result: HostExecutionResult,
     effects: tuple[EffectRecord, ...],
     **options: Any,
-) -> Recording:
+) -> RunRecording:
     terminal = result.terminal_snapshot
-    return Recording(
+    return RunRecording(
         execution_key="p-1:1",
         base=Snapshot.from_wire({k: v for k, v in base.to_wire().items() if k != "input"}),
         intent=intent,

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from memoranda.kernel.actors import parse_actor
 from memoranda.kernel.errors import InvalidActor, InvalidWorld
 from memoranda.worlds.authority import Approved, AuthorityPolicy, Pending, Rejected
-from memoranda.worlds.combining import AllOf, AnyOf, ForActor, SeparateApprover
-from memoranda.worlds.policies import AutoApprove, HumanInTheLoop, PolicyRules
-from memoranda.worlds.tribunal import Majority, Tribunal
+from memoranda.worlds.composites import AllOf, AnyOf, ForActor, SeparateApprover
+from memoranda.worlds.policies import AutoApprove, HumanInTheLoop, Majority, PolicyRules, Tribunal
 from tests.worlds.making import T0, asked, proposal, vote
 
 ANN, BOB = parse_actor("human:ann"), parse_actor("human:bob")

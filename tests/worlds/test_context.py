@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
+from memoranda.kernel.ambient import check_reach, reached
 from memoranda.kernel.errors import MemoryOutOfReach
-from memoranda.kernel.reach import check_reach, reached
-from memoranda.worlds.context import ActionContext
+from memoranda.worlds.action import ActionContext, Patch, Set
 from memoranda.worlds.domain import Domain
-from memoranda.worlds.patches import Patch, Set
 from memoranda.worlds.readonly import ReadOnly
 from tests.worlds.running import NOW, SEED, Order, a_shop, base_of, run
 

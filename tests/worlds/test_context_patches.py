@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memoranda.identity import canonical_bytes
 from memoranda.kernel.errors import InvalidWorld
-from memoranda.worlds.patches import Merge, Patch, Path, Set, Unset, patched
+from memoranda.worlds.action import Merge, Patch, Path, Set, Unset, patched
 from memoranda.worlds.readonly import read_only
 from tests.worlds.running import names, objects, values
 

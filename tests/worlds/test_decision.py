@@ -7,7 +7,8 @@ import pytest
 from memoranda.kernel.actors import parse_actor
 from memoranda.kernel.errors import InvalidActor, InvalidWorld
 from memoranda.worlds.authority import Approved, Rejected, decision_record
-from memoranda.worlds.decision import (
+from memoranda.worlds.intent import IntentScope
+from memoranda.worlds.proposal import (
     ApprovedDecision,
     AuthorityRef,
     DecisionRecord,
@@ -15,7 +16,6 @@ from memoranda.worlds.decision import (
     TimeoutDecision,
     TribunalDecisionRecord,
 )
-from memoranda.worlds.intent import IntentScope
 from tests.worlds.making import T0, asked, vote
 
 ANN = parse_actor("human:ann")

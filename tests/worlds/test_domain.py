@@ -17,8 +17,8 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 from memoranda.identity import canonical_bytes, sha256_hex
+from memoranda.kernel.ambient import check_reach
 from memoranda.kernel.errors import InvalidDomain, InvalidIntent, InvalidWorld, MemoryOutOfReach
-from memoranda.kernel.reach import check_reach
 from memoranda.worlds.domain import Domain
 from memoranda.worlds.schemas import _reduced
 from tests.worlds.running import Order, Shop, a_shop

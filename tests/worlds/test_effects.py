@@ -9,22 +9,20 @@ from hypothesis import given
 from pydantic import BaseModel
 
 from memoranda.identity import canonical_bytes, freeze, sha256_hex
+from memoranda.kernel.ambient import check_reach
 from memoranda.kernel.errors import StoreUnavailable
-from memoranda.kernel.reach import check_reach
-from memoranda.worlds.context import ActionContext
+from memoranda.worlds.action import ActionContext, Patch, Set
 from memoranda.worlds.domain import Domain
-from memoranda.worlds.effects import (
+from memoranda.worlds.host import (
     EffectDiffers,
     EffectError,
     EffectFailed,
     EffectRecord,
-    Performed,
-    Recorded,
+    RecordedSurroundings,
     arguments_digest,
     text_of,
 )
-from memoranda.worlds.patches import Patch, Set
-from tests.worlds.running import NOW, SEED, run, values
+from tests.worlds.running import NOW, SEED, Performed, run, values
 
 
 def domain_with(function: Any) -> Domain:
@@ -37,8 +35,8 @@ def live() -> Performed:
     return Performed(now=NOW, random_seed=SEED)
 
 
-def recorded(*effects: EffectRecord) -> Recorded:
-    return Recorded(now=NOW, random_seed=SEED, effects=effects)
+def recorded(*effects: EffectRecord) -> RecordedSurroundings:
+    return RecordedSurroundings(now=NOW, random_seed=SEED, effects=effects)
 
 
 def answered(number: int, name: str, result: Any, **arguments: Any) -> EffectRecord:
@@ -49,7 +47,7 @@ async def never() -> None:
     pytest.fail("a replay calls nothing")
 
 
-async def ask(surroundings: Recorded, name: str, **arguments: Any) -> Any:
+async def ask(surroundings: RecordedSurroundings, name: str, **arguments: Any) -> Any:
     return await surroundings.effect(name, arguments, never)
 
 

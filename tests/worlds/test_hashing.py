@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from memoranda.identity import canonical_bytes, sha256_hex
 from memoranda.kernel.errors import InvalidJson, InvalidWorld
-from memoranda.worlds.hashing import hash_input, snapshot_hash, world_id
-from memoranda.worlds.snapshot import Snapshot
+from memoranda.worlds.snapshot import Snapshot, hash_input, snapshot_hash, world_id
 from tests.worlds.making import (
     SCHEMA,
     error,

@@ -5,18 +5,19 @@ from typing import Any
 import pytest
 
 from memoranda.kernel.errors import InvalidWorld
-from memoranda.worlds.effects import Isolated, Performed, Recorded
 from memoranda.worlds.host import (
     Host,
     HostExecutionOptions,
     HostExecutionResult,
+    Isolated,
+    RecordedSurroundings,
     Surrounded,
     Surroundings,
     derive_outcome,
 )
 from memoranda.worlds.local_host import LocalHost
 from memoranda.worlds.snapshot import Snapshot
-from tests.worlds.running import NOW, SEED, a_shop, base_of
+from tests.worlds.running import NOW, SEED, Performed, a_shop, base_of
 
 ERROR = {
     "code": "action.raised",
@@ -121,7 +122,7 @@ def test_what_is_shipped_fits_the_ports() -> None:
     surroundings: list[Surroundings] = [
         Isolated(now=NOW, random_seed=SEED),
         Performed(now=NOW, random_seed=SEED),
-        Recorded(now=NOW, random_seed=SEED, effects=()),
+        RecordedSurroundings(now=NOW, random_seed=SEED, effects=()),
     ]
 
     assert isinstance(host, Surrounded)

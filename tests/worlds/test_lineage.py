@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.worlds.lineage import Lineage
-from memoranda.worlds.world import WorldEdge, WorldLineage
+from memoranda.worlds.world import Lineage, WorldEdge, WorldLineage
 from tests.worlds.making import T0
 from tests.worlds.test_world import edge, world
 

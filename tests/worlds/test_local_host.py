@@ -9,17 +9,25 @@ import pytest
 from hypothesis import given
 
 from memoranda.identity import canonical_bytes
-from memoranda.worlds.context import ActionContext
+from memoranda.worlds.action import ActionContext, Merge, Set, Unset
 from memoranda.worlds.delta import changes
 from memoranda.worlds.domain import Domain
-from memoranda.worlds.effects import Performed
-from memoranda.worlds.hashing import snapshot_hash
 from memoranda.worlds.host import HostExecutionOptions, HostExecutionResult
 from memoranda.worlds.intent import IntentScope
 from memoranda.worlds.local_host import LocalHost
-from memoranda.worlds.patches import Merge, Set, Unset
-from memoranda.worlds.snapshot import Snapshot
-from tests.worlds.running import NOW, SEED, Order, Shop, a_shop, base_of, intent_of, objects, run
+from memoranda.worlds.snapshot import Snapshot, snapshot_hash
+from tests.worlds.running import (
+    NOW,
+    SEED,
+    Order,
+    Performed,
+    Shop,
+    a_shop,
+    base_of,
+    intent_of,
+    objects,
+    run,
+)
 
 DATA: Any = {"a": {"b": 1, "c": [1, 2]}, "d": "x"}
 

@@ -5,10 +5,17 @@ from typing import Any
 import pytest
 
 from memoranda.kernel.actors import parse_actor
+from memoranda.kernel.ambient import check_reach
 from memoranda.kernel.errors import InvalidActor, InvalidWorld, MemoryOutOfReach
-from memoranda.kernel.reach import check_reach
-from memoranda.worlds.authority import Approved, Pending, Rejected
-from memoranda.worlds.conditions import Custom, IntentType, RiskAtLeast, ScopePattern
+from memoranda.worlds.authority import (
+    Approved,
+    Custom,
+    IntentType,
+    Pending,
+    Rejected,
+    RiskAtLeast,
+    ScopePattern,
+)
 from memoranda.worlds.intent import IntentScope
 from memoranda.worlds.policies import AutoApprove, HumanInTheLoop, PolicyRule, PolicyRules
 from memoranda.worlds.proposal import Proposal
@@ -182,7 +189,7 @@ def test_the_vote_of_somebody_else_counts_for_nothing() -> None:
     agent = parse_actor("agent:ann")  # the same id, another kind
 
     assert isinstance(ASKING.judge(asked(vote(agent, "approve"))), Pending)
-    assert ASKING.may_vote(asked(), agent) == "agent:ann is none of those who decide it"
+    assert ASKING.may_vote(asked(), agent) == "agent:ann is not among those who decide it"
 
 
 def test_nobody_votes_twice() -> None:

@@ -8,13 +8,25 @@ from hypothesis import given
 from memoranda.identity import canonical_bytes, decode
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.errors import InvalidWorld, MemorandaError
-from memoranda.worlds.authority import AuthorityPolicy
-from memoranda.worlds.combining import AllOf, AnyOf, ForActor, SeparateApprover
-from memoranda.worlds.conditions import Custom, IntentType, RiskAtLeast, ScopePattern
-from memoranda.worlds.policies import AutoApprove, HumanInTheLoop, PolicyRule, PolicyRules
-from memoranda.worlds.policy_reading import policy_from_wire
+from memoranda.worlds.authority import (
+    AuthorityPolicy,
+    Custom,
+    IntentType,
+    RiskAtLeast,
+    ScopePattern,
+)
+from memoranda.worlds.composites import AllOf, AnyOf, ForActor, SeparateApprover, policy_from_wire
+from memoranda.worlds.policies import (
+    AutoApprove,
+    HumanInTheLoop,
+    Majority,
+    PolicyRule,
+    PolicyRules,
+    Threshold,
+    Tribunal,
+    Unanimous,
+)
 from memoranda.worlds.proposal import Proposal
-from memoranda.worlds.tribunal import Majority, Threshold, Tribunal, Unanimous
 from tests.worlds.making import asked, vote
 from tests.worlds.test_combining import policies, votes
 

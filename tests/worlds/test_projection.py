@@ -8,10 +8,16 @@ from hypothesis import given
 
 from memoranda.identity import canonical_bytes
 from memoranda.kernel.actors import ActorRef, parse_actor
+from memoranda.kernel.ambient import check_reach, observed, reached
 from memoranda.kernel.errors import InvalidDomain, InvalidWorld, MemoryOutOfReach
-from memoranda.kernel.reach import check_reach, observed, reached
-from memoranda.worlds.intent import IntentBody, SnapshotView
-from memoranda.worlds.projection import Projection, ProjectionEvent, project, projection
+from memoranda.worlds.intent import (
+    IntentBody,
+    Projection,
+    ProjectionEvent,
+    SnapshotView,
+    project,
+    projection,
+)
 from memoranda.worlds.readonly import ReadOnly
 from tests.worlds.running import a_shop, base_of, objects
 

@@ -13,16 +13,21 @@ from typing import Any
 import pytest
 
 from memoranda.identity import canonical_bytes, decode, freeze
+from memoranda.kernel.ambient import check_reach
 from memoranda.kernel.errors import MemoryOutOfReach
-from memoranda.kernel.reach import check_reach
-from memoranda.worlds.context import ActionContext
+from memoranda.worlds.action import ActionContext, Patch, Set
 from memoranda.worlds.domain import Domain
-from memoranda.worlds.effects import EffectDiffers, EffectRecord, arguments_digest
-from memoranda.worlds.host import Host, HostExecutionResult, Surroundings
+from memoranda.worlds.host import (
+    EffectDiffers,
+    EffectRecord,
+    Host,
+    HostExecutionResult,
+    Surroundings,
+    arguments_digest,
+)
 from memoranda.worlds.intent import IntentScope
 from memoranda.worlds.local_host import LocalHost
-from memoranda.worlds.patches import Patch, Set
-from memoranda.worlds.replay import Differs, Recording, Replayed, Same, replayed
+from memoranda.worlds.replay import Differs, Replayed, RunRecording, Same, replayed
 from memoranda.worlds.snapshot import Snapshot
 from tests.patience import PATIENCE
 from tests.worlds.replaying import Gone, read, written
@@ -34,7 +39,7 @@ MEMORY = {"$app": {"memoryContext": {"likes": ["tea", 1.5]}, "memoryRecallFailed
 FAILED = {"$app": {"memoryContext": None, "memoryRecallFailed": True}}
 
 
-async def histories() -> list[Recording]:
+async def histories() -> list[RunRecording]:
     """One run of each kind."""
     outside = Prices({"tea": 3.5})
     shop = a_shop(outside)
@@ -56,7 +61,7 @@ async def histories() -> list[Recording]:
     ]
 
 
-async def again(recording: Recording, domain: Domain | None = None) -> Replayed:
+async def again(recording: RunRecording, domain: Domain | None = None) -> Replayed:
     return await replayed(LocalHost(domain or a_shop(Gone())), recording)
 
 
@@ -150,7 +155,7 @@ async def test_other_memory_is_a_difference_and_not_asked_for_again() -> None:
 @pytest.mark.rule("MEM-CONTEXT-2")
 def test_a_replay_has_neither_store_nor_provider_nor_clock_in_its_signature() -> None:
     assert list(inspect.signature(replayed).parameters) == ["host", "recording"]
-    assert set(Recording.__dataclass_fields__) == {
+    assert set(RunRecording.__dataclass_fields__) == {
         *("execution_key", "base", "intent", "options", "now", "random_seed"),
         *("input", "effects", "terminal", "outcome"),
     }

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.identity import canonical_bytes, decode
-from memoranda.worlds.delta import changes
-from memoranda.worlds.differing import ABSENT, differences, leaves_scope
+from memoranda.worlds.delta import ABSENT, changes, differences, leaves_scope
 from tests.worlds.running import objects, values
 
 close = st.recursive(

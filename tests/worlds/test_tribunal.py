@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from memoranda.kernel.actors import parse_actor
 from memoranda.kernel.errors import InvalidWorld
 from memoranda.worlds.authority import Approved, Pending, Rejected, Verdict
-from memoranda.worlds.decision import VoteChoice
 from memoranda.worlds.intent import IntentScope
-from memoranda.worlds.tribunal import (
+from memoranda.worlds.policies import (
     Majority,
     Quorum,
     Threshold,
@@ -19,6 +18,7 @@ from memoranda.worlds.tribunal import (
     Unanimous,
     quorum_from_wire,
 )
+from memoranda.worlds.proposal import VoteChoice
 from tests.worlds.making import T0, asked, proposal, vectors, vote
 
 VECTORS = vectors("tribunal")["tribunal"]

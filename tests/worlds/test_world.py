@@ -5,16 +5,13 @@ from typing import Any
 import pytest
 
 from memoranda.kernel.errors import InvalidWorld
-from memoranda.worlds.hashing import snapshot_hash, world_id
-from memoranda.worlds.snapshot import Snapshot
+from memoranda.worlds.snapshot import Snapshot, snapshot_hash, world_id
 from memoranda.worlds.world import (
     ArtifactRef,
     Branch,
     World,
     WorldEdge,
-    WorldHead,
     WorldLineage,
-    in_order,
     sealed,
 )
 from tests.worlds.making import SCHEMA, T0, snapshot
@@ -121,14 +118,3 @@ def test_a_branch_has_the_documents_members() -> None:
     assert Branch.from_wire(wire).to_wire() == wire
     forked = {**wire, "parentBranch": "b-0"}
     assert Branch.from_wire(forked).to_wire() == forked
-
-
-def test_heads_are_listed_newest_first_then_by_world_then_by_branch() -> None:
-    def head(world: str, branch: str, at: int) -> WorldHead:
-        return WorldHead(
-            world_id=world, branch_id=branch, branch_name="n", created_at=at, schema_hash=SCHEMA
-        )
-
-    listed = [head("b", "x", 2), head("a", "x", 1), head("a", "y", 1), head("b", "a", 1)]
-
-    assert in_order(reversed(listed)) == listed

@@ -17,9 +17,8 @@ from memoranda.journeys.audit.whole import Audit, audit, directory_heads, vanish
 from memoranda.journeys.govern.conformance import Conformance
 from memoranda.journeys.govern.drafts import Drafts
 from memoranda.journeys.govern.table import FilteredLedger, GovernedTable
-from memoranda.kernel.clock import SystemClock
+from memoranda.kernel.clock import Randomness, SystemClock
 from memoranda.kernel.errors import CapabilityMissing, ScopeNotFound, StoreError
-from memoranda.kernel.randomness import Randomness
 from memoranda.kernel.results import Result
 from memoranda.ledger.anchor import KeptNote
 from memoranda.ledger.codec import PLAIN, BodyCodec
@@ -112,7 +111,7 @@ async def verify_opened(
     by_origin = {origin: scope for scope, origin in origins.items()}
     audits: dict[str, Audit] = {}
     for scope in asked:
-        mine = [one for one in kept if by_origin.get(_origin(one)) == scope]
+        mine = [note for note in kept if by_origin.get(_origin(note)) == scope]
         checkpoints = await _checkpoints(database, scope, seal)
         tell = progress(scope) if progress else nobody
         audits[scope] = await audit(
@@ -122,9 +121,9 @@ async def verify_opened(
             require_signature=require_signature,
             progress=tell,
         )
-    for one in kept:
-        if _origin(one) not in by_origin:
-            damages.add("anchor", None, f"{one.where}: {_origin(one)} is not in this database")
+    for note in kept:
+        if _origin(note) not in by_origin:
+            damages.add("anchor", None, f"{note.where}: {_origin(note)} is not in this database")
     directory_audit = audits.pop(DIRECTORY, None)
     return DatabaseAudit(list(audits.values()), directory_audit, damages)
 
@@ -133,20 +132,22 @@ async def _on_record(
     found: DatabaseAudit, url: str, seal: Seal, bodies: BodyCodec
 ) -> DatabaseAudit:
     """The same, its damage logged: only where there is some is the database opened to write."""
-    if all(one.is_sound for one in found.scopes):
+    if all(scope.is_sound for scope in found.scopes):
         return found
     try:
         database, lease = await acquire(url, SystemClock(), create=False, bodies=bodies)
     except StoreError:  # it was read, and can't be written
-        unrecorded = [one if one.is_sound else replace(one, recorded=False) for one in found.scopes]
+        unrecorded = [
+            scope if scope.is_sound else replace(scope, recorded=False) for scope in found.scopes
+        ]
         return replace(found, scopes=unrecorded)
     try:
         ledgers = cast("LedgerDatabase", database)
         scopes = [
-            one
-            if one.is_sound
-            else await _recorded(await _checkpoints(ledgers, one.scope, seal), one)
-            for one in found.scopes
+            scope
+            if scope.is_sound
+            else await _recorded(await _checkpoints(ledgers, scope.scope, seal), scope)
+            for scope in found.scopes
         ]
     finally:
         await release(lease)

@@ -12,13 +12,7 @@ from collections.abc import (
 )
 from contextlib import contextmanager
 from types import TracebackType
-from typing import (
-    Any,
-    Generic,
-    Literal,
-    Self,
-    overload,
-)
+from typing import Any, Generic, Literal, Self, overload
 
 from typing_extensions import TypeVar, Unpack
 
@@ -36,43 +30,39 @@ from memoranda.app.journal import ExportKind, IdOf, Journal, JournalEntry, Journ
 from memoranda.app.memory import ListOptions, Memory, RecallOptions
 from memoranda.app.options import App
 from memoranda.app.portal import PORTAL
-from memoranda.journeys.audit.proving import EntryProof
-from memoranda.journeys.audit.verify import Progress, nobody
+from memoranda.journeys.audit.verify import EntryProof, Progress, nobody
 from memoranda.journeys.audit.whole import Audit
 from memoranda.journeys.audit.why import Why
 from memoranda.journeys.govern.about import About, Memo
 from memoranda.journeys.govern.batch import Batch
 from memoranda.journeys.govern.certificate import ErasureCertificate
 from memoranda.journeys.govern.conformance import Status
-from memoranda.journeys.govern.importing import ImportReport
-from memoranda.journeys.govern.moments import Moment
-from memoranda.journeys.govern.reading import Include, Order
-from memoranda.journeys.govern.receipts import Receipt
-from memoranda.journeys.govern.remembered import Event, Remembered
-from memoranda.journeys.govern.sizes import At
-from memoranda.journeys.intent.acting import (
+from memoranda.journeys.govern.imports import ImportReport
+from memoranda.journeys.govern.objects import Event, Receipt, Remembered
+from memoranda.journeys.govern.read import Include, Order
+from memoranda.journeys.govern.times import At, Moment
+from memoranda.journeys.intent.branches import BranchHead
+from memoranda.journeys.intent.decisions import Answer, Waiting
+from memoranda.journeys.intent.replays import Replay
+from memoranda.journeys.intent.requests import (
     ABSENT,
+    Run,
     Submitted,
     Trace,
     Used,
 )
-from memoranda.journeys.intent.app import Run
-from memoranda.journeys.intent.branching import BranchHead
-from memoranda.journeys.intent.deciding import Answer, Waiting
-from memoranda.journeys.intent.replaying import Replay
-from memoranda.journeys.maintain.embedding import Brought
-from memoranda.journeys.maintain.reindex import Reindexed
+from memoranda.journeys.maintain.indexes import Brought, Reindexed
 from memoranda.journeys.recall.originals import Original
+from memoranda.journeys.recall.reasoning import Reasoning
 from memoranda.journeys.recall.recalled import Item, Recalled
-from memoranda.journeys.recall.verbs import Reasoning
 from memoranda.journeys.records.contents import (
     UNCHANGED,
     Unchanged,
 )
 from memoranda.journeys.records.store import Records
-from memoranda.journeys.turn.replaying import CycleReplay
+from memoranda.journeys.turn.replays import CycleReplay
+from memoranda.journeys.turn.sessions import AnySummariser, Plan
 from memoranda.journeys.turn.turns import Turn, Turns
-from memoranda.journeys.turn.verbs import AnySummariser, Plan
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.results import Rows
@@ -82,10 +72,10 @@ from memoranda.ledger.policy import OnConflict, Policy
 from memoranda.ledger.signed_note import Signer
 from memoranda.ledger.validate_events import Log
 from memoranda.plans.models import Model
+from memoranda.plans.plan import StepType
 from memoranda.plans.policy import Interpreted
 from memoranda.plans.session import DEFAULT_SESSION, Session
-from memoranda.plans.step import StepType
-from memoranda.plans.steps.llm_call import Listener
+from memoranda.plans.steps.prompt import Listener
 from memoranda.recall.selector import Selector
 from memoranda.recall.selectors import USUAL
 from memoranda.recall.trace import MemoryRef
@@ -93,7 +83,7 @@ from memoranda.records.filter import MemoryFilter
 from memoranda.records.model import MemoryRecordInput, StoredMemoryRecord
 from memoranda.records.pages import Page
 from memoranda.records.store import Capabilities, MemoryStore, MemoryUpdate
-from memoranda.worlds.projection import Projection, ProjectionEvent
+from memoranda.worlds.intent import Projection, ProjectionEvent
 from memoranda.worlds.snapshot import Snapshot
 from memoranda.worlds.world import MAIN
 
@@ -266,7 +256,7 @@ class BlockingRecords(Generic[T]):
         return PORTAL.call(self._twin.page(filter, cursor=cursor))
 
     def ids(self, filter: MemoryFilter) -> list[str]:
-        """The ids of what `query` would return, in the same order; hooks are not told of it."""
+        """The ids of what `query` would return, in the same order; hooks are not called."""
         return PORTAL.call(self._twin.ids(filter))
 
     def count(self, filter: MemoryFilter) -> int:
@@ -280,7 +270,7 @@ class BlockingRecords(Generic[T]):
     def stream(self, filter: MemoryFilter) -> Iterator[StoredMemoryRecord[T]]:
         """What `query` would return when the stream starts, a few records at a time.
 
-        Hooks are not told of it. Close it with `aclose` when you leave it early.
+        Hooks are not called. Close it with `aclose` when you leave it early.
         """
         return PORTAL.iterate(self._twin.stream(filter))
 
@@ -486,7 +476,7 @@ class BlockingTurns:
         """Find the session: resumed, or cold, or not at all (`plans.session`).
 
         With `fresh` the one that is there is put aside first, the only way out of a mismatch.
-        SessionMismatch for a session of another plan, SessionDamaged for one that is none.
+        SessionMismatch for a session of another plan, SessionDamaged for one that is damaged.
         """
         return PORTAL.call(self._twin.start(fresh=fresh))
 
@@ -839,14 +829,14 @@ class BlockingReasoning(Generic[T]):
         return f"<blocking {self._twin!r}>"
 
     @property
-    def actor(self) -> ActorRef:
-        """The same as that of the async one."""
-        return self._twin.actor
-
-    @property
     def branch(self) -> str:
         """The same as that of the async one."""
         return self._twin.branch
+
+    @property
+    def actor(self) -> ActorRef:
+        """Who reasons, and proposes."""
+        return self._twin.actor
 
     @property
     def id(self) -> str:

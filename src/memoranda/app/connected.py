@@ -1,22 +1,113 @@
 """An open database with all that its handles share: one lease, one checkpointer, its scopes."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final, Protocol
 from weakref import WeakSet
 
 from memoranda.app.databases import Database as AnyDatabase
 from memoranda.app.databases import Lease, LedgerDatabase, acquire, release
 from memoranda.app.options import Clockwork
-from memoranda.app.scoped import Scoped
 from memoranda.app.url import hidden
-from memoranda.journeys.audit.checkpointer import Checkpointer
-from memoranda.journeys.audit.checkpoints import Seal
-from memoranda.kernel.errors import StoreClosed
+from memoranda.journeys.audit.checkpoints import Checkpointer, Checkpoints, Seal
+from memoranda.journeys.govern.conformance import Conformance
+from memoranda.journeys.govern.drafts import Drafts
+from memoranda.journeys.govern.table import FilteredLedger, GovernedTable
+from memoranda.journeys.govern.unwritten import ledger_of_scope
+from memoranda.journeys.maintain.indexes import refresh
+from memoranda.kernel.errors import ScopeNotFound, StoreClosed
+from memoranda.ledger.checkpoint import scope_origin
 from memoranda.ledger.codec import BodyCodec
 from memoranda.recall.embedder import Embedder
 from memoranda.stores.dictionary import DictDatabase
 from memoranda.stores.home import Home
+
+_JOURNAL_ID_BYTES: Final = 16
+
+
+class _ActorRecalls:
+    """Stands for the recalls of one actor; it has nothing but its identity."""
+
+
+class Scoped:
+    """The ledger of one scope, its table and its conformance.
+
+    Making one reads nothing. A scope without a journal reads as empty, and its journal begins with
+    the first write.
+    """
+
+    def __init__(
+        self,
+        database: LedgerDatabase,
+        scope: str,
+        *,
+        checkpointer: Checkpointer,
+        models: Mapping[str, str],
+        clockwork: Clockwork,
+        check_loop: Callable[[], None],
+        must_exist: bool,
+        read_only: bool,
+    ) -> None:
+        self.scope: Final = scope
+        clock, randomness = clockwork.clock, clockwork.randomness
+        new_id = randomness.take(_JOURNAL_ID_BYTES).hex()
+        self._database = database
+        self._clockwork = clockwork
+        self._check_loop = check_loop
+        self._must_exist = must_exist
+        self.is_ready = False
+        """Whether it was opened, and nothing is left to wait for."""
+        self._opening: asyncio.Task[None] | None = None
+        self._recalls: dict[str, _ActorRecalls] = {}
+        self._origin = scope_origin(new_id, scope)
+        self.ledger, self.items = ledger_of_scope(
+            partial(database.existing, scope),
+            self._begin,
+            self._origin,
+            partial(database.items, scope),
+        )
+        self.drafts: Final = Drafts(scope, randomness)
+        checkpoints = Checkpoints(scope, self.ledger, checkpointer.seal, checkpointer.failures)
+        on_commit = partial(checkpointer.committed, scope)
+        self.table: Final = GovernedTable(self.ledger, self.drafts, on_commit)
+        self.conformance: Final = Conformance(
+            scope, self.table, self.drafts, clock, checkpoints, models
+        )
+        self.table.opening = self.ready
+        if not read_only:
+            self.table.before_first = self._before_first
+
+    def recalls_of(self, actor: str) -> object:
+        """What the recalls of an actor are known by: all its handles on the scope share them."""
+        return self._recalls.setdefault(actor, _ActorRecalls())
+
+    async def ready(self) -> None:
+        """Compare, once, what memory rests on with what the journal says; nothing is written.
+
+        ScopeNotFound where the scope must be there and is not.
+        """
+        self._check_loop()
+        if self._opening is None or (self._opening.done() and not self.is_ready):
+            self._opening = asyncio.get_running_loop().create_task(self._open())
+        await asyncio.shield(self._opening)
+
+    async def _open(self) -> None:
+        if self._must_exist and await self._database.existing(self.scope) is None:
+            raise ScopeNotFound(self._database.name, self.scope)
+        await self.conformance.on_open()
+        self.table.opening = None
+        self.is_ready = True
+
+    async def _begin(self, at: int | None) -> FilteredLedger:
+        now = self._clockwork.clock.now_ms() if at is None else at
+        return await self._database.ledger(self.scope, self._origin, now)
+
+    async def _before_first(self, at: int) -> None:
+        """What is written before the first write: an index of another tokenizer, what was found."""
+        conformance = self.conformance
+        await refresh(self.table, self.drafts, at, (await conformance.logged()).fingerprint)
+        await conformance.log_opening(at)
 
 
 class Endable(Protocol):

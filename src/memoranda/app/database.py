@@ -12,17 +12,16 @@ from typing import Any, Final, Generic, Self, overload
 from typing_extensions import TypeVar, Unpack
 
 from memoranda.app.connected import Connected
+from memoranda.app.handle import Handle
 from memoranda.app.memory import Memory
 from memoranda.app.options import App, Clockwork, ConnectOptions
 from memoranda.app.seal import seal_from_environment
 from memoranda.app.url import file_of, url_of
-from memoranda.app.verbs import HandleVerbs
 from memoranda.journeys.audit.checkpoints import Seal
 from memoranda.journeys.intent.phases import watch_recalls
 from memoranda.journeys.records.codec import DataCodec, JsonCodec, ModelCodec
-from memoranda.kernel.actors import ActorRef, parse_actor
+from memoranda.kernel.actors import ActorRef, check_scope, parse_actor
 from memoranda.kernel.given import check_has, check_kind, check_texts
-from memoranda.kernel.scopes import check_scope
 from memoranda.ledger.codec import PLAIN, BodyCodec
 from memoranda.recall.embedder import Embedder, stored_as
 from memoranda.stores.dictionary import DictDatabase
@@ -106,7 +105,7 @@ class Database:
         recall is as well: it leaves a trace. Where the database is read-only, or was opened with
         ``create=False``, a scope that is not there is refused with ScopeNotFound when it is used.
         """
-        if name is None:  # and only then: an empty name is a mistake, not a wish for the default
+        if name is None:  # and only then: an empty name is a mistake, and does not mean the default
             name = os.environ.get("MEMORANDA_SCOPE", DEFAULT_SCOPE)
         return self._handle(
             check_scope(name), parse_actor(actor), model, _NO_APP if app is None else app
@@ -123,9 +122,8 @@ class Database:
     ) -> Memory[Any]:
         check_kind("app", app, App, "an App")
         codec: DataCodec[Any] = _JSON if model is None else ModelCodec(model)
-        verbs = HandleVerbs(self._connected, scope, actor, codec, app, closes=closes)
-        memory = Memory(scope, actor, verbs)
-        verbs.memory = memory
+        handle = Handle(self._connected, scope, actor, codec, app, closes=closes)
+        memory = handle.memory = Memory(scope, actor, handle)
         watch_recalls()
         return memory
 
@@ -220,7 +218,7 @@ class Opening(Generic[T]):
         await self._database
         watch_recalls()
         try:
-            await self._memory._verbs.ready()  # noqa: SLF001 - what is wrong is said when it is opened
+            await self._memory._handle.open()  # noqa: SLF001 - what is wrong is said when it is opened
         except BaseException:
             await self._database.close()
             raise

@@ -17,8 +17,8 @@ from memoranda.journeys.govern.table import FilteredLedger
 from memoranda.kernel.clock import Clock
 from memoranda.kernel.errors import CapabilityMissing, DependencyMissing
 from memoranda.ledger.codec import PLAIN, BodyCodec
-from memoranda.ledger.journals import Journals
-from memoranda.ledger.unit import Adoption
+from memoranda.ledger.directory import Journals
+from memoranda.ledger.port import Adoption
 from memoranda.plans.items import ItemStore
 from memoranda.stores.dictionary import DictDatabase
 from memoranda.stores.sqlite.database import SqliteDatabase

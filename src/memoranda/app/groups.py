@@ -2,28 +2,26 @@
 
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, Generic, Protocol, TypedDict, TypeVar
+from typing import Any, Generic, TypedDict, TypeVar
 
 from typing_extensions import Unpack
 
+from memoranda.app.handle import Verbs, verb
 from memoranda.journeys.audit.verify import Progress, nobody
 from memoranda.journeys.audit.whole import Audit
 from memoranda.journeys.govern.about import About, Source
 from memoranda.journeys.govern.conformance import Status
-from memoranda.journeys.govern.memory import GovernedMemory
-from memoranda.journeys.govern.moments import Moment
-from memoranda.journeys.govern.receipts import Receipt
-from memoranda.journeys.intent.acting import ABSENT, Submitted, Trace, Used
-from memoranda.journeys.intent.app import Run
-from memoranda.journeys.intent.branching import BranchHead
-from memoranda.journeys.intent.deciding import Answer, Waiting
-from memoranda.journeys.intent.replaying import Replay
-from memoranda.journeys.maintain.embedding import Brought
-from memoranda.journeys.maintain.reindex import Reindexed
-from memoranda.journeys.records.store import Records
-from memoranda.journeys.turn.replaying import CycleReplay
+from memoranda.journeys.govern.objects import Receipt
+from memoranda.journeys.govern.times import Moment
+from memoranda.journeys.intent.branches import BranchHead
+from memoranda.journeys.intent.decisions import Answer, Waiting
+from memoranda.journeys.intent.replays import Replay
+from memoranda.journeys.intent.requests import ABSENT, Run, Submitted, Trace, Used
+from memoranda.journeys.maintain.indexes import Brought, Reindexed, embed_missing, reindex
+from memoranda.journeys.turn.replays import CycleReplay
+from memoranda.journeys.turn.sessions import AnySummariser, Plan
 from memoranda.journeys.turn.turns import Turns
-from memoranda.journeys.turn.verbs import AnySummariser, Plan
+from memoranda.kernel.errors import EmbedderMissing
 from memoranda.kernel.given import check_callable
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.results import Rows
@@ -32,39 +30,17 @@ from memoranda.ledger.object import Cause, VerdictType
 from memoranda.ledger.policy import OnConflict, Policy
 from memoranda.ledger.time import TemporalScope
 from memoranda.plans.models import Model
+from memoranda.plans.plan import StepType
 from memoranda.plans.session import DEFAULT_SESSION
-from memoranda.plans.step import StepType
-from memoranda.worlds.projection import Projection, ProjectionEvent
+from memoranda.worlds.intent import Projection, ProjectionEvent
 from memoranda.worlds.snapshot import Snapshot
 from memoranda.worlds.world import MAIN
 
 T = TypeVar("T")
 
 
-class Verbs(Protocol[T]):
-    """What a handle and its groups work with."""
-
-    @property
-    def records(self) -> Records[T]:
-        """The memory store that the handle exposes."""
-        ...
-
-    @property
-    def verbs(self) -> GovernedMemory[T]:
-        """All verbs, though the scope may not be opened yet."""
-        ...
-
-    async def ready(self) -> GovernedMemory[T]:
-        """All verbs, once the scope is opened; StoreClosed after the database was closed."""
-        ...
-
-    async def close(self) -> None:
-        """Close the database, if it was opened for this handle alone."""
-        ...
-
-
 class ActOptions(TypedDict, total=False):
-    """How an action is proposed, beside what it is and what it rests on."""
+    """How an action is proposed besides what it is and what it rests on."""
 
     branch: str
     """The branch that it is for; ``main`` unless said otherwise."""
@@ -76,7 +52,7 @@ class ActOptions(TypedDict, total=False):
 
 
 class ConsolidationOptions(TypedDict, total=False):
-    """What is said of a consolidation beside its statement."""
+    """What is said of a consolidation besides its statement."""
 
     verdict: VerdictType
     source: Source | Sequence[Source] | None
@@ -87,35 +63,34 @@ class ConsolidationOptions(TypedDict, total=False):
     meta: Mapping[str, Any] | None
 
 
-class Inbox:
+class Inbox(Verbs[Any]):
     """What waits for a decision, and the answers to it."""
 
-    def __init__(self, verbs: Verbs[Any]) -> None:
-        self._verbs = verbs
-
+    @verb
     async def list(self) -> Rows[Waiting]:
         """What waits for a decision, the oldest first."""
-        return await (await self._verbs.ready()).inbox()
+        return await self._handle.parts.intents.inbox()
 
+    @verb
     async def approve(self, proposal_id: str, *, reason: str) -> Answer:
         """Approve a proposal that waits; DecisionRefused to whoever may not."""
-        return await (await self._verbs.ready()).approve(proposal_id, reason=reason)
+        return await self._handle.parts.intents.approve(proposal_id, reason=reason)
 
+    @verb
     async def reject(self, proposal_id: str, *, reason: str) -> Answer:
         """Reject a proposal that waits."""
-        return await (await self._verbs.ready()).reject(proposal_id, reason=reason)
+        return await self._handle.parts.intents.reject(proposal_id, reason=reason)
 
+    @verb
     async def abstain(self, proposal_id: str, *, reason: str) -> Answer:
         """Neither approve nor reject a proposal that a tribunal decides."""
-        return await (await self._verbs.ready()).abstain(proposal_id, reason=reason)
+        return await self._handle.parts.intents.abstain(proposal_id, reason=reason)
 
 
-class Worlds:
+class Worlds(Verbs[Any]):
     """Proposals, runs, snapshots, branches and replay."""
 
-    def __init__(self, verbs: Verbs[Any]) -> None:
-        self._verbs = verbs
-
+    @verb
     async def propose(
         self,
         action: str,
@@ -129,56 +104,64 @@ class Worlds:
 
         `memory` and `reason` are as in `act`. InvalidIntent for what the domain does not know.
         """
-        verbs = await self._verbs.ready()
-        return await verbs.propose(action, input, memory=memory, reason=reason, **options)
+        return await self._handle.parts.intents.propose(
+            action, input, memory=memory, reason=reason, **options
+        )
 
+    @verb
     async def project(
         self, projection: Projection, event: ProjectionEvent, *, branch: str = MAIN
     ) -> Submitted | None:
         """Let a projection make an intent of an event, and propose it; None if it makes none."""
-        return await (await self._verbs.ready()).project(projection, event, branch=branch)
+        return await self._handle.parts.intents.project(projection, event, branch=branch)
 
+    @verb
     async def run(self, proposal_id: str) -> Run:
         """Run a proposal that was approved, or go on with a run that died."""
-        return await (await self._verbs.ready()).run(proposal_id)
+        return await self._handle.parts.intents.run(proposal_id)
 
+    @verb
     async def resume(self) -> Sequence[Run]:
         """Run whatever was approved and is not sealed yet."""
-        return await (await self._verbs.ready()).resume()
+        return await self._handle.parts.intents.resume()
 
+    @verb
     async def standing(self, proposal_id: str) -> Run:
         """How a proposal stands, and what was reached if it was run."""
-        return await (await self._verbs.ready()).standing(proposal_id)
+        return await self._handle.parts.intents.standing(proposal_id)
 
+    @verb
     async def restore(self, id: str) -> Snapshot:
         """The snapshot of a world, or of an execution with what was frozen in it."""
-        return await (await self._verbs.ready()).restore(id)
+        return await self._handle.parts.intents.restore(id)
 
+    @verb
     async def branch(self, name: str, *, at: str) -> BranchHead:
         """A new branch whose head is a world that is there."""
-        return await (await self._verbs.ready()).branch(name, at=at)
+        return await self._handle.parts.intents.branch(name, at=at)
 
+    @verb
     async def branches(self) -> Rows[BranchHead]:
         """All branches with their heads, by name."""
-        return await (await self._verbs.ready()).branches()
+        return await self._handle.parts.intents.branches()
 
+    @verb
     async def replay(self, id: str) -> Replay:
         """Run a world, or an execution, again from what was recorded, and compare."""
-        return await (await self._verbs.ready()).replay(id)
+        return await self._handle.parts.intents.replay(id)
 
     async def replay_branch(self, name: str = MAIN) -> AsyncGenerator[Replay, None]:
         """Run every execution of a branch again, the first one first, and compare each."""
-        async with aclosing((await self._verbs.ready()).replay_branch(name)) as replays:
+        parts = await self._handle.ready()
+        async with aclosing(parts.intents.replay_branch(name)) as replays:
             async for replay in replays:
                 yield replay
 
 
-class TurnsOf:
+class TurnsOf(Verbs[Any]):
     """Turns of an agent through an execution plan."""
 
-    def __init__(self, verbs: Verbs[Any]) -> None:
-        self._verbs = verbs
-
+    @verb
     async def open(
         self,
         plan: Plan,
@@ -201,8 +184,7 @@ class TurnsOf:
         InvalidPlan lists all that is wrong with a plan. SessionMismatch for a session that another
         plan left, SessionDamaged for one that can't be read.
         """
-        verbs = await self._verbs.ready()
-        return await verbs.turns(
+        return await self._handle.parts.turning.open(
             plan,
             model=model,
             policy_ref=policy_ref,
@@ -213,6 +195,7 @@ class TurnsOf:
             steps=steps,
         )
 
+    @verb
     async def replay(
         self,
         cycle_id: str,
@@ -225,16 +208,13 @@ class TurnsOf:
         It needs the summariser and the steps that the turn had, if those were not ours.
         WorldNotFound for a cycle that is not on record, NotRecorded for one that was not recorded.
         """
-        verbs = await self._verbs.ready()
-        return await verbs.replay_turn(cycle_id, summariser=summariser, steps=steps)
+        return await self._handle.parts.turning.replay(cycle_id, summariser, steps)
 
 
-class Govern(Generic[T]):
+class Govern(Verbs[T], Generic[T]):
     """Governed acts on memory, its policies, audits and status."""
 
-    def __init__(self, verbs: Verbs[T]) -> None:
-        self._verbs = verbs
-
+    @verb
     async def archive(
         self,
         id: str,
@@ -245,8 +225,7 @@ class Govern(Generic[T]):
         idempotency_key: str | None = None,
     ) -> Receipt:
         """Put it away: it is no longer returned, and what refers to it still finds it."""
-        verbs = await self._verbs.ready()
-        return await verbs.archive(
+        return await self._handle.parts.forgetting.archive(
             id,
             reason=reason,
             cause=cause,
@@ -254,6 +233,7 @@ class Govern(Generic[T]):
             idempotency_key=idempotency_key,
         )
 
+    @verb
     async def reinstate(
         self,
         id: str,
@@ -263,11 +243,11 @@ class Govern(Generic[T]):
         idempotency_key: str | None = None,
     ) -> Receipt:
         """Make what was archived or forgotten active again, as its next version."""
-        verbs = await self._verbs.ready()
-        return await verbs.reinstate(
+        return await self._handle.parts.forgetting.reinstate(
             id, reason=reason, expected_version=expected_version, idempotency_key=idempotency_key
         )
 
+    @verb
     async def supersede(
         self,
         id: str,
@@ -284,8 +264,7 @@ class Govern(Generic[T]):
         What is not named passes on to it, as in `update`; the receipt of the new one says how many
         sources were dropped.
         """
-        verbs = await self._verbs.ready()
-        return await verbs.supersede(
+        return await self._handle.parts.forgetting.supersede(
             id,
             data,
             reason=reason,
@@ -295,6 +274,7 @@ class Govern(Generic[T]):
             **about,
         )
 
+    @verb
     async def revise(
         self,
         id: str,
@@ -311,15 +291,11 @@ class Govern(Generic[T]):
         verdict is named again. Only somebody who took no part in it may call it Factual:
         JudgementRefused to others.
         """
-        verbs = await self._verbs.ready()
-        return await verbs.revise(
-            id,
-            reason=reason,
-            expected_version=expected_version,
-            idempotency_key=idempotency_key,
-            **about,
-        )
+        parts = self._handle.parts
+        write = parts.writer.revise(id, about, expected_version, reason)
+        return await parts.committer.one(write, idempotency_key)
 
+    @verb
     async def consolidate(
         self,
         ids: Sequence[str],
@@ -339,8 +315,7 @@ class Govern(Generic[T]):
         only if all of them are, and if all that it says stands in them. PolicyRefused where the
         policy `consolidation` rules it out.
         """
-        verbs = await self._verbs.ready()
-        return await verbs.consolidate(
+        return await self._handle.parts.consolidating.consolidate(
             ids,
             statement,
             justification=justification,
@@ -350,18 +325,23 @@ class Govern(Generic[T]):
             **about,
         )
 
+    @verb
     async def approve(self, id: str, *, reason: str, verdict: VerdictType | None = None) -> Receipt:
         """Raise a record's trust to approved; ApprovalRefused to whoever contributed to it.
 
         With a `verdict` it is judged as well: that is how something becomes Factual.
         """
-        verbs = await self._verbs.ready()
-        return await verbs.approve_record(id, reason=reason, verdict=verdict)
+        return await self._handle.parts.consolidating.approve(id, reason=reason, verdict=verdict)
 
+    @verb
     async def change_policy(self, policy: Policy, *, reason: str) -> Receipt:
         """Put a policy's next version into force; there is no other way to change one."""
-        return await (await self._verbs.ready()).change_policy(policy, reason=reason)
+        parts = self._handle.parts
+        return await parts.scoped.conformance.change_policy(
+            policy, reason=reason, actor=str(parts.actor)
+        )
 
+    @verb
     async def record_audit(
         self, audit_ref: str, *, report: Audit, reason: str, accept: Collection[int | str] = ()
     ) -> Receipt:
@@ -371,35 +351,54 @@ class Govern(Generic[T]):
         it was is never factual or verified again. AuditRefused where the report is not of the
         journal as it is, where damage is not accepted, and to agents unless a policy lets them.
         """
-        verbs = await self._verbs.ready()
-        return await verbs.record_audit(audit_ref, report=report, reason=reason, accept=accept)
+        return await self._handle.parts.scoped.conformance.record_audit(
+            audit_ref,
+            report=report,
+            reason=reason,
+            actor=str(self._handle.parts.actor),
+            accept=accept,
+        )
 
+    @verb
     async def status(self) -> Status:
         """How the scope stands: its policies, the breaks that stand, checkpoints and anchors."""
-        return await (await self._verbs.ready()).status()
+        return await self._handle.parts.scoped.conformance.status()
 
 
-class Maintain:
+class Maintain(Verbs[Any]):
     """Indexes, vectors, and bytes of what was erased."""
 
-    def __init__(self, verbs: Verbs[Any]) -> None:
-        self._verbs = verbs
-
+    @verb
     async def reindex(self) -> Reindexed:
         """Make the word index anew, and log it; searches are refused until it is whole."""
-        return await (await self._verbs.ready()).reindex()
+        parts = self._handle.parts
+        at = parts.clock.now_ms()
+        return await reindex(parts.table, parts.scoped.drafts, str(parts.actor), at)
 
+    @verb
     async def embed(self, *, progress: Progress = nobody) -> Brought:
         """Give everything a vector that has none, with the database's embedder, and log it.
 
         CapabilityMissing without an embedder; ModelFailed if it fails.
         """
         check_callable("progress", progress)
-        return await (await self._verbs.ready()).embed(progress=progress)
+        parts = self._handle.parts
+        if parts.embedder is None:
+            raise EmbedderMissing
+        return await embed_missing(
+            parts.table,
+            parts.scoped.drafts,
+            parts.clock,
+            parts.ledger.vectors,
+            parts.embedder,
+            actor=str(parts.actor),
+            progress=progress,
+        )
 
+    @verb
     async def scrub(self) -> None:
         """See once more that no byte of what was erased is left, the long way where there is one.
 
         For after an erasure that others kept from finishing, and for PostgreSQL's old rows.
         """
-        await (await self._verbs.ready()).scrub()
+        await self._handle.parts.ledger.scrub(rewrite=True)

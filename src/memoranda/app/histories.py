@@ -13,18 +13,17 @@ from memoranda.app.databases import acquire, release
 from memoranda.app.url import file_url, hidden
 from memoranda.journeys.govern.drafts import Drafts
 from memoranda.journeys.govern.table import GovernedTable
+from memoranda.journeys.intent.branches import Runtime, of_domain
 from memoranda.journeys.intent.chronicle import Chronicle
-from memoranda.journeys.intent.history import History
-from memoranda.journeys.intent.replaying import Replay
-from memoranda.journeys.intent.runtime import Runtime, of_domain
-from memoranda.kernel.clock import SystemClock
+from memoranda.journeys.intent.replays import Replay, WorldHistory
+from memoranda.kernel.actors import check_scope
+from memoranda.kernel.clock import Randomness, SystemClock
 from memoranda.kernel.errors import CapabilityMissing, InvalidJson, InvalidProof, ScopeNotFound
 from memoranda.kernel.json import parse
-from memoranda.kernel.randomness import Randomness
-from memoranda.kernel.scopes import check_scope
 from memoranda.ledger.codec import PLAIN, BodyCodec
 from memoranda.ledger.entry import body_digest, read_entry
-from memoranda.ledger.unit import Adoption, StoredEntry
+from memoranda.ledger.port import Adoption
+from memoranda.ledger.unit import StoredEntry
 from memoranda.stores.dictionary import DictDatabase
 from memoranda.worlds.domain import Domain
 
@@ -37,7 +36,7 @@ AT_ONCE: Final = 500
 @asynccontextmanager
 async def history(
     url: str, scope: str, domain: Domain | Runtime, *, bodies: BodyCodec = PLAIN
-) -> AsyncIterator[History]:
+) -> AsyncIterator[WorldHistory]:
     """The history of a scope; StoreUnavailable or ScopeNotFound where there is none."""
     database, lease = await acquire(url, SystemClock(), read_only=True, bodies=bodies)
     try:
@@ -49,13 +48,15 @@ async def history(
         randomness = Randomness()
         table = GovernedTable(ledger, Drafts(scope, randomness))
         runtime = of_domain(domain) if isinstance(domain, Domain) else domain
-        yield History(Chronicle(table, randomness), runtime)
+        yield WorldHistory(Chronicle(table, randomness), runtime)
     finally:
         await release(lease)
 
 
 @asynccontextmanager
-async def exported_history(file: str | Path, domain: Domain | Runtime) -> AsyncIterator[History]:
+async def exported_history(
+    file: str | Path, domain: Domain | Runtime
+) -> AsyncIterator[WorldHistory]:
     """The history that an export holds, in a database that is there for as long as it is used.
 
     InvalidProof for a file that is no export, or whose entries don't follow each other.
@@ -72,7 +73,7 @@ async def replay_export(file: str | Path, domain: Domain | Runtime) -> AsyncGene
 
     ::
 
-        async for replay in memoranda.replay_export("tests/histories/shop.ndjson", shop):
+        async for replay in memoranda.replay_export("histories/shop.ndjson", shop):
             assert replay.is_same, replay.why
     """
     async with exported_history(file, domain) as found, aclosing(found.whole()) as replays:

@@ -6,13 +6,12 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, TypeVar, get_args
 
-from memoranda.app.groups import Verbs
+from memoranda.app.handle import Verbs, verb
 from memoranda.identity import decode
 from memoranda.journeys.audit.export import export, export_log, export_objects
-from memoranda.journeys.audit.proving import EntryProof, proof_of
-from memoranda.journeys.audit.verify import Progress, nobody
-from memoranda.journeys.govern.importing import ImportReport
-from memoranda.journeys.govern.reading import Include
+from memoranda.journeys.audit.verify import EntryProof, Progress, nobody, proof_of
+from memoranda.journeys.govern.imports import ImportReport
+from memoranda.journeys.govern.read import Include
 from memoranda.journeys.intent import names
 from memoranda.journeys.recall.originals import Original
 from memoranda.journeys.recall.recalled import Item
@@ -75,17 +74,16 @@ class JournalHead(Result):
     entry_hash: str
 
 
-class Journal(Generic[T]):
+class Journal(Verbs[T], Generic[T]):
     """The journal of one scope: append-only, hash-chained, under one Merkle root."""
 
-    def __init__(self, verbs: Verbs[T]) -> None:
-        self._verbs = verbs
-
+    @verb
     async def head(self) -> JournalHead:
         """Where the journal ends: its origin, its size, and the hash of its newest entry."""
-        head = await (await self._verbs.ready()).journal_ledger.head()
+        head = await self._handle.parts.ledger.head()
         return JournalHead(head.origin, head.size, head.entry_hash.hex())
 
+    @verb
     async def entries(self, start: int = 0, *, limit: int | None = None) -> Rows[JournalEntry]:
         """The entries from a number on, at most so many; all of them without a limit.
 
@@ -94,7 +92,7 @@ class Journal(Generic[T]):
         _check_number("start", start)
         if limit is not None:
             _check_number("limit", limit)
-        ledger = (await self._verbs.ready()).journal_ledger
+        ledger = self._handle.parts.ledger
         size = (await ledger.head()).size
         end = size if limit is None else min(size, start + limit)
         found: list[JournalEntry] = []
@@ -107,7 +105,7 @@ class Journal(Generic[T]):
 
         Without a number, those that are written from now on. It never ends by itself.
         """
-        ledger = (await self._verbs.ready()).journal_ledger
+        ledger = (await self._handle.ready()).ledger
         if after is not None:
             _check_number("after", after)
         following = (await ledger.head()).size if after is None else after + 1
@@ -119,6 +117,7 @@ class Journal(Generic[T]):
             if not entries:
                 await asyncio.sleep(POLL_S)
 
+    @verb
     async def ids(
         self, prefix: str, *, kinds: Collection[IdOf] = (), limit: int = 20
     ) -> Sequence[str]:
@@ -134,8 +133,8 @@ class Journal(Generic[T]):
         _check_number("limit", limit)
         if not isinstance(prefix, str) or not storable(prefix):
             return []
-        verbs = await self._verbs.ready()
-        ledger = verbs.journal_ledger
+        parts = self._handle.parts
+        ledger = parts.ledger
         asked = kinds or get_args(IdOf)
         found: list[str] = []
         for kind, name in _NAMES.items():
@@ -145,28 +144,33 @@ class Journal(Generic[T]):
         if "record" in asked and await ledger.versions(prefix):
             found.append(prefix)
         elif "record" in asked:
-            records = await verbs.list(id_prefix=prefix, include=get_args(Include), limit=limit)
+            records = await parts.reading.list(
+                id_prefix=prefix, include=get_args(Include), limit=limit
+            )
             found += [record.id for record in records]
         return [prefix] if prefix in found else list(dict.fromkeys(found))
 
+    @verb
     async def proof(self, seq: int) -> EntryProof | None:
         """That an entry stands where it says, under the journal's root as it is now.
 
         None where there is no such entry, or others are gone, so that there is no root over them.
         """
         _check_number("seq", seq)
-        return await proof_of((await self._verbs.ready()).journal_ledger, seq)
+        return await proof_of(self._handle.parts.ledger, seq)
 
+    @verb
     async def original(self, ref: MemoryRef | Item[T] | str) -> Original[T]:
         """What a reference, or an item of a recall, leads to: loaded and verified (M-1).
 
         RecordNotFound, WorldErased, or InvalidProof where it is not what the reference says.
         """
-        return await (await self._verbs.ready()).original(ref)
+        return await self._handle.parts.recalling.original(ref)
 
+    @verb
     async def object(self, id: str, *, version: int | None = None) -> dict[str, JsonValue]:
         """A version as a MemoryObject with its integrity hash; the newest, if none is named."""
-        return await (await self._verbs.ready()).memory_object(id, version=version)
+        return await self._handle.parts.reading.memory_object(id, version=version)
 
     async def export(
         self,
@@ -179,10 +183,10 @@ class Journal(Generic[T]):
         if kind not in get_args(ExportKind):
             raise InvalidFilter("kind", f"name one of {', '.join(get_args(ExportKind))}")
         check_callable("progress", progress)
-        verbs = await self._verbs.ready()
-        ledger = verbs.journal_ledger
+        parts = await self._handle.ready()
+        ledger, scope = parts.ledger, parts.scoped.scope
         lines = {
-            "journal": lambda: export(ledger, verbs.scope, signers=signers, progress=progress),
+            "journal": lambda: export(ledger, scope, signers=signers, progress=progress),
             "log": lambda: export_log(ledger, progress=progress),
             "objects": lambda: export_objects(ledger, progress=progress),
         }[kind]()
@@ -190,6 +194,7 @@ class Journal(Generic[T]):
             async for line in lines:
                 yield line
 
+    @verb
     async def import_objects(
         self, objects: Log, *, log: Log | None = None, lenient: bool = False, dry_run: bool = False
     ) -> ImportReport:
@@ -199,8 +204,9 @@ class Journal(Generic[T]):
         MemoryLog of the same objects, which is compared with them. ImportRefused says which line
         was refused first, and why; ConformanceBroken where one is Factual while a break stands.
         """
-        verbs = await self._verbs.ready()
-        return await verbs.import_objects(objects, log=log, lenient=lenient, dry_run=dry_run)
+        return await self._handle.parts.importing.import_objects(
+            objects, log=log, lenient=lenient, dry_run=dry_run
+        )
 
 
 def _entry(stored: StoredEntry) -> JournalEntry:

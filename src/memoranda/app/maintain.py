@@ -46,7 +46,7 @@ async def copy_scopes(
     """
     audit = await _copied(source_url, target_url, scopes, None, progress, bodies)
     if not audit.is_sound:
-        reports = [one.report.damages for one in audit.scopes]
+        reports = [scope.report.damages for scope in audit.scopes]
         first = next(damage for part in (*reports, audit.damages) for damage in part.found)
         raise StoreFailed(hidden(target_url), f"what arrived is damaged ({first}); keep the source")
     return audit

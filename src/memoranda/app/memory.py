@@ -11,7 +11,8 @@ from typing import Any, Final, Generic, Literal
 
 from typing_extensions import TypeVar, Unpack
 
-from memoranda.app.groups import ActOptions, Govern, Inbox, Maintain, TurnsOf, Verbs, Worlds
+from memoranda.app.groups import ActOptions, Govern, Inbox, Maintain, TurnsOf, Worlds
+from memoranda.app.handle import Handle, Verbs, verb
 from memoranda.app.journal import Journal
 from memoranda.journeys.audit.verify import Progress, nobody
 from memoranda.journeys.audit.whole import Audit
@@ -19,24 +20,22 @@ from memoranda.journeys.audit.why import Why
 from memoranda.journeys.govern.about import About, Memo
 from memoranda.journeys.govern.batch import Batch
 from memoranda.journeys.govern.certificate import ErasureCertificate
-from memoranda.journeys.govern.filters import Filters
-from memoranda.journeys.govern.moments import Moment
-from memoranda.journeys.govern.reading import Include, Order
-from memoranda.journeys.govern.receipts import Receipt
-from memoranda.journeys.govern.remembered import Event, Remembered
-from memoranda.journeys.govern.sizes import At
-from memoranda.journeys.intent.acting import ABSENT, Trace, Used
-from memoranda.journeys.intent.app import Run
+from memoranda.journeys.govern.find import Filters
+from memoranda.journeys.govern.objects import Event, Receipt, Remembered
+from memoranda.journeys.govern.read import Include, Order
+from memoranda.journeys.govern.times import At, Moment
+from memoranda.journeys.govern.writes import Write
+from memoranda.journeys.intent.requests import ABSENT, Run, Trace, Used
+from memoranda.journeys.recall.reasoning import Reasoning
 from memoranda.journeys.recall.recalled import Recalled
-from memoranda.journeys.recall.verbs import Reasoning
+from memoranda.journeys.records.contents import check_text
 from memoranda.journeys.records.store import Records
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.given import check_callable
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.results import Rows
 from memoranda.ledger.object import Cause
-from memoranda.recall.budget import Count
-from memoranda.recall.selector import Selector
+from memoranda.recall.selector import Count, Selector
 from memoranda.recall.selectors import USUAL
 from memoranda.records.pages import Page
 from memoranda.worlds.world import MAIN
@@ -51,7 +50,7 @@ GROUPS: Final = ("records", "inbox", "worlds", "turns", "govern", "journal", "ma
 
 
 class ListOptions(Filters, total=False):
-    """What `list` can be asked beside what it is narrowed to."""
+    """What `list` can be asked besides what it is narrowed to."""
 
     at: At | None
     valid_at: Moment | None
@@ -60,7 +59,7 @@ class ListOptions(Filters, total=False):
 
 
 class RecallOptions(Filters, total=False):
-    """How a recall selects, beside what it is narrowed to."""
+    """How a recall selects besides what it is narrowed to."""
 
     at: At | None
     """What was known then: a time, or the number of an entry."""
@@ -73,13 +72,13 @@ class RecallOptions(Filters, total=False):
     count_tokens: Count
 
 
-class Memory(Generic[T]):
+class Memory(Verbs[T], Generic[T]):
     """What one actor can do with one scope."""
 
-    def __init__(self, scope: str, actor: ActorRef, verbs: Verbs[T]) -> None:
+    def __init__(self, scope: str, actor: ActorRef, handle: Handle[T]) -> None:
+        super().__init__(handle)
         self.scope: Final = scope
         self.actor: Final = actor
-        self._verbs = verbs
 
     def __repr__(self) -> str:
         return f"<Memory scope={self.scope!r} actor={str(self.actor)!r}>"
@@ -92,40 +91,41 @@ class Memory(Generic[T]):
     @property
     def records(self) -> Records[T]:
         """The store of plain records: create, get, update, delete, query, and more."""
-        return self._verbs.records
+        return self._handle.records
 
     @cached_property
     def inbox(self) -> Inbox:
         """What waits for a decision, and the answers to it."""
-        return Inbox(self._verbs)
+        return Inbox(self._handle)
 
     @cached_property
     def worlds(self) -> Worlds:
         """Proposals, runs, snapshots, branches and replay."""
-        return Worlds(self._verbs)
+        return Worlds(self._handle)
 
     @cached_property
     def turns(self) -> TurnsOf:
         """Turns of an agent through an execution plan."""
-        return TurnsOf(self._verbs)
+        return TurnsOf(self._handle)
 
     @cached_property
     def govern(self) -> Govern[T]:
         """Archive, reinstate, supersede, revise, consolidate, approve; policies, audits, status."""
-        return Govern(self._verbs)
+        return Govern(self._handle)
 
     @cached_property
     def journal(self) -> Journal[T]:
         """The journal itself: entries, proofs, originals, exports and imports."""
-        return Journal(self._verbs)
+        return Journal(self._handle)
 
     @cached_property
     def maintain(self) -> Maintain:
         """Indexes, vectors, and bytes of what was erased."""
-        return Maintain(self._verbs)
+        return Maintain(self._handle)
 
     # ------------------------------------------------------------------------- writing
 
+    @verb
     async def remember(
         self,
         data: T | bytes,
@@ -142,11 +142,11 @@ class Memory(Generic[T]):
         `thread`, `speaker` and `said_at` say where it was said, by whom and when. That something is
         Factual is for another actor to say, with `govern.approve` or `govern.revise`.
         """
-        verbs = await self._verbs.ready()
-        return await verbs.remember(
-            data, id=id, reason=reason, idempotency_key=idempotency_key, **about
-        )
+        parts = self._handle.parts
+        write = parts.writer.remember(data, id, about, reason)
+        return await parts.committer.one(write, idempotency_key)
 
+    @verb
     async def remember_many(
         self,
         data: Sequence[T | Memo[T] | bytes],
@@ -159,11 +159,12 @@ class Memory(Generic[T]):
 
         What is said here is said of each, but for what a memo says otherwise.
         """
-        verbs = await self._verbs.ready()
-        return await verbs.remember_many(
-            data, reason=reason, idempotency_key=idempotency_key, **about
+        parts = self._handle.parts
+        return await parts.committer.remember_many(
+            parts.writer, data, about, reason, idempotency_key
         )
 
+    @verb
     async def put(
         self,
         id: str,
@@ -179,16 +180,11 @@ class Memory(Generic[T]):
         The receipt says which (`created`). With an `expected_version` of 0, nothing may have been
         there, ever: VersionConflict. What was derived stays marked as derived.
         """
-        verbs = await self._verbs.ready()
-        return await verbs.put(
-            id,
-            data,
-            expected_version=expected_version,
-            reason=reason,
-            idempotency_key=idempotency_key,
-            **about,
-        )
+        parts = self._handle.parts
+        write = parts.writer.put(id, data, about, expected_version, reason)
+        return await parts.committer.one(write, idempotency_key)
 
+    @verb
     async def update(
         self,
         id: str,
@@ -205,15 +201,9 @@ class Memory(Generic[T]):
         sources that are given with it, and is neither judged nor approved: `keep_sources`, with a
         reason, keeps the old ones. The receipt says how many were dropped.
         """
-        verbs = await self._verbs.ready()
-        return await verbs.update(
-            id,
-            patch,
-            expected_version=expected_version,
-            reason=reason,
-            idempotency_key=idempotency_key,
-            **about,
-        )
+        parts = self._handle.parts
+        write = parts.writer.update(id, patch, about, expected_version, reason)
+        return await parts.committer.one(write, idempotency_key)
 
     def batch(self, *, reason: str | None = None, idempotency_key: str | None = None) -> Batch[T]:
         """Many writes in one transaction: all of them land when the block ends, or none.
@@ -225,8 +215,18 @@ class Memory(Generic[T]):
                 batch.forget("reminder")
             batch.receipts
         """
-        return self._verbs.verbs.batch(reason=reason, idempotency_key=idempotency_key)
+        if reason is not None:
+            check_text("reason", reason)
+        return Batch(self._handle.parts.writer, self._run_batch, reason, idempotency_key)
 
+    @verb
+    async def _run_batch(
+        self, writes: Sequence[Write], key: str | None
+    ) -> Sequence[Receipt | None]:
+        requests = tuple(write.request for write in writes)
+        return await self._handle.parts.committer.run(writes, key, "batch", requests)
+
+    @verb
     async def forget(
         self,
         id: str,
@@ -240,15 +240,12 @@ class Memory(Generic[T]):
 
         None where nothing was there.
         """
-        verbs = await self._verbs.ready()
-        return await verbs.forget(
-            id,
-            reason=reason,
-            cause=cause,
-            expected_version=expected_version,
-            idempotency_key=idempotency_key,
-        )
+        parts = self._handle.parts
+        write = parts.writer.forget(id, cause, expected_version, reason)
+        (receipt,) = await parts.committer.run([write], idempotency_key)
+        return receipt
 
+    @verb
     async def erase(
         self,
         id: str | None = None,
@@ -265,10 +262,9 @@ class Memory(Generic[T]):
         or a cycle; whatever was made from it goes too. `dry_run` counts what would go, and changes
         nothing. The journal still verifies afterwards.
         """
-        verbs = await self._verbs.ready()
-        return await verbs.erase(
+        return await self._handle.parts.eraser.erase(
             id,
-            subject=subject,
+            subject,
             whole_scope=whole_scope,
             reason=reason,
             cause=cause,
@@ -277,6 +273,7 @@ class Memory(Generic[T]):
 
     # ------------------------------------------------------------------------- reading
 
+    @verb
     async def get(
         self,
         id: str,
@@ -293,9 +290,11 @@ class Memory(Generic[T]):
         expired, judged false, invalidated, archived or superseded. `factual` asks for what may be
         used as a fact: judged Factual, and refused with ConformanceBroken while a break stands.
         """
-        verbs = await self._verbs.ready()
-        return await verbs.get(id, at=at, valid_at=valid_at, include=include, factual=factual)
+        return await self._handle.parts.reading.get(
+            id, at=at, valid_at=valid_at, include=include, factual=factual
+        )
 
+    @verb
     async def list(
         self,
         *,
@@ -315,8 +314,7 @@ class Memory(Generic[T]):
         written meanwhile. `order_by` is ``created``, ``updated`` or ``entry``, the order of the
         journal. UnknownFilterKey for a filter that does not exist (docs/filters.md).
         """
-        verbs = await self._verbs.ready()
-        return await verbs.list(
+        return await self._handle.parts.reading.list(
             text=text,
             every=every,
             limit=limit,
@@ -326,10 +324,12 @@ class Memory(Generic[T]):
             **asked,
         )
 
+    @verb
     async def history(self, id: str) -> Rows[Event[T]]:
         """Everything that happened to it, the first step first; RecordNotFound if nothing did."""
-        return await (await self._verbs.ready()).history(id)
+        return await self._handle.parts.reading.history(id)
 
+    @verb
     async def recall(
         self,
         query: str,
@@ -353,8 +353,7 @@ class Memory(Generic[T]):
         The outcome is found, empty, degraded or failed; a failed recall has no items to ask for.
         Hand the result to `act` as `memory=`.
         """
-        verbs = await self._verbs.ready()
-        return await verbs.recall(
+        return await self._handle.parts.recalling.recall(
             query,
             top_k=top_k,
             offset=offset,
@@ -364,10 +363,12 @@ class Memory(Generic[T]):
             **asked,
         )
 
+    @verb
     async def why(self, id: str) -> Why:
         """What led to a recall, a world, an execution, a proposal or a record, as a tree."""
-        return await (await self._verbs.ready()).why(id)
+        return await self._handle.parts.explainer.why(id)
 
+    @verb
     async def verify(self, *, progress: Progress = nobody) -> Audit:
         """Walk everything that is stored, and report all that is wrong.
 
@@ -375,10 +376,11 @@ class Memory(Generic[T]):
         anchors. Damage is logged once, as a conformance break; the audit says whether it could be.
         """
         check_callable("progress", progress)
-        return await (await self._verbs.ready()).verify(progress=progress)
+        return await self._handle.parts.scoped.conformance.audit(progress=progress)
 
     # -------------------------------------------------------------------------- acting
 
+    @verb
     async def act(
         self,
         action: str,
@@ -396,8 +398,9 @@ class Memory(Generic[T]):
         says why. Where somebody has to decide, it waits for up to `wait` seconds, and then is
         pending: `worlds.run` runs it later. BranchMoved if another run moved the head first.
         """
-        verbs = await self._verbs.ready()
-        return await verbs.act(action, input, memory=memory, reason=reason, wait=wait, **options)
+        return await self._handle.parts.intents.act(
+            action, input, memory=memory, reason=reason, wait=wait, **options
+        )
 
     @asynccontextmanager
     async def reasoning(self, *, branch: str = MAIN) -> AsyncIterator[Reasoning[T]]:
@@ -405,7 +408,8 @@ class Memory(Generic[T]):
 
         `branch` is the one that it is for: traces name its head, and the proposal is made on it.
         """
-        async with (await self._verbs.ready()).reasoning(branch=branch) as phase:
+        parts = await self._handle.ready()
+        with parts.recalling.reasoning(branch, parts.intents, self.journal.original) as phase:
             yield phase
 
     async def close(self) -> None:
@@ -413,4 +417,4 @@ class Memory(Generic[T]):
 
         A handle that `Database.scope` made has nothing to close.
         """
-        await self._verbs.close()
+        await self._handle.close()

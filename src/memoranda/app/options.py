@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING, Any, Generic, TypedDict
 from typing_extensions import TypeVar
 
 from memoranda.journeys.audit.checkpoints import Seal
-from memoranda.journeys.intent.recalling import RECALL_LIMIT_S
-from memoranda.journeys.intent.runtime import Runtime
+from memoranda.journeys.intent.branches import Runtime
+from memoranda.journeys.intent.execution import RECALL_LIMIT_S
 from memoranda.journeys.records.foreign import check_limit
-from memoranda.kernel.clock import Clock, SystemClock
+from memoranda.kernel.clock import Clock, IdSource, Randomness, SystemClock, TimeOrderedIds
 from memoranda.kernel.given import check_has, check_kind
-from memoranda.kernel.ids import IdSource, TimeOrderedIds
-from memoranda.kernel.randomness import Randomness
 from memoranda.ledger.codec import BodyCodec
 from memoranda.recall.embedder import Embedder
 from memoranda.recall.provider import MemoryProvider
 from memoranda.records.authority import MemoryAuthorityPolicy
-from memoranda.records.hooks import MemoryHooks
-from memoranda.records.store import MemoryStore, check_store
+from memoranda.records.store import MemoryHooks, MemoryStore, check_store
 from memoranda.worlds.authority import AuthorityPolicy
 from memoranda.worlds.domain import Domain
 
@@ -84,7 +81,7 @@ class Clockwork:
 
 
 class ConnectOptions(TypedDict, total=False):
-    """What `connect` takes beside the URL; `open` takes the same."""
+    """What `connect` takes besides the URL; `open` takes the same."""
 
     seal: Seal | None
     embedder: Embedder | None

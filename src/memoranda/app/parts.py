@@ -1,220 +1,329 @@
-"""The parts of one handle, each made when it is first asked for: most handles use few of them."""
+"""The composition root of a handle: each journey is made here, when it is first used.
 
-from asyncio import Task
+Most handles use few of them, and what a journey needs is loaded with it.
+"""
+
+from __future__ import annotations
+
 from functools import cached_property
-from typing import Any, Generic, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic
 
 from typing_extensions import TypeVar
 
-from memoranda.app.options import App, Clockwork
-from memoranda.journeys.audit.why import Explainer
-from memoranda.journeys.govern.authority import MemoryAuthority
-from memoranda.journeys.govern.conformance import Conformance
-from memoranda.journeys.govern.drafts import Drafts
-from memoranda.journeys.govern.own_store import StoreChanges
-from memoranda.journeys.govern.sealing_operations import OperationSealer
-from memoranda.journeys.govern.table import FilteredLedger, GovernedTable
-from memoranda.journeys.govern.telling import Telling
-from memoranda.journeys.intent.app import App as ActingApp
+from memoranda.journeys.govern.committer import Committer, Telling
+from memoranda.journeys.govern.gate import GatedTable
+from memoranda.journeys.govern.read import Reading
+from memoranda.journeys.govern.writes import Writer
 from memoranda.journeys.intent.chronicle import Chronicle
-from memoranda.journeys.intent.proposing import Proposer
-from memoranda.journeys.intent.runtime import of_domain
-from memoranda.journeys.recall.originals import Originals
-from memoranda.journeys.recall.recaller import Recaller
-from memoranda.journeys.recall.selections import ScopeSelections
-from memoranda.journeys.records.codec import DataCodec
-from memoranda.journeys.records.own_store import OwnRecords
-from memoranda.journeys.records.own_telling import OwnTelling
 from memoranda.journeys.records.store import Records
-from memoranda.journeys.turn.scope import ItemsOf, Turning
-from memoranda.journeys.turn.scope import Scope as TurnScope
-from memoranda.kernel.actors import ActorRef
-from memoranda.outside.folders import FolderScanner
-from memoranda.recall.embedder import Embedder
-from memoranda.recall.meaning import Meaning
-from memoranda.recall.provider import MemoryProvider
-from memoranda.records.table import RecordTable
-from memoranda.worlds.authority import AuthorityPolicy
-from memoranda.worlds.domain import Domain
 from memoranda.worlds.policies import AutoApprove
-from memoranda.worlds.policy_reading import policy_from_wire
+
+if TYPE_CHECKING:
+    from memoranda.app.connected import Connected, Scoped
+    from memoranda.app.options import App, Clockwork
+    from memoranda.journeys.audit.why import Explainer
+    from memoranda.journeys.govern.authority import MemoryAuthority
+    from memoranda.journeys.govern.consolidate import Consolidating
+    from memoranda.journeys.govern.erase import Eraser
+    from memoranda.journeys.govern.forget import Forgetting
+    from memoranda.journeys.govern.imports import Importing
+    from memoranda.journeys.govern.own_store import StoreChanges
+    from memoranda.journeys.govern.table import FilteredLedger, GovernedTable
+    from memoranda.journeys.intent.intents import Intents
+    from memoranda.journeys.intent.proposals import Proposer
+    from memoranda.journeys.recall.originals import Originals
+    from memoranda.journeys.recall.recall import Recalling
+    from memoranda.journeys.recall.recaller import Recaller
+    from memoranda.journeys.records.codec import DataCodec
+    from memoranda.journeys.records.own_store import Gate
+    from memoranda.journeys.turn.sessions import Turning
+    from memoranda.kernel.actors import ActorRef
+    from memoranda.recall.embedder import Embedder
+    from memoranda.recall.provider import MemoryProvider
+    from memoranda.records.table import RecordTable
+    from memoranda.worlds.authority import AuthorityPolicy
 
 T = TypeVar("T", default=Any)
 
 
-class Shared(NamedTuple):
-    """What a handle shares with all others of its scope, but for a table that is gated for it."""
-
-    records: RecordTable
-    table: GovernedTable
-    ledger: FilteredLedger
-    drafts: Drafts
-    conformance: Conformance
-    items: ItemsOf
-    recalls: object
-    """What recalls of one actor in the scope are known by, whichever handle made them."""
-
-
-class HandleParts(Generic[T]):
-    """Wires the parts of a handle on what its scope has."""
+class Parts(Generic[T]):
+    """The journeys of one handle, on what its scope shares with other handles."""
 
     def __init__(
         self,
-        shared: Shared,
+        database: Connected,
+        scoped: Scoped,
         actor: ActorRef,
         codec: DataCodec[T],
         app: App[T],
         provider: MemoryProvider[Any] | None,
-        clockwork: Clockwork,
-        embedder: Embedder | None,
-        background: set[Task[None]],
     ) -> None:
-        self._shared = shared
-        self._actor = actor
+        self.scoped = scoped
+        self.actor = actor
+        self._database = database
         self._codec = codec
-        self._given = app
+        self._app = app
         self._provider = provider
-        self._clock = clockwork.clock
-        self._ids = clockwork.id_source
-        self._randomness = clockwork.randomness
-        self._embedder = embedder
-        self._background = background
+        self.clock = database.clockwork.clock
+        self._ids = database.clockwork.id_source
+        self._chronicle = Chronicle(scoped.table, database.clockwork.randomness)
+        self._authority: AuthorityPolicy = app.authority or AutoApprove()
 
     async def close(self) -> None:
-        """Wait for what runs in the background; what was made refuses everything from now on."""
-        if "app" in vars(self):
-            await self.app.close()
-        if "_kept" in vars(self):
-            self.records.close()
-
-    # ------------------------------------------------------------- what a handle asks for
+        """Wait for what runs in the background; turns refuse everything from now on."""
+        made = vars(self)
+        if "intents" in made:
+            await self.intents.close()
+        if "turning" in made:
+            self.turning.close()
 
     @property
+    def embedder(self) -> Embedder | None:
+        """What turns texts into vectors, if the database has one."""
+        return self._database.embedder
+
+    @property
+    def ledger(self) -> FilteredLedger:
+        """The journal of the scope, and what follows from it."""
+        return self.scoped.ledger
+
+    # ------------------------------------------------------------------ writing and reading
+
+    @cached_property
+    def table(self) -> GovernedTable:
+        """The objects of the scope; changes go through the app's policy for memory, if any."""
+        shared, policy = self.scoped.table, self._app.memory_policy
+        if policy is None:
+            return shared
+        return GatedTable(shared, self.scoped.drafts, policy, self.actor, self._memory_authority)
+
+    @cached_property
+    def writer(self) -> Writer[T]:
+        """Says what is to be written."""
+        return Writer(self.scoped.drafts, self._codec, self._ids)
+
+    @cached_property
+    def committer(self) -> Committer[T]:
+        """Writes it, and answers with receipts."""
+        return Committer(self.table, self._telling, self.actor, self.clock)
+
+    @cached_property
+    def reading(self) -> Reading[T]:
+        """Gets, lists, and tells the history of objects."""
+        return Reading(self.table, self._codec, self.clock)
+
+    @cached_property
     def records(self) -> Records[T]:
-        """The scope's own records, or those of the store that the app was given."""
-        return self._kept[0]
+        """The memory store: the scope's own, or the one that the app was given."""
+        gate = None if self._app.memory_policy is None else self._store_changes
+        clockwork = self._database.clockwork
+        return records_on(self.table, self._app, self._codec, self.actor, clockwork, gate)
 
     @cached_property
-    def telling(self) -> Telling[T]:
-        """Tells the hooks of what was written."""
-        return Telling(self._given.hooks, self._codec)
+    def _telling(self) -> Telling[T]:
+        return Telling(self._app.hooks, self._codec)
+
+    # ---------------------------------------------------------------------------- governing
 
     @cached_property
-    def memory_authority(self) -> MemoryAuthority:
-        """Puts operations on memory to the authority, and carries them out."""
-        return MemoryAuthority(
+    def forgetting(self) -> Forgetting[T]:
+        """Archives, reinstates and supersedes."""
+        from memoranda.journeys.govern.forget import Forgetting
+
+        return Forgetting(self.table, self.scoped.drafts, self.writer, self.committer)
+
+    @cached_property
+    def eraser(self) -> Eraser:
+        """Removes content for good."""
+        from memoranda.journeys.govern.erase import Eraser
+
+        scoped = self.scoped
+        return Eraser(
+            self.table,
+            scoped.drafts,
+            self.committer,
+            self._telling,
+            scoped.conformance,
             self._chronicle,
-            self._shared.drafts,
-            self._proposer,
-            self._shared.table,
-            actor=self._actor,
-            clock=self._clock,
+        )
+
+    @cached_property
+    def consolidating(self) -> Consolidating:
+        """Consolidates and approves."""
+        from memoranda.journeys.govern.consolidate import Consolidating
+
+        return Consolidating(self.table, self.scoped.drafts, self.committer, self._ids)
+
+    @cached_property
+    def importing(self) -> Importing:
+        """Brings MemoryObjects in."""
+        from memoranda.journeys.govern.imports import Importing
+
+        return Importing(self.table, self.scoped.drafts, self.committer)
+
+    # ----------------------------------------------------------------------------- recalling
+
+    @cached_property
+    def recalling(self) -> Recalling[T]:
+        """Selects memory, and loads what references lead to."""
+        from memoranda.journeys.recall.recall import Recalling
+
+        return Recalling(
+            self.recaller,
+            self._originals,
+            self.ledger,
+            actor=self.actor,
+            clock=self.clock,
             ids=self._ids,
-            telling=self.telling,
+            recalls=self.scoped.recalls_of(str(self.actor)),
         )
 
     @cached_property
     def recaller(self) -> Recaller[T]:
-        """Selects memory."""
-        shared, embedder = self._shared, self._embedder
-        meaning = None if embedder is None else Meaning(embedder, shared.ledger.vectors)
-        chronicle, conformance = self._chronicle, shared.conformance
+        """Selects, verifies and records one recall."""
+        from memoranda.journeys.recall.recaller import Recaller
+        from memoranda.recall.hybrid import Meaning
+
+        embedder = self.embedder
         return Recaller(
-            shared.ledger, chronicle, conformance, self._codec, self._clock, self._ids, meaning
+            self.ledger,
+            self._chronicle,
+            self.scoped.conformance,
+            self._codec,
+            self.clock,
+            self._ids,
+            None if embedder is None else Meaning(embedder, self.ledger.vectors),
         )
 
     @cached_property
-    def originals(self) -> Originals[T]:
-        """Loads what references lead to."""
-        shared, verifying = self._shared, self.recaller.verifying
-        chronicle, conformance = self._chronicle, shared.conformance
-        return Originals(shared.ledger, chronicle, conformance, verifying, self._codec, self._clock)
+    def _originals(self) -> Originals[T]:
+        from memoranda.journeys.recall.originals import Originals
+
+        verifying, conformance = self.recaller.verifying, self.scoped.conformance
+        return Originals(
+            self.ledger, self._chronicle, conformance, verifying, self._codec, self.clock
+        )
 
     @cached_property
     def explainer(self) -> Explainer:
         """Says why."""
-        return Explainer(self._shared.ledger, self._chronicle)
+        from memoranda.journeys.audit.why import Explainer
+
+        return Explainer(self.ledger, self._chronicle)
+
+    # -------------------------------------------------------------------------------- acting
 
     @cached_property
-    def app(self) -> ActingApp:
-        """Runs intents on the scope's worlds."""
-        given, domain = self._given, self._given.domain
-        return ActingApp(
+    def intents(self) -> Intents:
+        """Proposes and runs actions on the scope's worlds."""
+        from memoranda.journeys.intent.branches import of_domain
+        from memoranda.journeys.intent.intents import Intents
+        from memoranda.journeys.recall.selections import ScopeSelections
+        from memoranda.worlds.composites import policy_from_wire
+        from memoranda.worlds.domain import Domain
+
+        given, domain = self._app, self._app.domain
+        return Intents(
             self._chronicle,
-            actor=self._actor,
+            actor=self.actor,
             policy=self._authority,
             read_policy=policy_from_wire,
-            carries_out=self.memory_authority,
-            clock=self._clock,
+            carries_out=self._memory_authority,
+            clock=self.clock,
             ids=self._ids,
-            selections=ScopeSelections(self._chronicle, self.originals, self._actor),
+            selections=ScopeSelections(self._chronicle, self._originals, self.actor),
             runtime=of_domain(domain) if isinstance(domain, Domain) else domain,
             store=self.records.given,
-            store_changes=self._kept[1],
+            store_changes=self._store_changes,
             provider=self._provider,
-            recalls=self._shared.recalls,
-            background=self._background,
+            recalls=self.scoped.recalls_of(str(self.actor)),
+            background=self._database.background,
             recall_limit=given.recall_limit,
             timeout_ms=None if given.run_limit is None else round(given.run_limit * 1000),
         )
 
     @cached_property
-    def turning(self) -> Turning:
-        """What turns are taken in, and who scans folders."""
-        table, conformance, items = (
-            self._shared.table,
-            self._shared.conformance,
-            self._shared.items,
-        )
-        scope = TurnScope(
-            str(self._actor), table, items, self._clock, self._ids, self._randomness, conformance
-        )
-        return Turning(scope, FolderScanner())
-
-    # ------------------------------------------------------------------ what these rest on
-
-    @cached_property
-    def _chronicle(self) -> Chronicle:
-        return Chronicle(self._shared.table, self._randomness)
-
-    @cached_property
-    def _authority(self) -> AuthorityPolicy:
-        return self._given.authority or AutoApprove()
-
-    @cached_property
     def _proposer(self) -> Proposer:
+        from memoranda.journeys.intent.proposals import Proposer
+
         return Proposer(self._chronicle, self._authority, self._ids)
 
     @cached_property
-    def _kept(self) -> tuple[Records[T], StoreChanges[T] | None]:
-        """Records, and what carries out approved changes of a store of the user's own."""
-        app, actor, codec, clock, ids = (
-            self._given, self._actor, self._codec, self._clock, self._ids
-        )  # fmt: skip
+    def _memory_authority(self) -> MemoryAuthority:
+        from memoranda.journeys.govern.authority import MemoryAuthority
+
+        return MemoryAuthority(
+            self._chronicle,
+            self.scoped.drafts,
+            self._proposer,
+            self.scoped.table,
+            actor=self.actor,
+            clock=self.clock,
+            ids=self._ids,
+            telling=self._telling,
+        )
+
+    @cached_property
+    def _store_changes(self) -> StoreChanges[T] | None:
+        """What carries out approved changes of a store of the user's own."""
+        app = self._app
         if app.store is None:
-            table = self._shared.records
-            own = Records(table, codec=codec, actor=actor, clock=clock, ids=ids, hooks=app.hooks)
-            return own, None
-        telling = OwnTelling(app.store, codec, app.hooks)
-        changes = StoreChanges(
+            return None
+        from memoranda.journeys.govern.operations import OperationSealer
+        from memoranda.journeys.govern.own_store import StoreChanges
+        from memoranda.journeys.records.own_hooks import OwnTelling
+
+        return StoreChanges(
             app.store,
             self._chronicle,
             self._proposer,
-            OperationSealer(self._chronicle, clock, ids),
+            OperationSealer(self._chronicle, self.clock, self._ids),
             policy=app.memory_policy,
-            codec=codec,
-            actor=actor,
-            clock=clock,
-            telling=telling,
+            codec=self._codec,
+            actor=self.actor,
+            clock=self.clock,
+            telling=OwnTelling(app.store, self._codec, app.hooks),
             limit=app.run_limit,
         )
-        records = OwnRecords(
-            app.store,
-            codec=codec,
-            actor=actor,
-            clock=clock,
-            ids=ids,
-            telling=telling,
-            gate=None if app.memory_policy is None else changes,
+
+    # --------------------------------------------------------------------------------- turns
+
+    @cached_property
+    def turning(self) -> Turning:
+        """Takes turns through execution plans."""
+        from memoranda.journeys.turn.cycle import Scope
+        from memoranda.journeys.turn.sessions import Turning
+        from memoranda.outside.files import FolderScanner
+
+        scope = Scope(
+            str(self.actor),
+            self.table,
+            self.scoped.items,
+            self.clock,
+            self._ids,
+            self._database.clockwork.randomness,
+            self.scoped.conformance,
         )
-        return records, changes
+        return Turning(scope, FolderScanner())
+
+
+def records_on(
+    table: RecordTable,
+    app: App[T],
+    codec: DataCodec[T],
+    actor: ActorRef,
+    clockwork: Clockwork,
+    gate: Gate | None = None,
+) -> Records[T]:
+    """The records of a table; where the app has a store of its own, the records of that.
+
+    `gate` asks for approval of changes to such a store.
+    """
+    clock, ids, hooks = clockwork.clock, clockwork.id_source, app.hooks
+    if app.store is None:
+        return Records(table, codec=codec, actor=actor, clock=clock, ids=ids, hooks=hooks)
+    from memoranda.journeys.records.own_store import OwnRecords
+
+    return OwnRecords(
+        app.store, codec=codec, actor=actor, clock=clock, ids=ids, hooks=hooks, gate=gate
+    )

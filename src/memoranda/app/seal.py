@@ -13,13 +13,13 @@ from typing import Final
 
 from memoranda.journeys.audit.checkpoints import Seal
 from memoranda.outside.anchors import FileAnchor
-from memoranda.outside.key_files import (
+from memoranda.outside.keys import (
     VARIABLE,
     read_ring,
     signers_from_environment,
     signers_from_file,
+    verifiers,
 )
-from memoranda.outside.signers import verifiers
 
 KEY_FILE: Final = "MEMORANDA_SIGNING_KEY_FILE"
 KEYRING: Final = "MEMORANDA_KEYRING"

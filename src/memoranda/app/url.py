@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 from memoranda.kernel.errors import InvalidUrl
 from memoranda.kernel.json import storable
-from memoranda.stores.sqlite.private import MEMORY
+from memoranda.stores.sqlite.connection import MEMORY
 
 StoreKind = Literal["dict", "sqlite", "postgresql"]
 

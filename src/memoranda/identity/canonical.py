@@ -20,12 +20,14 @@ What is refused is exactly what `kernel.json.check` refuses, and a document beyo
 """
 
 from collections.abc import Callable
-from typing import Any, Final
+from dataclasses import dataclass, field
+from hashlib import sha256 as _sha256
+from typing import Any, Final, Self
 
 import orjson
 import rfc8785
 
-from memoranda.kernel.errors import InvalidJson
+from memoranda.kernel.errors import InvalidJson, InvalidProof
 from memoranda.kernel.json import MAX_BYTES, MAX_DEPTH, MAX_INTEGER, JsonValue, check
 
 _OPTIONS: Final = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
@@ -201,3 +203,67 @@ def _large_as_float(value: JsonValue) -> JsonValue:
         case int() if not -MAX_INTEGER <= value <= MAX_INTEGER:
             return float(value)
     return value
+
+
+# ------------------------------------------------------------------------------------------------
+# sha256, the one hash. Each hashed kind has its own digest function, next to that kind.
+
+
+def sha256(data: bytes) -> bytes:
+    """The 32 bytes of SHA-256 of some bytes."""
+    return _sha256(data).digest()
+
+
+def sha256_hex(data: bytes) -> str:
+    """SHA-256 of some bytes, as 64 lower-case hexadecimal digits."""
+    return _sha256(data).hexdigest()
+
+
+# ------------------------------------------------------------------------------------------------
+# A JSON value that nothing can change: its canonical bytes, and their digest.
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """A value by its canonical bytes, made by `freeze` or `Frozen.stored`.
+
+    Two are equal when their bytes are. The digest is always computed, never taken from someone.
+    """
+
+    canonical: bytes = field(repr=False)
+    digest: str = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", sha256_hex(self.canonical))
+
+    @classmethod
+    def stored(cls, canonical: bytes, digest: str) -> Self:
+        """What was frozen before, or InvalidProof where the bytes are not those of the digest."""
+        frozen = cls(bytes(canonical))  # a driver may hand out a buffer that it fills again
+        if frozen.digest != digest:
+            raise InvalidProof(f"the bytes hash to {frozen.digest}, the digest says {digest}")
+        return frozen
+
+    def thaw(self) -> JsonValue:
+        """A fresh value each time: what is done to it reaches nobody else."""
+        return decode(self.canonical)
+
+
+def freeze(value: JsonValue) -> Frozen:
+    """Freeze a value as it is now, or refuse with InvalidJson; the original stays the caller's."""
+    return Frozen(canonical_bytes(value))
+
+
+# ------------------------------------------------------------------------------------------------
+# What a thread is called in rows: a digest of its name.
+#
+# All that a thread is asked is whether it is the same; a digest has one length, and says nothing of
+# a name that was erased.
+
+THREAD_LENGTH: Final = 32
+"""Hexadecimal digits of a thread's digest: 128 bits."""
+
+
+def thread_digest(name: str) -> str:
+    """The digest of a thread's name, such as the URI of a conversation."""
+    return sha256_hex(name.encode(errors="surrogatepass"))[:THREAD_LENGTH]

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from memoranda.kernel.errors import InvalidActor
+from memoranda.kernel.errors import InvalidActor, InvalidScope
 from memoranda.kernel.wire import STORABLE, Refusal, WireModel
 
 ActorKind = Literal["human", "agent", "system", "policy"]
@@ -42,3 +42,26 @@ def _parsed(actor: str) -> ActorRef:
     if not colon:
         raise InvalidActor(repr(actor), "it has no kind")
     return ActorRef.model_validate({"kind": kind, "actorId": actor_id})
+
+
+# ------------------------------------------------------------------------------------------------
+# A scope is the tenant, agent or project that a handle is opened for.
+#
+# It is bound once, when the handle is opened, and is never an argument that a model could fill in.
+
+MAX_LENGTH = 128
+
+
+def check_scope(scope: object) -> str:
+    """The scope itself, if it is a short printable string; InvalidScope otherwise."""
+    if not isinstance(scope, str):
+        raise InvalidScope(scope, "it is not a string")
+    if not scope:
+        raise InvalidScope(scope, "it is empty")
+    if len(scope) > MAX_LENGTH:
+        raise InvalidScope(scope[:32] + "…", f"it has {len(scope)} characters")
+    if not scope.isprintable():
+        raise InvalidScope(scope, "it holds a character that can't be printed")
+    if scope != scope.strip():
+        raise InvalidScope(scope, "it begins or ends with a space")
+    return scope

@@ -14,20 +14,20 @@
     │   ├── InvalidOption          an option of `open` that can't be used
     │   ├── InvalidUrl
     │   ├── InvalidTime            a time that is not RFC 3339 UTC in milliseconds
-    │   ├── InvalidObject          a MemoryObject that is none              (GOV-OBJECT)
-    │   ├── InvalidEvent           a MemoryLog event that is none           (GOV-LOG)
+    │   ├── InvalidObject          not a valid MemoryObject                (GOV-OBJECT)
+    │   ├── InvalidEvent           not a valid MemoryLog event              (GOV-LOG)
     │   ├── InvalidLog             a MemoryLog that can't be read strictly  (GOV-LOG)
     │   ├── ImportRefused          objects of others that can't come in     (GOV-OBJECT)
-    │   ├── InvalidPolicy          a policy, or a change of one, that is none
+    │   ├── InvalidPolicy          not a valid policy, or change of one
     │   ├── ReasonMissing          forgetting without a reason or a cause   (GOV-FORGET)
     │   ├── InvalidProof           a Merkle proof, or a chain, that does not hold
     │   ├── InvalidCheckpoint      a text that is not a checkpoint, with where and why
-    │   ├── InvalidWorld           a snapshot, intent, proposal or the like that is none
+    │   ├── InvalidWorld           not a valid snapshot, intent, proposal or the like
     │   ├── InvalidDomain          a domain that can't be defined so        (APP-INPUT-2)
     │   ├── InvalidIntent          an action or input that the domain does not know
     │   ├── MemoryOutOfReach       memory asked for from where it must not be (C-5, M-4)
-    │   ├── InvalidPlan            an execution plan that is none, with all that is wrong
-    │   ├── InvalidItem            a MemoryItem that is none                (ING-WHITELIST)
+    │   ├── InvalidPlan            not a valid execution plan, with all that is wrong
+    │   ├── InvalidItem            not a valid MemoryItem                  (ING-WHITELIST)
     │   ├── InvalidSignature       a signature of a known key that does not hold
     │   └── InvalidKey             a signing key, or a ring of keys, that can't be used
     ├── RecordError                the record is not in the state that the call needs
@@ -72,6 +72,7 @@
         ├── WaitsForItself         a blocking call from the loop that it waits for
         ├── StoreUnavailable       not there, not reachable, or busy for too long
         ├── ScopeExists            a copy to where the scope is already
+        ├── ScopeCollision         another scope has the same number by chance
         ├── ScopeNotFound          nothing was ever written to this scope
         ├── StoreReadOnly
         ├── StoreFailed            an I/O error: the outcome is unknown
@@ -104,7 +105,7 @@ class MemorandaError(Exception):
 
     def __str__(self) -> str:
         """The failure in plain words, and what to do about it; of what was given, only a part."""
-        return self.text.format(**{name: _part(name, one) for name, one in vars(self).items()})
+        return self.text.format(**{name: _part(name, value) for name, value in vars(self).items()})
 
     def __reduce__(self) -> tuple[object, ...]:
         """Errors cross process borders whole."""
@@ -356,7 +357,7 @@ class InvalidCheckpoint(InvalidInput):
 
 @dataclass(eq=False)
 class InvalidPlan(InvalidInput):
-    """An execution plan that is none; names everything that is wrong with it."""
+    """Not a valid execution plan; names everything that is wrong with it."""
 
     violations: tuple[str, ...]
 
@@ -364,13 +365,13 @@ class InvalidPlan(InvalidInput):
 
     def __str__(self) -> str:
         """Every violation, each on a line."""
-        violations = (f"- {_part('why', one)}" for one in self.violations)
+        violations = (f"- {_part('why', violation)}" for violation in self.violations)
         return "The plan can't be run:\n" + "\n".join(violations)
 
 
 @dataclass(eq=False)
 class InvalidItem(InvalidInput):
-    """A MemoryItem, or a part of one, that is none (ING-WHITELIST)."""
+    """Not a valid MemoryItem, or part of one (ING-WHITELIST)."""
 
     where: str
     why: str
@@ -403,7 +404,7 @@ class InvalidKey(InvalidInput):
 
 @dataclass(eq=False)
 class InvalidWorld(InvalidInput):
-    """A snapshot, an intent, a proposal, a decision or a world that is none."""
+    """Not a valid snapshot, intent, proposal, decision or world."""
 
     where: str
     why: str
@@ -531,7 +532,7 @@ class ConformanceBroken(RecordError):
 
     code, rule = "record.conformance_broken", "GOV-BREAK"
     text = (
-        "In the scope {scope!r} a conformance break stands: {why}. Nothing is returned or recorded "
+        "The scope {scope!r} has an open conformance break: {why}. Nothing is returned or recorded "
         "as factual until a re-audit is recorded: memoranda govern record-audit."
     )
 
@@ -931,6 +932,20 @@ class ScopeExists(StoreError):
 
     code = "store.scope_exists"
     text = "The database {database} has the scope {scope!r} already: name another database."
+
+
+@dataclass(eq=False)
+class ScopeCollision(StoreError):
+    """Another scope of the database has the same number: 63 bits of a digest, by chance."""
+
+    database: str
+    scope: str
+
+    code = "store.scope_collision"
+    text = (
+        "The scope {scope!r} can't be kept in {database}, because another scope there has the same"
+        " number by chance: choose another name, or another database."
+    )
 
 
 @dataclass(eq=False)

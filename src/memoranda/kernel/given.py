@@ -1,10 +1,12 @@
 """What callers hand in, checked by its kind: what is of another kind is refused by its name."""
 
+import re
 from collections.abc import Iterable, Sequence
 from math import inf
-from typing import Any
+from typing import Any, Final, NamedTuple
+from unicodedata import category
 
-from memoranda.kernel.errors import InvalidOption
+from memoranda.kernel.errors import IdempotencyConflict, InvalidOption
 from memoranda.kernel.json import MAX_INTEGER
 
 
@@ -18,7 +20,7 @@ def check_kind(
 
 def check_has(option: str, given: object, *members: str) -> None:
     """Refuse what is given for a port and lacks something of it; None stands for nothing."""
-    missing = [one for one in members if given is not None and not hasattr(given, one)]
+    missing = [member for member in members if given is not None and not hasattr(given, member)]
     if missing:
         kind = type(given).__name__
         raise InvalidOption(option, f"a value of the type {kind} has no {', '.join(missing)}")
@@ -30,9 +32,11 @@ def check_texts(option: str, given: object) -> None:
         raise InvalidOption(
             option, f"it is a list of texts, not of the type {type(given).__name__}"
         )
-    for one in given:
-        if not isinstance(one, str):
-            raise InvalidOption(option, f"one of them is of the type {type(one).__name__}, no text")
+    for value in given:
+        if not isinstance(value, str):
+            raise InvalidOption(
+                option, f"one of them is of the type {type(value).__name__}, no text"
+            )
 
 
 def check_lines(option: str, given: object) -> None:
@@ -51,3 +55,43 @@ def check_seconds(option: str, given: object) -> None:
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
     if not is_number or not (given == inf or 0 <= given <= MAX_INTEGER):  # type: ignore[operator]
         raise InvalidOption(option, "it is a number of seconds, from 0")
+
+
+# ------------------------------------------------------------------------------------------------
+# Which characters nobody sees, and which texts are blank because they have no others.
+
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+
+# What is unseen in other categories: fillers, variation selectors, tags, blanks, no characters.
+FILLER: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufdd0-\ufdef\ufe00-\ufe0f"
+    "\uffa0\ufff0-\ufff8\ufffe\uffff\U000e0000-\U000e0fff]"
+)
+
+
+def is_unseen(character: str) -> bool:
+    """Whether nobody sees a character, or it changes where others are seen."""
+    if character in "\t\n":
+        return False
+    return category(character) in _UNSEEN or FILLER.match(character) is not None
+
+
+def is_blank(text: str) -> bool:
+    """Whether there is nothing in a text that can be read: no reason, no statement, no name."""
+    return all(one.isspace() or is_unseen(one) for one in text)
+
+
+# ------------------------------------------------------------------------------------------------
+# A retry after an unknown outcome: the same key and the same request write nothing twice.
+
+
+class RetryKey(NamedTuple):
+    """An idempotency key and the digest of the request that it stands for."""
+
+    key: str
+    fingerprint: bytes
+
+    def check_same(self, fingerprint: bytes) -> None:
+        """Refuse a key that stood for another request before."""
+        if fingerprint != self.fingerprint:
+            raise IdempotencyConflict(self.key)

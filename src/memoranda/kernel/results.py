@@ -66,7 +66,7 @@ class Result:
 
     def to_wire(self) -> dict[str, JsonValue]:
         """All of it as plain JSON."""
-        return {_wire_name(name): plain(one) for name, one in self.wire_members().items()}
+        return {_wire_name(name): plain(value) for name, value in self.wire_members().items()}
 
     def __repr__(self) -> str:
         return short_repr(self, self.wire_members())
@@ -103,7 +103,7 @@ class Rows(Sequence[R_co]):
 
     def to_wire(self) -> JsonValue:
         """All of them as plain JSON."""
-        return [one.to_wire() for one in self._rows]
+        return [row.to_wire() for row in self._rows]
 
     def __repr__(self) -> str:
         said = f"{type(self).__name__}({self._count()}: {', '.join(map(repr, self._rows[:2]))}"
@@ -154,7 +154,7 @@ def short_repr(value: object, members: Mapping[str, object]) -> str:
 
 def html_table(results: Sequence[Result]) -> str:
     """A table of results for a notebook; whatever they say is text there, never markup."""
-    rows = [one.row() for one in islice(results, _ROWS_SHOWN)]
+    rows = [result.row() for result in islice(results, _ROWS_SHOWN)]
     if not rows:
         return "<p>nothing</p>"
     head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])

@@ -42,7 +42,6 @@ class Rule(BaseModel):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The id, then the aliases."""
         return (self.id, *self.aliases)
 
     @model_validator(mode="after")

@@ -29,7 +29,7 @@ class KeptNote:
 class KeptDamage:
     """A place where an anchor holds no whole note.
 
-    ``torn``: writing broke off there, and nobody was told that it had landed; ``damaged``: a note
+    ``torn``: writing broke off there, and nobody got a receipt for it; ``damaged``: a note
     that is not what was written.
     """
 
@@ -143,12 +143,11 @@ class Finding(Result):
     def is_alarm(self) -> bool:
         """Whether the journal or the anchor is not what it was.
 
-        A torn note alarms nobody: whoever wrote it was never told that it was kept.
+        A torn note alarms nobody: whoever wrote it never got a receipt for it.
         """
         return self.verdict not in _CALM
 
     def __str__(self) -> str:
-        """The finding in one line, with what its signatures are worth."""
         text = f"{self.where}: {self.verdict}: {self.why}"
         if self.claim is None:
             return text
@@ -169,8 +168,8 @@ def compare(
     kept: Iterable[Kept], history: History, known: Sequence[Verifier] = ()
 ) -> Iterator[Finding]:
     """What each place of an anchor says about a journal, one finding for each."""
-    for one in kept:
-        claim = examine(one, known)
+    for note in kept:
+        claim = examine(note, known)
         if isinstance(claim, Claim):
             size = claim.checkpoint.size
             root = history.root_at(size) if size <= history.size else None

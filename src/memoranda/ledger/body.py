@@ -161,7 +161,6 @@ def _is_time(value: object) -> bool:
 
 
 def _are(values: object, fits: Callable[[object], bool]) -> bool:
-    """Whether there are none, or an array of those that fit."""
     return values is None or (type(values) is list and all(map(fits, values)))
 
 

@@ -64,7 +64,6 @@ class Fingerprint:
 
     @property
     def document(self) -> dict[str, JsonValue]:
-        """As it is stored."""
         return {
             "index": self.index,
             "policies": dict(self.policies),
@@ -105,7 +104,6 @@ class Break:
 
     @property
     def reason(self) -> str:
-        """What happened, in words."""
         return _REASONS[self.cause].format(what=self.what, before=self.before, now=self.now)
 
     @property
@@ -128,15 +126,17 @@ def of_damages(
     break. `digests` are those that entries name for their bodies.
     """
     others: dict[str, list[Damage]] = {}
-    for one in damages:
-        if one.entry is None:
-            others.setdefault(one.check, []).append(one)
+    for damage in damages:
+        if damage.entry is None:
+            others.setdefault(damage.check, []).append(damage)
         else:
-            cause: BreakCause = "log_lost" if one.check in _OF_THE_LOG else "damaged"
-            yield Break(cause, one.name, digests.get(one.entry, ""), str(one), NEVER, (one,))
+            cause: BreakCause = "log_lost" if damage.check in _OF_THE_LOG else "damaged"
+            yield Break(
+                cause, damage.name, digests.get(damage.entry, ""), str(damage), NEVER, (damage,)
+            )
     for check, several in others.items():
         cause = "log_lost" if check in _OF_THE_LOG else "damaged"
-        named = ", ".join(sorted({one.name for one in several}))
+        named = ", ".join(sorted({damage.name for damage in several}))
         yield Break(cause, named, "", str(several[0]), audited, tuple(several))
 
 

@@ -17,8 +17,8 @@ from typing import Final, NamedTuple, Self
 from urllib.parse import quote, unquote
 
 from memoranda.identity.merkle import EMPTY_ROOT, HASH_SIZE
+from memoranda.kernel.actors import check_scope
 from memoranda.kernel.errors import InvalidCheckpoint, InvalidScope
-from memoranda.kernel.scopes import check_scope
 from memoranda.ledger.signed_note import (
     SignedNote,
     Signer,

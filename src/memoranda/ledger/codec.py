@@ -15,7 +15,7 @@ class BodyCodec(Protocol):
     """How bodies are stored. Several threads may ask at once.
 
     It meets what was stored before it was there, too, and tells its own by how it begins: what is
-    stored plainly begins with a brace, or in SQLite with a byte below 0x20.
+    stored plainly begins with a brace, or with a byte below 0x20.
     """
 
     def pack(self, body: bytes, subject: str | None) -> bytes:
@@ -52,7 +52,6 @@ class Leniently:
         self._codec = codec
 
     def pack(self, body: bytes, subject: str | None) -> bytes:
-        """What is stored of a body."""
         return self._codec.pack(body, subject)
 
     def unpack(self, stored: bytes) -> bytes:

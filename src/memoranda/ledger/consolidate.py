@@ -13,16 +13,18 @@ from memoranda.identity import Frozen, canonical_bytes
 from memoranda.kernel.errors import InvalidObject, InvalidProof, InvalidTime
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.results import Result
-from memoranda.ledger.conflict import Conflict, Detector, find_conflicts
 from memoranda.ledger.event import METHOD
-from memoranda.ledger.forget import Change, changed
+from memoranda.ledger.forget import StatusChange, changed
 from memoranda.ledger.gates import (
     GATES,
     GATES_OF_CHECKS,
+    Conflict,
     ConsolidationDraft,
+    Detector,
     Document,
     Gate,
     GateFailure,
+    find_conflicts,
     gate_a,
     gate_b,
     gate_c,
@@ -35,8 +37,7 @@ from memoranda.ledger.object import TYPE, hash_name, sealed
 from memoranda.ledger.pieces import pieces_of, text_of
 from memoranda.ledger.time import Validity, format_time, parse_time
 from memoranda.ledger.trust import lowest, trust_of
-from memoranda.ledger.validate import validate_object
-from memoranda.ledger.violation import Violation
+from memoranda.ledger.validate import Violation, validate_object
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -56,7 +57,7 @@ class Refusal(Result):
 
 
 @dataclass(frozen=True, slots=True)
-class Consolidation(Change):
+class Consolidation(StatusChange):
     """A consolidation that passed: the output, and its event's members."""
 
     conflicts: tuple[Conflict, ...] = ()
@@ -84,9 +85,9 @@ def consolidate(
     3. it is a MemoryObject as the gates ask of the inputs                    (GOV-OBJECT)
     4. its event rebuilds it, byte for byte                                   (GOV-CONS-4)
     """
-    documents = [one.thaw() for one in inputs]
+    documents = [input_.thaw() for input_ in inputs]
     # 1.
-    found = [violation for one in documents for violation in _faults(one)]
+    found = [violation for document in documents for violation in _faults(document)]
     conflicts = list(draft.conflicts)
     failures: list[GateFailure] = []
     if not any(GATES_OF_CHECKS[violation.check] == "A" for violation in found):
@@ -100,7 +101,7 @@ def consolidate(
     if failures:
         return Refusal(tuple(sorted(failures, key=lambda failure: failure.gate)))
     # 2.
-    statements = {one["id"]: one["statement"] for one in documents}
+    statements = {document["id"]: document["statement"] for document in documents}
     steps: dict[str, JsonValue] = {
         "method": METHOD,
         "pieces": pieces_of(draft.statement, statements),
@@ -120,8 +121,10 @@ def consolidate(
     if faults:
         return Refusal(
             tuple(
-                GateFailure(GATES_OF_CHECKS[one.check], one.rule, f"the output: {one.why}", (id,))
-                for one in faults
+                GateFailure(
+                    GATES_OF_CHECKS[fault.check], fault.rule, f"the output: {fault.why}", (id,)
+                )
+                for fault in faults
             )
         )
     # 4.
@@ -139,7 +142,7 @@ def rebuild(event: Document, inputs: Sequence[Frozen]) -> bytes:
     if steps.get("method") != METHOD:
         raise InvalidProof(f"the method {steps.get('method')!r} is not known")
     named, justification, given = (steps.pop(name) for name in ("inputs", "justification", "given"))
-    if [_reference(one) for one in inputs] != named:
+    if [_reference(input_) for input_ in inputs] != named:
         raise InvalidProof("the inputs are not those that the event names")
     return _output(inputs, steps, justification, given).canonical
 
@@ -154,8 +157,8 @@ def _output(
     given: Mapping[str, JsonValue],
 ) -> Frozen:
     """The one way to make an output, for the operation and for whoever rebuilds it."""
-    documents = [one.thaw() for one in inputs]
-    statements = {one["id"]: one["statement"] for one in documents}
+    documents = [input_.thaw() for input_ in inputs]
+    statements = {value["id"]: value["statement"] for value in documents}
     document: dict[str, JsonValue] = {
         **given,
         "type": TYPE,
@@ -164,14 +167,14 @@ def _output(
         "source_refs": _union([*documents, {"source_refs": steps.get("source_refs", [])}]),
         "applicability_scope": _common_scope(documents),
         "version": "1",
-        "inputs": [_reference(one) for one in inputs],
+        "inputs": [_reference(input_) for input_ in inputs],
         "justification": justification,
         "reconstruction": steps,
     }
     if steps.get("format", "text") != "text":
         document["format"] = steps["format"]
     for name in ("jurisdiction", "subject"):
-        values = {one.get(name) for one in documents}
+        values = {value.get(name) for value in documents}
         if name == "jurisdiction":
             values -= {None}  # one that is named restricts those that name none
         if len(values) == 1 and None not in values:
@@ -197,7 +200,9 @@ def _given(
         "timestamp": format_time(at),
         "nonce": nonce,
         "verdict_type": draft.verdict_type,
-        "trust": lowest([draft.trust, *(trust_of(one.get("trust")) for one in documents)]),
+        "trust": lowest(
+            [draft.trust, *(trust_of(document.get("trust")) for document in documents)]
+        ),
         "valid_from": None if start is None else format_time(start),
         "valid_to": None if end is None else format_time(end),
         "temporal_scope": validity.scope,
@@ -208,7 +213,7 @@ def _given(
         "tags": None if draft.tags is None else list(draft.tags),
         "meta": draft.meta,
         "expires": min(
-            (one["expires"] for one in documents if one.get("expires") is not None),
+            (document["expires"] for document in documents if document.get("expires") is not None),
             key=parse_time,
             default=None,
         ),
@@ -220,39 +225,43 @@ def _given(
 
 def _union(documents: Sequence[Document]) -> list[JsonValue]:
     """Every source of all, each once, in the order in which they come (GOV-CONS-1)."""
-    sources = (source for one in documents for source in one["source_refs"])
+    sources = (source for document in documents for source in document["source_refs"])
     return list({canonical_bytes(source): source for source in sources}.values())
 
 
 def _common_scope(documents: Sequence[Document]) -> JsonValue:
     """Where all apply: the scope that all have, or all of their scopes at once."""
     scopes = {
-        canonical_bytes(one["applicability_scope"]): one["applicability_scope"]
-        for one in documents
-        if one["applicability_scope"] is not None  # it restricts nothing
+        canonical_bytes(document["applicability_scope"]): document["applicability_scope"]
+        for document in documents
+        if document["applicability_scope"] is not None  # it restricts nothing
     }
     if len(scopes) > 1:
         return {"all_of": list(scopes.values())}
     return next(iter(scopes.values()), None)
 
 
-def _reference(one: Frozen) -> dict[str, JsonValue]:
-    document = one.thaw()
+def _reference(frozen: Frozen) -> dict[str, JsonValue]:
+    document = frozen.thaw()
     return {
         "id": document["id"],
         "version": document["version"],
-        "hash": hash_name(one.digest),
+        "hash": hash_name(frozen.digest),
         "statement_type": document["statement_type"],
     }
 
 
 def _faults(document: Document) -> list[Violation]:
     """What is wrong with an object: by the seed, else by our own members; `where` is its id."""
-    found = [one for one in validate_object(sealed(document)) if one.severity == "error"]
+    found = [
+        violation
+        for violation in validate_object(sealed(document))
+        if violation.severity == "error"
+    ]
     if not found:
         try:
             MemoryObject.model_validate(document)
         except InvalidObject as refused:
             why = f"{refused.why}, at {refused.where}"
             found = [Violation("O1", "GOV-OBJECT", refused.where, why)]
-    return [replace(one, where=str(document.get("id"))) for one in found]
+    return [replace(violation, where=str(document.get("id"))) for violation in found]

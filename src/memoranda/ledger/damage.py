@@ -81,7 +81,6 @@ class Damage(Result):
         return {"check": self.check, "seq": self.seq, "why": self.why}
 
     def __str__(self) -> str:
-        """For people."""
         return (
             f"{self.check}: {self.why}"
             if self.seq is None
@@ -99,14 +98,16 @@ def first_damages(found: Iterable[Damage], known: Collection[int] = ()) -> list[
     `known` are entries that were found to be damaged before.
     """
     found = list(found)
-    damaged = {*known, *(one.entry for one in found if one.entry is not None)}
-    is_torn = any(one.check in ("seq", "previous") for one in found)
+    damaged = {*known, *(damage.entry for damage in found if damage.entry is not None)}
+    is_torn = any(damage.check in ("seq", "previous") for damage in found)
     by_name: dict[str, Damage] = {}
-    for one in found:
-        of_another = one.entry is None and one.seq in damaged  # 1.
-        after_it = one.check == "previous" and one.seq is not None and one.seq - 1 in damaged  # 2.
-        if not (of_another or after_it or (is_torn and one.check == "head")):  # 3.
-            by_name.setdefault(one.name, one)
+    for damage in found:
+        of_another = damage.entry is None and damage.seq in damaged  # 1.
+        after_it = (
+            damage.check == "previous" and damage.seq is not None and damage.seq - 1 in damaged
+        )  # 2.
+        if not (of_another or after_it or (is_torn and damage.check == "head")):  # 3.
+            by_name.setdefault(damage.name, damage)
     return list(by_name.values())
 
 
@@ -133,5 +134,4 @@ class Damages:
         return len(self.found) == self.counts.total()
 
     def __bool__(self) -> bool:
-        """Whether anything is wrong."""
         return bool(self.counts)

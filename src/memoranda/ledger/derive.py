@@ -8,19 +8,18 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from memoranda.identity import decode
-from memoranda.identity.threads import thread_digest
+from memoranda.identity.canonical import thread_digest
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.object import data_of, is_indexed, record_times, status_of, version_of
+from memoranda.ledger.snapshot import StoredThread
 from memoranda.ledger.time import parse_time
-from memoranda.ledger.unit import Current, StoredThread, Version
-from memoranda.text import Terms, speaker_of, terms, terms_of
+from memoranda.ledger.unit import Current, Version
+from memoranda.text import Terms, speaker_of, terms, texts
 
-NO_WORDS: Final = Terms({}, 0)
 _SAID_AT: Final = b'"said_at"'
 
 
 def row_of(document: Mapping[str, JsonValue]) -> Version:
-    """The row of an object's version."""
     created_at, updated_at = record_times(document)
     return Version(
         document["id"],
@@ -48,21 +47,25 @@ def inputs_of(body: bytes | None) -> Sequence[str]:
 
 
 def inputs_in(document: Mapping[str, JsonValue]) -> Sequence[str]:
-    """The same, of the document of a body."""
     if document.get("version") != "1":
         return ()
-    return tuple(dict.fromkeys(one["id"] for one in document.get("inputs") or ()))
+    return tuple(dict.fromkeys(value["id"] for value in document.get("inputs") or ()))
 
 
 def words_of(document: Mapping[str, JsonValue]) -> Terms:
-    """The tokens that an object is found by, with counts: of what it says, while it is active.
+    """The tokens that an object is found by, with counts."""
+    return terms(searched_text(document))
+
+
+def searched_text(document: Mapping[str, JsonValue]) -> str:
+    """The text whose words an object is found by: of what it says, while it is active.
 
     Not of its tags, sources and the like: they are not said by it, and tags have an index. Bytes
     have none, nor has what is not to be indexed.
     """
     if status_of(document) != "active" or not is_indexed(document):
-        return NO_WORDS
-    return terms_of(data_of(document))
+        return ""
+    return "\n".join(texts(data_of(document)))
 
 
 def thread_of(document: Mapping[str, JsonValue]) -> str | None:

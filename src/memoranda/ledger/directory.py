@@ -6,16 +6,17 @@ journal, grows like one, and can be kept by any anchor or witness. A scope that 
 off or put back is still named there.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple, Protocol
 
 from memoranda.identity import canonical_bytes, decode
 from memoranda.identity.merkle import HASH_SIZE
 from memoranda.kernel.errors import InvalidCheckpoint, InvalidJson
 from memoranda.ledger.anchor import Claim
 from memoranda.ledger.checkpoint import Checkpoint
+from memoranda.ledger.tree import Block, Blocks
 
 SCOPE: Final = ""
 """The scope of the directory itself; no user can open one of this name."""
@@ -34,7 +35,6 @@ class ScopeHead:
 
     @property
     def body(self) -> bytes:
-        """The body of its entry in the directory."""
         return canonical_bytes(
             {
                 "type": TYPE,
@@ -78,3 +78,49 @@ def newest_heads(bodies: Iterable[bytes]) -> Mapping[str, ScopeHead]:
         head = read_head(body)
         heads[head.origin] = head
     return heads
+
+
+# ------------------------------------------------------------------------------------------------
+# The port to many journals of one database at once: what their checkpoints need.
+#
+# A database may have thousands of scopes that were written to since their last checkpoints. They
+# are read together and their notes are kept together: a few calls for all, not a few for each.
+
+
+class NotedHead(NamedTuple):
+    """How long the journal of a scope is, and how long it was at its newest kept checkpoint."""
+
+    scope: str
+    origin: str
+    size: int
+    noted: int | None
+    """None where no checkpoint is kept."""
+
+
+class NewNote(NamedTuple):
+    """A checkpoint's note that is to be kept with the journal of this scope and origin."""
+
+    scope: str
+    origin: str
+    size: int
+    note: str
+    at: int
+
+
+class Journals(Protocol):
+    """The journals of one database; that of the directory is under the scope of no name."""
+
+    async def heads(self, scopes: Collection[str]) -> list[NotedHead]:
+        """The heads of these scopes' journals; those that have none are left out."""
+        ...
+
+    async def hashes(self, blocks: Mapping[str, Collection[Block]]) -> dict[str, Blocks]:
+        """Blocks of the trees of these scopes, as stored or as they follow from the entries."""
+        ...
+
+    async def keep_notes(self, notes: Sequence[NewNote]) -> None:
+        """Keep notes in one transaction; one of the same journal and size is replaced.
+
+        One whose scope has no journal of its origin is left out: the database was replaced.
+        """
+        ...

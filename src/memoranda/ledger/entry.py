@@ -91,12 +91,10 @@ def entry_bytes(entry: Entry) -> bytes:
 def chained_bytes(
     seq: int, kind: str, at: int, actor: str, digest: bytes, previous: bytes
 ) -> bytes:
-    """The same, of fields whose hashes are bytes."""
     return _FORM % (_quoted(actor), at, hexlify(digest), kind.encode(), hexlify(previous), seq)
 
 
 def entry_hash(raw: bytes) -> bytes:
-    """The hash of an entry."""
     return sha256(raw)
 
 

@@ -122,7 +122,7 @@ def members_of(
     elif before is not None:
         members["supersedes"] = before
     if event_type == "consolidate":
-        members["input_ids"] = [one["id"] for one in document["inputs"]]
+        members["input_ids"] = [value["id"] for value in document["inputs"]]
         members["output_id"] = document["id"]
         members["justification"] = document["justification"]
         members["reconstruction"] = {

@@ -113,7 +113,6 @@ def marks_of(document: Mapping[str, Any], seq: int) -> list[Mark]:
 
 
 def unmarks_of(document: Mapping[str, Any]) -> list[Mark]:
-    """The marks that it takes away."""
     return [Mark(name, seq) for name, seq in document.get("unmarks", ())]
 
 

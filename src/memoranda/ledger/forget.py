@@ -19,8 +19,8 @@ from typing import Final, Literal
 
 from memoranda.identity import Frozen, canonical_bytes
 from memoranda.kernel.errors import IllegalTransition, ReasonMissing
+from memoranda.kernel.given import is_blank
 from memoranda.kernel.json import JsonValue
-from memoranda.kernel.unseen import is_blank
 from memoranda.ledger.event import EventType, members_of
 from memoranda.ledger.object import (
     CAUSES,
@@ -48,36 +48,36 @@ ERASED: Final = "[erased]"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StatusChange:
     """The next version of an object, and what the log says of it."""
 
     object: Frozen
     event_type: EventType
     members: dict[str, JsonValue]
-    """The event's members beside its id, time and actor."""
+    """The event's members besides its id, time and actor."""
 
 
-def changed(event_type: EventType, object: Frozen) -> Change:  # noqa: A002 - it is one
+def changed(event_type: EventType, object: Frozen) -> StatusChange:  # noqa: A002 - it is one
     """A version that was made, with the members of the event that led to it."""
-    return Change(object, event_type, members_of(event_type, object.thaw(), object.digest))
+    return StatusChange(object, event_type, members_of(event_type, object.thaw(), object.digest))
 
 
 # ---------------------------------------------------------------------------- verbs
 
 
-def invalidate(current: Frozen, *, reason: str, cause: Cause, at: int, nonce: str) -> Change:
+def invalidate(current: Frozen, *, reason: str, cause: Cause, at: int, nonce: str) -> StatusChange:
     """Say that an object is not to be used any more (GOV-FORGET)."""
     return _put_away(
         current, "invalidated", "invalidate", reason=reason, cause=cause, at=at, nonce=nonce
     )
 
 
-def archive(current: Frozen, *, reason: str, cause: Cause, at: int, nonce: str) -> Change:
+def archive(current: Frozen, *, reason: str, cause: Cause, at: int, nonce: str) -> StatusChange:
     """Put an object away; what refers to it still finds it (GOV-FORGET)."""
     return _put_away(current, "archived", "archive", reason=reason, cause=cause, at=at, nonce=nonce)
 
 
-def reinstate(current: Frozen, *, reason: str, at: int, nonce: str) -> Change:
+def reinstate(current: Frozen, *, reason: str, at: int, nonce: str) -> StatusChange:
     """Make an archived or invalidated object active again: its next version, as it was."""
     _legal(current.thaw(), "active", "reinstated")
     _refuse_blank(reason, "reinstate")
@@ -86,7 +86,7 @@ def reinstate(current: Frozen, *, reason: str, at: int, nonce: str) -> Change:
 
 def supersede(
     current: Frozen, replacement: Frozen, *, reason: str, cause: Cause, at: int, nonce: str
-) -> tuple[Change, Change]:
+) -> tuple[StatusChange, StatusChange]:
     """Let another object stand in the place of this one: two changes, to be made together.
 
     The replacement is a first version; it gets the hash of what it replaces.
@@ -116,7 +116,7 @@ def erase(
     at: int,
     nonce: str,
     digests: Sequence[tuple[int, str]] = (),
-) -> Change:
+) -> StatusChange:
     """Leave a tombstone: no statement, source, subject, tag, meta or time of the object's own.
 
     What stays is its id, its scope, its version and the hashes of the versions before, which the
@@ -167,7 +167,7 @@ def _put_away(
     at: int,
     nonce: str,
     superseded_by: str | None = None,
-) -> Change:
+) -> StatusChange:
     document = current.thaw()
     _legal(document, status, status)
     check_reason(reason, cause, event_type)
@@ -190,11 +190,11 @@ def _legal(document: Mapping[str, JsonValue], after: Status, verb: str) -> None:
 
 
 def check_reason(reason: str | None, cause: str, verb: str) -> None:
-    """Refuse to forget without a reason in words, or for a cause that is none (GOV-FORGET)."""
+    """Refuse to forget without a reason in words, or for an unknown cause (GOV-FORGET)."""
     _refuse_blank(reason, verb)
     if cause not in CAUSES:
         named = repr(cause) if isinstance(cause, str) else f"of the type {type(cause).__name__}"
-        raise ReasonMissing(verb, f"the cause {named} is none of {', '.join(CAUSES)}")
+        raise ReasonMissing(verb, f"the cause {named} is not one of {', '.join(CAUSES)}")
 
 
 def _refuse_blank(reason: str | None, verb: str) -> None:

@@ -16,23 +16,87 @@ E audit there is a justification, and the event rebuilds the output          (GO
 `found` is what the validators say of the inputs; each gate takes what is its own.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Final, Literal, get_args
 
 from memoranda.kernel.errors import InvalidTime
+from memoranda.kernel.given import is_blank
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.results import Result
-from memoranda.kernel.unseen import is_blank
-from memoranda.ledger.conflict import Conflict
-from memoranda.ledger.object import Format, Trust, VerdictType, status_of
+from memoranda.ledger.object import Format, Trust, VerdictType, data_of, status_of
 from memoranda.ledger.pieces import parts_of_none
 from memoranda.ledger.time import Validity, is_within, most_restrictive, validity_of
-from memoranda.ledger.violation import Violation
+from memoranda.ledger.validate import Violation
+
+# ------------------------------------------------------------------------------------------------
+# What a conflict between statements is: a policy of its own, with a default that is stated.
+
+Document = Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Statements that can't all hold, by their ids, and why."""
+
+    ids: tuple[str, ...]
+    why: str
+
+    def to_wire(self) -> dict[str, JsonValue]:
+        """As a consolidated object records it."""
+        return {"ids": list(self.ids), "why": self.why}
+
+
+Detector = Callable[[Sequence[Document]], Sequence[Conflict]]
+"""Finds the conflicts among the inputs of a consolidation."""
+
+
+def find_conflicts(inputs: Sequence[Document]) -> list[Conflict]:
+    """The default: what can be known without understanding a statement.
+
+    1. the same statement (case and spaces aside) is False in one and Factual or Inference in
+       another
+    2. two data objects about the same subject, neither of them False, give one member two values
+    """
+    return [
+        Conflict((document["id"], other["id"]), why)
+        for document, other in combinations(inputs, 2)
+        for why in _clashes(document, other)
+    ]
+
+
+def _clashes(document: Document, other: Document) -> Iterator[str]:
+    verdicts = {document["verdict_type"], other["verdict_type"]}
+    # 1.
+    if "False" in verdicts and verdicts & {"Factual", "Inference"}:
+        if _folded(document["statement"]) == _folded(other["statement"]):
+            yield "one says that the statement holds, the other that it is false"
+    # 2.
+    elif "False" not in verdicts and document.get("subject") and _same(document, other, "subject"):
+        mine, theirs = _members(document), _members(other)
+        differing = sorted(
+            name for name in mine.keys() & theirs.keys() if mine[name] != theirs[name]
+        )
+        if differing:
+            yield f"they differ in {', '.join(differing)}"
+
+
+def _members(document: Document) -> dict[str, JsonValue]:
+    data = data_of(document) if document.get("format") == "json" else None
+    return data if isinstance(data, dict) else {}
+
+
+def _same(document: Document, other: Document, name: str) -> bool:
+    return bool(document.get(name) == other.get(name))
+
+
+def _folded(statement: str) -> str:
+    return " ".join(statement.casefold().split())
+
 
 Gate = Literal["A", "B", "C", "D", "E"]
 GATES: Final[tuple[Gate, ...]] = get_args(Gate)
-Document = Mapping[str, JsonValue]
 
 _FEWEST: Final = 2
 GATES_OF_CHECKS: Final[Mapping[str, Gate]] = {
@@ -85,7 +149,7 @@ class GateFailure(Result):
 
 def gate_a(inputs: Sequence[Document], found: Sequence[Violation]) -> list[GateFailure]:
     """Typing: every input is a typed, active object, and there are several (GOV-CONS-3)."""
-    ids = [_id(one) for one in inputs]
+    ids = [_id(document) for document in inputs]
     failures = _violations("A", found)
     if len(set(ids)) < _FEWEST:
         failures.append(GateFailure("A", "GOV-OBJECT", "it takes two objects or more", tuple(ids)))
@@ -93,9 +157,9 @@ def gate_a(inputs: Sequence[Document], found: Sequence[Violation]) -> list[GateF
         twice = tuple(sorted({id for id in ids if ids.count(id) > 1}))
         failures.append(GateFailure("A", "GOV-CONS-4", "an object is named twice", twice))
     failures += [
-        GateFailure("A", "GOV-FORGET", f"an input is {status_of(one)}", (_id(one),))
-        for one in inputs
-        if status_of(one) != "active"
+        GateFailure("A", "GOV-FORGET", f"an input is {status_of(document)}", (_id(document),))
+        for document in inputs
+        if status_of(document) != "active"
     ]
     return failures
 
@@ -105,25 +169,25 @@ def gate_b(
 ) -> list[GateFailure]:
     """Traceability: sources for all of it, and no verdict that they don't bear (GOV-CONS-5)."""
     failures = _violations("B", found)
-    without = tuple(_id(one) for one in inputs if not one.get("source_refs"))
+    without = tuple(_id(document) for document in inputs if not document.get("source_refs"))
     if without:
         why = "an input has no source_refs"
         failures.append(GateFailure("B", "GOV-CONS-5", why, without))
     if not draft.statement:
         failures.append(GateFailure("B", "GOV-OBJECT", "the statement is empty"))
-    if not is_borne(draft.verdict_type, [one.get("verdict_type") for one in inputs]):
+    if not is_borne(draft.verdict_type, [document.get("verdict_type") for document in inputs]):
         why = f"the verdict {draft.verdict_type} is stronger than the weakest input's"
         failures.append(GateFailure("B", "GOV-CONS-1", why))
     if any(not part or part not in draft.statement for part in draft.derived_fragments):
-        why = "a derived fragment does not stand in the statement"
+        why = "a derived fragment is not part of the statement"
         failures.append(GateFailure("B", "GOV-CONS-1", why))
     if draft.derived_fragments and draft.verdict_type == "Factual":
         why = "a part of the statement has no source, so the whole can't be Factual"
         failures.append(GateFailure("B", "GOV-CONS-1", why))
     if draft.verdict_type == "Factual":
-        statements = {_id(one): str(one.get("statement", "")) for one in inputs}
+        statements = {_id(document): str(document.get("statement", "")) for document in inputs}
         for part in parts_of_none(draft.statement, statements)[:1]:
-            why = f"it says {part!r}, which stands in no input, so it can't be Factual"
+            why = f"it says {part!r}, which no input says, so it can't be Factual"
             failures.append(GateFailure("B", "GOV-CONS-1", why))
     return failures
 
@@ -157,7 +221,9 @@ def gate_d(
 ) -> list[GateFailure]:
     """Conflict: refused, or recorded with a verdict that is not Factual."""
     failures = []
-    places = {one["jurisdiction"] for one in inputs if one.get("jurisdiction") is not None}
+    places = {
+        document["jurisdiction"] for document in inputs if document.get("jurisdiction") is not None
+    }
     if len(places) > 1:
         why = f"no jurisdiction is common to all: {', '.join(sorted(places))}"
         failures.append(GateFailure("D", "GOV-OBJECT", why))
@@ -187,23 +253,23 @@ def is_borne(verdict: VerdictType, inputs: Sequence[VerdictType | None]) -> bool
     if verdict == "Unanswered":
         return True
     if verdict == "False":
-        return all(one == "False" for one in inputs)
-    return all(_STRENGTH.get(str(one), -1) >= _STRENGTH[verdict] for one in inputs)
+        return all(input_ == "False" for input_ in inputs)
+    return all(_STRENGTH.get(str(input_), -1) >= _STRENGTH[verdict] for input_ in inputs)
 
 
 def widest_validity(documents: Sequence[Document]) -> Validity | str | None:
     """The widest time that an output may claim; or in words why an input has none."""
     try:
-        return most_restrictive(validity_of(one) for one in documents)
+        return most_restrictive(validity_of(document) for document in documents)
     except InvalidTime as refused:
         return refused.why
 
 
 def _violations(gate: Gate, found: Sequence[Violation]) -> list[GateFailure]:
     failures: Iterator[GateFailure] = (
-        GateFailure(gate, one.rule, f"{one.check}: {one.why}", (one.where,))
-        for one in found
-        if GATES_OF_CHECKS[one.check] == gate
+        GateFailure(gate, violation.rule, f"{violation.check}: {violation.why}", (violation.where,))
+        for violation in found
+        if GATES_OF_CHECKS[violation.check] == gate
     )
     return list(dict.fromkeys(failures))
 

@@ -37,7 +37,7 @@ _GONE: Final = "a break is on record here, and what it said can't be read"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StandingBreak:
     """A break that stands: why, and the entry that it was logged with."""
 
     why: str
@@ -49,9 +49,9 @@ class Standing:
     """The model that was used, and for what, if it is about one."""
 
 
-def standing(found: Break) -> Standing:
+def standing(found: Break) -> StandingBreak:
     """A break that was found and is on no record, as it would stand if it were."""
-    return Standing(found.reason, NEVER, frozenset(one.name for one in found.damages))
+    return StandingBreak(found.reason, NEVER, frozenset(damage.name for damage in found.damages))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Governance:
     fingerprint: Fingerprint | None = None
     fingerprint_at: int = NEVER
     """The entry of the fingerprint."""
-    standing: Mapping[str, Standing] = field(default_factory=dict)
+    standing: Mapping[str, StandingBreak] = field(default_factory=dict)
     """The breaks that stand, by their ids."""
     trail: Trail = NO_TRAIL
     audited: int = NEVER
@@ -80,8 +80,7 @@ class Governance:
 
     @property
     def breaks(self) -> dict[str, str]:
-        """The breaks that stand: their ids, and why."""
-        return {id: one.why for id, one in self.standing.items()}
+        return {id: standing_break.why for id, standing_break in self.standing.items()}
 
     @property
     def digest(self) -> str:
@@ -98,8 +97,8 @@ def folded(notices: Iterable[StoredEntry]) -> Governance:
     for nothing, but a break stands all the same: whoever damages it lifts nothing.
     """
     fold = _Fold()
-    for one in notices:
-        fold.feed(one)
+    for notice in notices:
+        fold.feed(notice)
     return Governance(
         fold.policies,
         fold.fingerprint,
@@ -120,7 +119,7 @@ class _Fold:
     policies: dict[PolicyKind, Policy] = field(default_factory=lambda: dict(DEFAULTS))
     fingerprint: Fingerprint | None = None
     fingerprint_at: int = NEVER
-    standing: dict[str, Standing] = field(default_factory=dict)
+    standing: dict[str, StandingBreak] = field(default_factory=dict)
     changes: set[str] = field(default_factory=set)
     rebuilds: set[str] = field(default_factory=set)
     audited: int = NEVER
@@ -152,7 +151,7 @@ class _Fold:
             why = refused.why if isinstance(refused, InvalidProof) else "it is none of ours"
             self.unreadable.append(Damage("body", seq, why))
             if entry.kind == "conformance_break":
-                self.standing[f"conformance_break/entry/{seq}"] = Standing(_GONE, seq)
+                self.standing[f"conformance_break/entry/{seq}"] = StandingBreak(_GONE, seq)
 
     def add(self, document: Document, seq: int) -> None:
         match document.get("type"):
@@ -165,7 +164,7 @@ class _Fold:
                 self.policies[policy.kind] = policy
                 self.changes.add(policy.digest)
             case "ConformanceBreak":
-                self.standing[document["memory_object_id"]] = Standing(
+                self.standing[document["memory_object_id"]] = StandingBreak(
                     document["reason"],
                     seq,
                     frozenset(document.get("damages", ())),
@@ -173,7 +172,7 @@ class _Fold:
                     document.get("identity"),
                 )
             case "ReAudit":
-                accepted = [(str(one["name"]), one["entry"]) for one in document["accepted"]]
+                accepted = [(str(value["name"]), value["entry"]) for value in document["accepted"]]
                 lifted = frozenset(document["breaks"])
                 self.audited, self.audit = seq, document["audit_ref"]
                 self.of_entries |= {name for name, place in accepted if place is not None}
@@ -190,21 +189,23 @@ class _Fold:
 
 
 def fingerprint_body(fingerprint: Fingerprint) -> bytes:
-    """What memory rests on from here on."""
     return canonical_bytes({"type": "Fingerprint", **fingerprint.document})
 
 
 def break_body(found: Break) -> bytes:
     """A conformance break (GOV-BREAK)."""
-    told: dict[str, JsonValue] = {}
+    members: dict[str, JsonValue] = {}
     if found.cause == "model_changed":
-        told = {"role": found.what, "identity": found.now}
+        members = {"role": found.what, "identity": found.now}
     if found.damages:
-        told = {"damages": [one.name for one in found.damages], "entry": found.damages[0].seq}
+        members = {
+            "damages": [damage.name for damage in found.damages],
+            "entry": found.damages[0].seq,
+        }
         if found.before:
-            told["digest"] = found.before
+            members["digest"] = found.before
     return canonical_bytes(
-        {"type": "ConformanceBreak", "cause": found.cause, **told, **found.members}
+        {"type": "ConformanceBreak", "cause": found.cause, **members, **found.members}
     )
 
 
@@ -234,9 +235,11 @@ class ReAudit:
 
         That two entries don't follow each other does not say which of them was changed.
         """
-        named = {one.entry for one in self.accepted if one.entry is not None}
+        named = {damage.entry for damage in self.accepted if damage.entry is not None}
         return named | {
-            one.entry - 1 for one in self.accepted if one.check == "previous" and one.entry
+            damage.entry - 1
+            for damage in self.accepted
+            if damage.check == "previous" and damage.entry
         }
 
 
@@ -250,7 +253,8 @@ def audit_body(before: Governance, audit: ReAudit) -> bytes:
             "damaged": sorted(audit.damaged),
             "objects": sorted(audit.objects),
             "accepted": [
-                {"name": one.name, "entry": one.entry, "why": one.why} for one in audit.accepted
+                {"name": damage.name, "entry": damage.entry, "why": damage.why}
+                for damage in audit.accepted
             ],
             **re_audited(before, audit),
         }
@@ -261,7 +265,7 @@ def re_audited(before: Governance, audit: ReAudit) -> dict[str, JsonValue]:
     """The members of the `policy_change` event that records a re-audit."""
     rests_on = None if before.fingerprint is None else before.fingerprint.digest
     standing = sorted(set(before.standing) - set(audit.breaks))
-    accepted = sorted({*before.accepted, *(one.name for one in audit.accepted)})
+    accepted = sorted({*before.accepted, *(damage.name for damage in audit.accepted)})
     after = sha256_hex(canonical_bytes([rests_on, standing, accepted, audit.audit_ref]))
     return {
         "memory_object_id": "re_audit",

@@ -41,7 +41,6 @@ class RingKey:
         return self.since <= at and (self.until is None or at <= self.until)
 
     def __str__(self) -> str:
-        """The line in a ring's file."""
         until = _OPEN if self.until is None else format_time(self.until)
         return f"{self.key} {format_time(self.since)} {until}"
 
@@ -59,7 +58,7 @@ class Keyring:
 
     def known(self, *, at: int | None = None) -> tuple[VerifierKey, ...]:
         """All keys, or those that were in use at a time."""
-        return tuple(one.key for one in self.entries if at is None or one.was_active(at))
+        return tuple(entry.key for entry in self.entries if at is None or entry.was_active(at))
 
     def with_key(self, key: VerifierKey, since: int) -> Self:
         """The ring with one more key in use."""
@@ -78,7 +77,6 @@ class Keyring:
         )
 
     def __str__(self) -> str:
-        """The ring as its file holds it."""
         return "".join(f"{line}\n" for line in (HEADER, *self.entries))
 
     @classmethod

@@ -6,17 +6,11 @@ What we write ourselves is made by `ledger.object`, without a model: every write
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    ConfigDict,
-    Field,
-    ModelWrapValidatorHandler,
-    model_validator,
-)
+from pydantic import AfterValidator, ConfigDict, Field, ModelWrapValidatorHandler, model_validator
 
 from memoranda.identity import Frozen, canonical_bytes, decode
 from memoranda.kernel.errors import InvalidJson, InvalidObject, InvalidTime
-from memoranda.kernel.json import MAX_INTEGER, JsonValue
+from memoranda.kernel.json import MAX_INTEGER, JsonValue, parse
 from memoranda.kernel.wire import STORABLE, ClosedModel, ClosedPart, Refusal, tuple_of
 from memoranda.ledger.object import (
     INTEGRITY,
@@ -173,3 +167,31 @@ def _refuse_other_json(statement: str) -> None:
         raise InvalidObject("$.statement", refused.why) from None
     if canonical != statement:
         raise InvalidObject("$.statement", "its format is json, and it is not canonical JSON")
+
+
+# ------------------------------------------------------------------------------------------------
+# Reading the text of an object or an event, ours or somebody else's.
+
+
+def read(document: str | bytes) -> JsonValue:
+    """The value of a text, strictly; InvalidJson where it could be read in two ways.
+
+    RFC 8785 writes the float 1e16 as an integer that is refused in a text of others. In canonical
+    bytes it can only be that float, so what we wrote ourselves is always read.
+    """
+    try:
+        return parse(document)
+    except InvalidJson:
+        raw = document.encode(errors="replace") if isinstance(document, str) else document
+        value = _canonical(raw.strip())
+        if value is None:
+            raise
+        return value
+
+
+def _canonical(raw: bytes) -> JsonValue | None:
+    try:
+        value = decode(raw)
+        return value if canonical_bytes(value) == raw else None
+    except InvalidJson:
+        return None

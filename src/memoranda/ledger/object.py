@@ -21,13 +21,14 @@ the MemoryLog can be derived from the object that it led to. `superseded_by` is 
 """
 
 from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final, Literal, get_args
 
-from memoranda.identity import Frozen, canonical_bytes, decode, sha256_hex
+from memoranda.identity import Frozen, canonical_bytes, canonical_text, decode, sha256_hex
 from memoranda.kernel.errors import InvalidObject
 from memoranda.kernel.json import JsonValue
-from memoranda.ledger.time import UNKNOWN, TemporalScope, Validity, format_time, parse_time
+from memoranda.ledger.time import TemporalScope, format_time, parse_time
 
 StatementType = Literal[
     "SourceStatement",
@@ -84,23 +85,16 @@ def unsealed(document: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
 # ---------------------------------------------------------------- statement and data
 
 
-def statement_of(data: JsonValue) -> tuple[str, Format]:
-    """The statement that says some data, and its format: a text itself, else canonical JSON.
-
-    A statement is never empty, so the empty text is carried as JSON.
-    """
-    if type(data) is str and data:
-        return data, "text"
-    return canonical_bytes(data).decode(), "json"
-
-
 def is_text(data: bytes) -> bool:
     """Whether canonical JSON is that of a text which is its own statement: not the empty one."""
     return data[:1] == b'"' and data != b'""'
 
 
 def statement_of_json(data: bytes) -> tuple[str, Format]:
-    """The same as `statement_of`, for data that is canonical JSON already."""
+    """The statement that says data in canonical JSON, and its format: a text itself, else the JSON.
+
+    A statement is never empty, so the empty text is carried as JSON.
+    """
     return (decode(data), "text") if is_text(data) else (data.decode(), "json")
 
 
@@ -126,12 +120,10 @@ def is_indexed(document: Mapping[str, JsonValue]) -> bool:
 
 
 def description_of(data: bytes, media_type: str) -> str:
-    """The statement that stands for bytes."""
     return f"{media_type}, {len(data)} bytes, {ALGORITHM} {sha256_hex(data)}"
 
 
 def members_of_bytes(data: bytes, media_type: str) -> dict[str, JsonValue]:
-    """The members of an object that hold bytes."""
     return {
         "statement": description_of(data, media_type),
         "format": "bytes",
@@ -163,57 +155,64 @@ def misdescribed(document: Mapping[str, JsonValue]) -> str | None:
 
 def first_version(
     *,
+    scope: bytes,
     id: str,
-    statement: str,
+    data: bytes,
+    tags: tuple[str, ...] | None,
     statement_type: StatementType,
     at: int,
-    nonce: str,
-    trust: Trust,
-    scope: Mapping[str, JsonValue] | None,
-    verdict_type: VerdictType = "Unanswered",
-    source_refs: Sequence[Mapping[str, JsonValue]] = (),
-    validity: Validity = UNKNOWN,
-    format: Format = "text",  # noqa: A002 - the name on the wire
-    origin: str = "library",
-    created_ms: int | None = None,
-    updated_ms: int | None = None,
-    expires: int | None = None,
-    **optional: JsonValue,
-) -> Frozen:
-    """The first version of an object, by its stored bytes and their digest.
+    created_ms: int,
+    updated_ms: int,
+    nonce: bytes,
+    more: Mapping[str, JsonValue],
+) -> bytes:
+    """The stored bytes of a first version; `scope` and `data` are canonical JSON already.
 
-    `optional` are members that are left out where they are None: jurisdiction, subject, thread,
-    speaker, media_type, data, tags, meta, reason, supersedes, and what consolidation adds.
+    It is written piece by piece, in canonical order, because every write of an agent waits for it.
+    `more` are the members that differ from those of an object of which nothing else is known, and
+    further ones; None takes one away that is not the seed's own.
     """
-    document: dict[str, JsonValue] = {
-        "id": id,
-        "type": TYPE,
-        "statement": statement,
-        "statement_type": statement_type,
-        "verdict_type": verdict_type,
-        "source_refs": source_refs,
-        "timestamp": format_time(at),
-        "valid_from": None if validity.valid_from is None else format_time(validity.valid_from),
-        "valid_to": None if validity.valid_to is None else format_time(validity.valid_to),
-        "temporal_scope": validity.scope,
-        "applicability_scope": scope,
-        "version": "1",
-        "nonce": nonce,
-        "trust": trust,
-    }
-    if format != "text":
-        document["format"] = format
-    if origin != "library":
-        document["origin"] = origin
-    if created_ms is not None and created_ms != at:
-        document["created_ms"] = created_ms
-    if updated_ms is not None and updated_ms != at:
-        document["updated_ms"] = updated_ms
-    if expires is not None:
-        document["expires"] = format_time(expires)
-    if optional:
-        document |= {name: member for name, member in optional.items() if member is not None}
-    return Frozen(canonical_bytes(document))
+    says_itself = is_text(data)
+    body = b"".join((
+        b'{"applicability_scope":', scope,
+        b"" if created_ms == at else b',"created_ms":%d' % created_ms,
+        b',"id":' if says_itself else b',"format":"json","id":', canonical_bytes(id),
+        b',"nonce":"', nonce,
+        b'","source_refs":[],"statement":', data if says_itself else canonical_text(data),
+        _TYPES[statement_type],
+        b"" if tags is None else _tags(tags),
+        b'"temporal_scope":"unknown","timestamp":"', _timestamp(at),
+        b'","trust":"unreviewed","type":"MemoryObject",',
+        b"" if updated_ms == at else b'"updated_ms":%d,' % updated_ms,
+        b'"valid_from":null,"valid_to":null,"verdict_type":"Unanswered","version":"1"}',
+    ))  # fmt: skip
+    return canonical_bytes(_changed(decode(body), more)) if more else body
+
+
+_TYPES: Final[Mapping[StatementType, bytes]] = {
+    name: b',"statement_type":"%b",' % name.encode() for name in STATEMENT_TYPES
+}
+
+
+@lru_cache(maxsize=16)
+def _timestamp(at: int) -> bytes:
+    return format_time(at).encode()
+
+
+@lru_cache(maxsize=1024)
+def _tags(tags: tuple[str, ...]) -> bytes:
+    return b'"tags":%b,' % canonical_bytes(tags)
+
+
+def _changed(
+    document: dict[str, JsonValue], changes: Mapping[str, JsonValue]
+) -> dict[str, JsonValue]:
+    for name, member in changes.items():
+        if member is None and name not in _NULLABLE:
+            document.pop(name, None)
+        else:
+            document[name] = member
+    return document
 
 
 _OF_ONE_VERSION: Final = ("status", "reason", "cause", "superseded_by", "updated_ms")
@@ -224,15 +223,21 @@ MARKED_AS_DERIVED: Final = frozenset({"DerivedStatement", "ConsolidatedStatement
 """What was derived stays marked so, whoever changes it (GOV-TYPE)."""
 
 
-def next_version(
-    current: Frozen,
+def next_version(current: Frozen, **changes: JsonValue) -> Frozen:
+    """The version that follows (`next_document`)."""
+    return Frozen(canonical_bytes(next_document(current.thaw(), current.digest, **changes)))
+
+
+def next_document(
+    before: Mapping[str, JsonValue],
+    digest: str,
     *,
     at: int,
     nonce: str,
     created_ms: int | None = None,
     updated_ms: int | None = None,
     **changes: JsonValue,
-) -> Frozen:
+) -> dict[str, JsonValue]:
     """The version that follows: active, with these members changed; a None removes one.
 
     It names the hash of the version that it replaces. The seed's own members are never removed:
@@ -241,7 +246,7 @@ def next_version(
     the approval of the old one, nor its reconstruction, but it keeps its inputs; which sources it
     has is for whoever makes it to say (`journeys.govern.provenance`).
     """
-    document = current.thaw()
+    document = dict(before)
     if changes.get("statement_type", "DerivedStatement") not in MARKED_AS_DERIVED:
         _refuse_unmarking(document["statement_type"])
     if changes.get("statement", document["statement"]) != document["statement"]:
@@ -249,13 +254,9 @@ def next_version(
     created = record_times(document)[0] if created_ms is None else created_ms
     for name in _OF_ONE_VERSION:
         document.pop(name, None)
-    for name, member in changes.items():
-        if member is None and name not in _NULLABLE:
-            document.pop(name, None)
-        else:
-            document[name] = member
+    _changed(document, changes)
     document["version"] = str(version_of(document) + 1)
-    document["supersedes"] = hash_name(current.digest)
+    document["supersedes"] = hash_name(digest)
     document["timestamp"] = format_time(at)
     document["nonce"] = nonce
     document["created_ms"] = created
@@ -263,7 +264,7 @@ def next_version(
         del document["created_ms"]
     if updated_ms is not None and updated_ms != at:
         document["updated_ms"] = updated_ms
-    return Frozen(canonical_bytes(document))
+    return document
 
 
 def _start_anew(document: dict[str, JsonValue]) -> None:

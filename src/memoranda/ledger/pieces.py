@@ -72,7 +72,6 @@ def parts_of_none(text: str, sources: Mapping[str, str]) -> list[str]:
 
 
 def _words_of(text: str) -> str:
-    """The words of a text, a space between each two."""
     return " ".join(filter(None, (_EDGES.sub("", word) for word in text.split())))
 
 

@@ -26,9 +26,9 @@ from pydantic import AfterValidator, Field, ValidationError
 from memoranda.identity import canonical_bytes, sha256_hex
 from memoranda.kernel.actors import ActorKind
 from memoranda.kernel.errors import InvalidJson, InvalidPolicy
+from memoranda.kernel.given import is_blank
 from memoranda.kernel.json import MAX_INTEGER, JsonValue
 from memoranda.kernel.results import Result
-from memoranda.kernel.unseen import is_blank
 from memoranda.kernel.wire import STORABLE, ClosedPart, place_and_reason, tuple_of
 from memoranda.ledger.gates import Gate
 from memoranda.ledger.object import CAUSES, Cause, hash_name
@@ -46,7 +46,7 @@ Name = Annotated[str, Field(min_length=1, max_length=256), STORABLE]
 
 def _each_once(values: tuple[Any, ...]) -> tuple[Any, ...]:
     if len(set(values)) < len(values):
-        raise ValueError("something stands twice in it")
+        raise ValueError("it has the same value twice")
     return values
 
 

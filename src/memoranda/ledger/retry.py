@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from memoranda.identity import sha256
 from memoranda.kernel.errors import EntryDamaged
-from memoranda.kernel.retry import RetryKey
+from memoranda.kernel.given import RetryKey
 from memoranda.ledger.entry import SALT_BYTES
 from memoranda.ledger.unit import Draft
 

@@ -21,14 +21,17 @@ from memoranda.kernel.errors import InvalidInput, InvalidProof
 from memoranda.ledger.body import broken_event, broken_member, document_of
 from memoranda.ledger.codec import Unreadable
 from memoranda.ledger.damage import Damages
-from memoranda.ledger.derive import NO_WORDS, inputs_in, row_of, tags_of, thread_row, words_of
-from memoranda.ledger.entry import Entry, read_entry
+from memoranda.ledger.derive import inputs_in, row_of, searched_text, tags_of, thread_row
+from memoranda.ledger.entry import read_entry
 from memoranda.ledger.object import hash_name, integrity_digest, is_indexed, status_of
-from memoranda.ledger.unit import StoredRow, StoredTag, Version
+from memoranda.ledger.snapshot import StoredRow, StoredTag
+from memoranda.ledger.unit import Version
 from memoranda.ledger.words import WordSums, thread_tag
 
 BUCKETS: Final = 256
-_MODULUS: Final = 1 << 256
+
+KINDS_OF_OBJECTS: Final = ("", "create", "consolidate", "invalidate", "archive")
+"""The kinds of entries whose body is an object, by the number that a walk notes them by."""
 
 
 def erased_row(id: str, number: int) -> Version:
@@ -67,13 +70,11 @@ class RowWalk:
         self._there: list[int] = []
 
     def feed(self, rows: Iterable[StoredRow]) -> None:
-        """Walk on over these rows."""
         for row in rows:
             self.count += 1
             self._check(row)
 
     def finish(self) -> None:
-        """The last row was fed."""
         self._end_of_object()
         # 6.
         for seq, (wanted, seen) in enumerate(zip(self._objects, self._seen, strict=True)):
@@ -102,9 +103,9 @@ class RowWalk:
         # 3.
         if version.number != before + 1:
             self._report(row, f"version {version.number} follows version {before}")
-        entry = self._entry(row)
+        kind = self._kind(row)
         self._last, self._document = row, None
-        if entry is not None:
+        if kind is not None:
             if row.body is None:
                 self._gone.append(row.seq)
                 self._digest = None
@@ -112,12 +113,13 @@ class RowWalk:
                 if version != erased_row(version.id, version.number):
                     self._report(row, "its content is gone, and its row does not say so")
             else:
-                self._check_object(row, entry, row.body)
+                self._check_object(row, kind, row.body)
                 self._check_erasure(row.seq)
         if self._words is not None and 0 <= row.seq < self._words.indexed:
             self._indexed = (row, self._document)
 
-    def _entry(self, row: StoredRow) -> Entry | None:
+    def _kind(self, row: StoredRow) -> str | None:
+        """The kind of the entry that a row stands for; None if there is no such entry."""
         # 1.
         seq = row.seq
         if row.entry is None or not 0 <= seq < len(self._objects):
@@ -128,12 +130,14 @@ class RowWalk:
         if self._seen[seq]:
             self._report(row, "another row stands for the same entry")
         self._seen[seq] = 1
+        if self._objects[seq]:
+            return KINDS_OF_OBJECTS[self._objects[seq]]
         try:
-            return read_entry(row.entry)
+            return read_entry(row.entry).kind
         except InvalidProof:
             return None  # the first pass has said so
 
-    def _check_object(self, row: StoredRow, entry: Entry, body: bytes) -> None:
+    def _check_object(self, row: StoredRow, kind: str, body: bytes) -> None:
         if isinstance(body, Unreadable):
             self._digest = None
             return  # the first pass has said so
@@ -147,7 +151,7 @@ class RowWalk:
         if (broken := broken_member(document)) is not None:
             self._damages.add("object", row.seq, broken)
             return
-        if (broken := broken_event(entry.kind, document)) is not None:
+        if (broken := broken_event(kind, document)) is not None:
             self._damages.add("object", row.seq, broken)
         # 2.
         derived = row_of(document)
@@ -194,12 +198,12 @@ class RowWalk:
 
     def _check_words(self, sums: WordSums, row: StoredRow, document: Any) -> None:
         try:
-            words, thread = words_of(document), thread_row(document, row.seq)
+            text, thread = searched_text(document), thread_row(document, row.seq)
         except InvalidInput:
             self._damages.add("object", row.seq, "its statement has not the format that it says")
-            words, thread = NO_WORDS, None
+            text, thread = "", None
         is_counted = status_of(document) == "active" and is_indexed(document)
-        if not sums.is_as(row.seq, words, is_counted=is_counted):
+        if not sums.is_as(row.seq, text, is_counted=is_counted):
             why = f"it has not the words of {row.version.id!r}, version {row.version.number}"
             self._damages.add("index", row.seq, why)
         if thread is not None:
@@ -213,8 +217,8 @@ class RowWalk:
 def _difference(derived: Version, stored: Version) -> str:
     names = [
         name
-        for name, one, other in zip(Version._fields, derived, stored, strict=True)
-        if one != other
+        for name, number, other in zip(Version._fields, derived, stored, strict=True)
+        if number != other
     ]
     return f"it differs from the object in {', '.join(names)}"
 
@@ -234,27 +238,24 @@ class TagSums:
         self.sums = [0] * BUCKETS
         self._key = key
 
-    def add(self, row: StoredTag) -> None:
-        """Add a row."""
-        digest = self._digest(row)
-        bucket = digest[0]
-        self.sums[bucket] = (self.sums[bucket] + int.from_bytes(digest)) % _MODULUS
+    def add(self, *rows: StoredTag) -> None:
+        sums, digest_of, number_of = self.sums, self._digest, int.from_bytes
+        for row in rows:
+            digest = digest_of(row)
+            sums[digest[0]] += number_of(digest)
 
     def take(self, row: StoredTag) -> None:
         """Take a row away that was added, or will be."""
         digest = self._digest(row)
-        bucket = digest[0]
-        self.sums[bucket] = (self.sums[bucket] - int.from_bytes(digest)) % _MODULUS
+        self.sums[digest[0]] -= int.from_bytes(digest)
 
     def add_all(self, other: "TagSums") -> None:
         """Add the rows of another list, summed up with the same key."""
-        pairs = zip(self.sums, other.sums, strict=True)
-        self.sums = [(one + two) % _MODULUS for one, two in pairs]
+        self.sums = [number + two for number, two in zip(self.sums, other.sums, strict=True)]
 
     def differing(self, other: "TagSums") -> frozenset[int]:
-        """The buckets in which two lists differ."""
         pairs = enumerate(zip(self.sums, other.sums, strict=True))
-        return frozenset(bucket for bucket, (one, two) in pairs if one != two)
+        return frozenset(bucket for bucket, (number, two) in pairs if number != two)
 
     def in_buckets(self, rows: Iterable[StoredTag], buckets: frozenset[int]) -> Iterator[StoredTag]:
         """Those of some rows that fall into these buckets."""
@@ -262,9 +263,8 @@ class TagSums:
 
     def _digest(self, row: StoredTag) -> bytes:
         tag, created_at, id, since = row
-        parts = (tag.encode(), id.encode())
-        framed = b"".join(b"%d:%b" % (len(part), part) for part in parts)
-        return sha256(self._key + framed + b"%d:%d" % (created_at, since))
+        framed = f"{len(tag)}:{len(id)}:{created_at}:{since}:{tag}{id}"
+        return sha256(self._key + framed.encode())
 
 
 def derivation(source: str, output: str) -> StoredTag:

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, Protocol, Self
 
-from memoranda.identity.digest import sha256
+from memoranda.identity.canonical import sha256
 from memoranda.kernel.errors import InvalidCheckpoint, InvalidKey, InvalidSignature
 
 MAX_BYTES: Final = 1_000_000
@@ -166,7 +166,6 @@ class Signature:
 
     @property
     def line(self) -> str:
-        """The line in a note."""
         return f"{_LINE_START}{self.name} {to_base64(self.key_id + self.signature)}\n"
 
 
@@ -186,12 +185,14 @@ class SignedNote:
             raise InvalidCheckpoint("the signatures", f"more than {MAX_SIGNATURES} of them")
 
     def __str__(self) -> str:
-        """The note as it is kept and sent."""
         return self.text + "\n" + "".join(signature.line for signature in self.signatures)
 
     def with_signatures(self, added: Iterable[Signature]) -> Self:
         """The note with more signatures; a key that signs again replaces what it signed."""
-        kept = {(one.name, one.key_id): one for one in (*self.signatures, *added)}
+        kept = {
+            (signature.name, signature.key_id): signature
+            for signature in (*self.signatures, *added)
+        }
         return replace(self, signatures=tuple(kept.values()))
 
 
@@ -222,7 +223,7 @@ async def sign_note(text: str, signers: Sequence[Signer]) -> SignedNote:
     note = SignedNote(text)
     raw = text.encode()
     return note.with_signatures(
-        [Signature(one.name, one.key_id, await one.sign(raw)) for one in signers]
+        [Signature(signer.name, signer.key_id, await signer.sign(raw)) for signer in signers]
     )
 
 
@@ -272,7 +273,6 @@ class SignatureReport:
 
     @property
     def standing(self) -> Standing:
-        """What the signatures are worth, in one word."""
         if self.failed:
             return "failed"
         if self.signed:

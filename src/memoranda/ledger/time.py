@@ -169,20 +169,20 @@ def most_restrictive(validities: Iterable[Validity]) -> Validity | None:
     Of nothing at all, everything is unknown.
     """
     met: Validity | None = None
-    for one in validities:
-        met = one if met is None else _met(met, one)
+    for validity in validities:
+        met = validity if met is None else _met(met, validity)
         if met is None:
             return None
     return met or UNKNOWN
 
 
-def _met(one: Validity, other: Validity) -> Validity | None:
-    starts = [start for start in (one.valid_from, other.valid_from) if start is not None]
-    ends = [end for end in (one.valid_to, other.valid_to) if end is not None]
+def _met(validity: Validity, other: Validity) -> Validity | None:
+    starts = [start for start in (validity.valid_from, other.valid_from) if start is not None]
+    ends = [end for end in (validity.valid_to, other.valid_to) if end is not None]
     start, end = max(starts, default=None), min(ends, default=None)
     if start is not None and end is not None and start > end:
         return None
-    if "unknown" in (one.scope, other.scope):
+    if "unknown" in (validity.scope, other.scope):
         return Validity(start, end, "unknown")
     return Validity(start, end, "unbounded" if end is None else "bounded")
 

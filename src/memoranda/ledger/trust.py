@@ -9,8 +9,8 @@ from typing import Final, get_args
 
 from memoranda.identity import Frozen
 from memoranda.kernel.errors import ApprovalRefused
-from memoranda.kernel.unseen import is_blank
-from memoranda.ledger.forget import Change, changed
+from memoranda.kernel.given import is_blank
+from memoranda.ledger.forget import StatusChange, changed
 from memoranda.ledger.object import Trust, VerdictType, next_version, status_of
 
 TRUST: Final[tuple[Trust, ...]] = get_args(Trust)
@@ -41,7 +41,7 @@ def approve(
     nonce: str,
     reason: str,
     verdict: VerdictType | None = None,
-) -> Change:
+) -> StatusChange:
     """The next version, approved; ApprovalRefused to whoever contributed to the object.
 
     With a verdict it is judged as well: who approves took no part, and so may say that it is

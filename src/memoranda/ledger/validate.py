@@ -25,11 +25,14 @@ that is given makes a validator raise.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from memoranda.identity import canonical_bytes, sha256_hex
 from memoranda.kernel.errors import InvalidJson
-from memoranda.kernel.json import JsonValue
+from memoranda.kernel.json import JsonValue, path
+from memoranda.kernel.results import Result
+from memoranda.ledger.model import read
 from memoranda.ledger.object import (
     ALGORITHM,
     INTEGRITY,
@@ -39,9 +42,82 @@ from memoranda.ledger.object import (
     VERDICT_TYPES,
     unsealed,
 )
-from memoranda.ledger.reading import read
 from memoranda.ledger.time import instant, moment
-from memoranda.ledger.violation import TEXT, TEXT_OR_NULL, Violation, misfits, place
+
+# ------------------------------------------------------------------------------------------------
+# What a validator found: one thing that is wrong, where, and which rule it breaks.
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Violation(Result):
+    """One violation: the check that failed, the rule behind it, the place, the reason.
+
+    `line` is the line of a log, counted from 1; None for an object.
+    """
+
+    check: str
+    rule: str
+    where: str
+    why: str
+    severity: Severity = "error"
+    line: int | None = None
+
+    def __str__(self) -> str:
+        line = "" if self.line is None else f"line {self.line}, "
+        return f"{self.severity} {self.check} ({self.rule}): {line}{self.where}: {self.why}"
+
+
+# ---------------------------------------------------------------------- JSON Schema
+# The few words of JSON Schema that the two schemas of the seed use, so that none is needed at
+# run time. A shape is what a member must be; its answer is what is wrong, or None.
+
+TEXT: Final = "a non-empty text"
+TEXT_OR_NULL: Final = "a text or null"
+
+
+def misfit(value: JsonValue, shape: str | Sequence[str | None]) -> str | None:
+    """What is wrong with a value of a shape: one of ours by name, or a list of the allowed."""
+    match shape:
+        case "a non-empty text":
+            fits = isinstance(value, str) and value != ""
+        case "a text or null":
+            fits = value is None or isinstance(value, str)
+        case "an object or null":
+            fits = value is None or isinstance(value, dict)
+        case str():
+            raise ValueError(shape)
+        case _:
+            fits = value is None or isinstance(value, str)
+            if fits and value in shape:
+                return None
+            return (
+                f"it must be one of {', '.join('null' if text is None else text for text in shape)}"
+            )
+    return None if fits else f"it is not {shape}"
+
+
+def misfits(
+    document: Mapping[str, JsonValue],
+    shapes: Mapping[str, str | Sequence[str | None]],
+    required: Sequence[str],
+) -> dict[str, str]:
+    """Per member that does not fit: what is wrong with it."""
+    found = {name: "it is missing" for name in required if name not in document}
+    for name, shape in shapes.items():
+        if name in document and (why := misfit(document[name], shape)):
+            found[name] = why
+    return found
+
+
+def place(*steps: str | int) -> str:
+    """The path to a member: ``$.a[0]``."""
+    where = "$"
+    for step in steps:
+        where = path(where, step)
+    return where
+
 
 _REQUIRED: Final = (
     *("id", "type", "statement", "statement_type", "verdict_type"),
@@ -108,8 +184,8 @@ def validate_use(
     if isinstance(status, str) and status in _FORGOTTEN:
         found.append(Violation("O13", "GOV-FORGET", "$.status", f"it is {status}"))
     found += [
-        Violation("O13", "GOV-BREAK", "$", f"the conformance break {one!r} stands")
-        for one in breaks
+        Violation("O13", "GOV-BREAK", "$", f"the conformance break {break_!r} stands")
+        for break_ in breaks
     ]
     return found
 
@@ -120,7 +196,6 @@ Document = Mapping[str, JsonValue]
 
 
 def _schema(document: Document) -> Iterator[Violation]:
-    """O1 but for sources and hash, and the checks that are the schema's alone."""
     for name, why in misfits(document, _SHAPES, _REQUIRED).items():
         yield Violation("O1", "GOV-OBJECT", place(name), why)
         if name in _OWN_CHECK:
@@ -140,7 +215,6 @@ def _sources(document: Document) -> Iterator[Violation]:
 
 
 def _misshapen_sources(sources: JsonValue) -> Iterator[tuple[str, str, bool]]:
-    """Where, why, and whether the source can't be named."""
     if not isinstance(sources, (list, tuple)):
         yield "$.source_refs", "it is not a list", True
         return
@@ -154,7 +228,6 @@ def _misshapen_sources(sources: JsonValue) -> Iterator[tuple[str, str, bool]]:
 
 
 def _timestamp(document: Document) -> Iterator[Violation]:
-    """O5."""
     if not _is_time(document.get("timestamp")):
         yield Violation("O5", "GOV-OBJECT", "$.timestamp", "it is not an RFC 3339 time")
 
@@ -192,7 +265,6 @@ def _temporal(document: Document) -> Iterator[Violation]:
 
 
 def _applicability(document: Document) -> Iterator[Violation]:
-    """O7."""
     if "applicability_scope" not in document:
         why = "it is missing; write null where it is not restricted"
         yield Violation("O7", "GOV-OBJECT", "$.applicability_scope", why)

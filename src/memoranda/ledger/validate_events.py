@@ -27,10 +27,10 @@ from memoranda.identity import canonical_bytes, sha256_hex
 from memoranda.kernel.errors import InvalidJson
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.event import CHANGES, EVENT_TYPES, NEEDS_REASON, STARTS
+from memoranda.ledger.model import read
 from memoranda.ledger.object import hash_name, unsealed
-from memoranda.ledger.reading import read
 from memoranda.ledger.time import instant
-from memoranda.ledger.violation import TEXT, TEXT_OR_NULL, Violation, misfits, place
+from memoranda.ledger.validate import TEXT, TEXT_OR_NULL, Violation, misfits, place
 
 Log = str | bytes | Iterable[object]
 """The text of a log, or its lines: as texts, as bytes, or parsed."""
@@ -119,18 +119,16 @@ def read_line(line: object) -> tuple[dict[str, JsonValue], Violation | None]:
 
 
 def _schema(event: Document) -> Iterator[Violation]:
-    """L1, L2 and L3."""
     wrong = misfits(event, _SHAPES, _REQUIRED)
     for name, why in wrong.items():
         yield Violation("L1", "GOV-LOG", place(name), why)
     if "event_type" in wrong:
         yield Violation("L2", "GOV-LOG", "$.event_type", wrong["event_type"])
     if event.get("actor") not in _ACTORS:
-        yield Violation("L3", "GOV-LOG", "$.actor", f"it is none of {', '.join(_ACTORS)}")
+        yield Violation("L3", "GOV-LOG", "$.actor", f"it must be one of {', '.join(_ACTORS)}")
 
 
 def _reason(event: Document) -> Iterator[Violation]:
-    """L4."""
     kind, reason = event.get("event_type"), event.get("reason")
     if _is_in(kind, NEEDS_REASON) and not (isinstance(reason, str) and reason.strip()):
         rule = "GOV-BREAK" if kind == "conformance_break" else "GOV-FORGET"
@@ -163,14 +161,13 @@ def _hashes(event: Document) -> Iterator[Violation]:
 
 
 def _consolidation(event: Document) -> Iterator[Violation]:
-    """L8."""
     if event.get("event_type") != "consolidate":
         return
     inputs, output = event.get("input_ids"), event.get("output_id")
     if not (
         isinstance(inputs, (list, tuple))
         and inputs
-        and all(isinstance(one, str) and one for one in inputs)
+        and all(isinstance(input_, str) and input_ for input_ in inputs)
     ):
         yield Violation("L8", "GOV-CONS-4", "$.input_ids", "there are no ids of inputs")
     if not (isinstance(output, str) and output):
@@ -208,7 +205,6 @@ class _Walk:
     latest: tuple[int, str] | None = None
 
     def step(self, event: Document) -> Iterator[Violation]:
-        """L6 and L7 of one more event."""
         yield from self._unique(event)
         yield from self._in_time(event)
         id, kind = event.get("memory_object_id"), event.get("event_type")
@@ -271,7 +267,6 @@ class _Walk:
 
 
 def _rewritten(earlier: bytes, lines: Log) -> Iterator[Violation]:
-    """L10."""
     if isinstance(lines, str):
         now = lines.encode(errors="surrogatepass")
     elif isinstance(lines, bytes):

@@ -57,11 +57,9 @@ class FileAnchor:
         return str(self.path)
 
     def __eq__(self, other: object) -> bool:
-        """Two that name one file are the same anchor."""
         return isinstance(other, FileAnchor) and self.path == other.path
 
     def __hash__(self) -> int:
-        """That of the path."""
         return hash(self.path)
 
     async def publish(
@@ -149,7 +147,6 @@ class FileAnchor:
 
 
 def _as_record(note: str) -> bytes:
-    """A note as it is written, with the line that ends it."""
     parse_checkpoint(note)
     raw = note.encode()
     if any(line.startswith(b"= ") for line in raw.split(b"\n")):

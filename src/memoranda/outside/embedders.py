@@ -16,9 +16,7 @@ from typing import Any, Final
 
 from memoranda.kernel.errors import DependencyMissing, ModelFailed
 from memoranda.kernel.json import JsonValue
-from memoranda.outside.models.answers import Refused
-from memoranda.outside.models.endpoint import Endpoint
-from memoranda.outside.models.reading import joined
+from memoranda.outside.models.endpoint import Endpoint, Refused, joined
 
 TIMEOUT_S: Final = 30.0
 
@@ -103,10 +101,9 @@ class EmbeddingsEndpoint:
 
 
 def _vectors(content: bytes) -> Sequence[Sequence[float]]:
-    """The vectors of an answer, in the order of the texts."""
     try:
-        # Not kernel.json: what else a server tells beside the answer is its own affair.
-        found = {one["index"]: one["embedding"] for one in json.loads(content)["data"]}
+        # Not kernel.json: what else a server says besides the answer is its own affair.
+        found = {value["index"]: value["embedding"] for value in json.loads(content)["data"]}
         vectors = [found[number] for number in range(len(found))]
     except (ValueError, RecursionError, KeyError, TypeError) as wrong:
         raise Refused(f"its answer has no list of embeddings ({type(wrong).__name__})") from None
@@ -146,7 +143,7 @@ class LocalModel:
             raise ModelFailed(name, why) from failure
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """A vector for each text, made beside the event loop."""
+        """A vector for each text, made off the event loop."""
         cut = [text[: self._longest] for text in texts]
         found: list[list[float]] = (await asyncio.to_thread(self._static.encode, cut)).tolist()
         return found
@@ -177,7 +174,6 @@ def embedder_from_environment(variables: Mapping[str, str] | None = None) -> Con
 
 
 def _digest(folder: Path) -> str:
-    """What the files of a model are, all together."""
     digest = sha256()
     for file in _FILES:
         digest.update(sha256((folder / file).read_bytes()).digest())

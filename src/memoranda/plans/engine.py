@@ -21,10 +21,8 @@ from memoranda.kernel.errors import (
 )
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.wire import WireModel
-from memoranda.plans.contract import StepContract, StepRule
-from memoranda.plans.plan import ExecutionPlan, Step
-from memoranda.plans.step import LIMITS, TURN, Limit, StepType
-from memoranda.plans.validation import Forms, validated
+from memoranda.plans.plan import LIMITS, TURN, ExecutionPlan, Limit, Step, StepType
+from memoranda.plans.validation import Forms, StepContract, StepRule, validated
 
 Output = Mapping[str, JsonValue]
 Within = Callable[[float, Coroutine[Any, Any, Output]], Awaitable[Output]]
@@ -55,11 +53,10 @@ class Engine:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether nothing is run any more."""
         return self._stopped is not None
 
     def stop(self, error: FailFast) -> None:
-        """Run nothing from now on; the first reason is the one that is told."""
+        """Run nothing from now on; the first reason is the one that is reported."""
         if self._stopped is None:
             self._stopped = str(error)
 
@@ -80,7 +77,7 @@ class Engine:
         """
         self.check_running()
         # 1.
-        by_name = {one.name: one for one in types}
+        by_name = {step_type.name: step_type for step_type in types}
         self._check_types(by_name)
         table = {TURN: self._frozen_turn(turn)}
         for place, step in enumerate(self._steps):
@@ -124,7 +121,6 @@ class Engine:
         return freeze({name: turn[name] for name in self._turn})
 
     def _failure(self, place: int, type_: StepType, error: Exception) -> PlanError:
-        """What the failure of a step means, which its type says."""
         step = self._steps[place]
         if type_.fails == "fast":
             failure = WriteFailed(step.id, _why(error))
@@ -153,7 +149,7 @@ def _ready(plan: ExecutionPlan, step: Step, rule: StepRule, forms: Forms) -> _Re
         step.id,
         rule,
         forms[step.type].model_validate(step.payload.thaw(), by_alias=True, by_name=False),
-        tuple((name, one.from_, one.output) for name, one in step.inputs.items()),
+        tuple((name, input_.from_, input_.output) for name, input_ in step.inputs.items()),
         frozenset(rule.gives),
         {name: {source.type} for name, source in rule.takes.items()},
         {kind: plan.limit(kind) for kind in LIMITS},

@@ -19,8 +19,8 @@ none (ING-SUMMARY-STEP), and PersistMemory can't be fed with anything else.
 
 from typing import Final
 
-from memoranda.plans.contract import Source, StepContract, StepRule
-from memoranda.plans.step import TURN
+from memoranda.plans.plan import TURN
+from memoranda.plans.validation import Source, StepContract, StepRule
 
 _TEXT: Final = Source(TURN, "text")
 _SESSION: Final = Source(TURN, "sessionRef")

@@ -18,8 +18,8 @@ from memoranda.kernel.errors import (
     InvalidTime,
     ItemDamaged,
 )
+from memoranda.kernel.given import is_blank
 from memoranda.kernel.json import storable
-from memoranda.kernel.unseen import is_blank
 from memoranda.kernel.wire import STORABLE, Refusal, WireModel, tuple_of
 from memoranda.ledger.time import format_time, parse_time
 

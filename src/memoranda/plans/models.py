@@ -5,11 +5,13 @@ model, as chat models want them: memory is quoted beside what the user said, and
 among the instructions (`steps.prompt_assemble`).
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from memoranda.identity import canonical_bytes, sha256_hex
 from memoranda.kernel.json import JsonValue
+from memoranda.text.frame import TAG_DIGITS, Quoted, encodable, in_frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +79,16 @@ def prompt_of(value: JsonValue) -> Prompt | None:
     if not isinstance(user, str) or not ("system" not in value or isinstance(system, str)):
         return None
     return Prompt(user, system)
+
+
+# ------------------------------------------------------------------------------------------------
+# Data that a plan shows to a model: in a frame, under a tag that is a hash of all of it.
+
+
+def framed(shown: Sequence[Quoted]) -> str:
+    """The frame with its tag (`text.frame`); the same data have the same."""
+    whole = [
+        [encodable(text) for text in (quoted.text, quoted.origin or "", *quoted.said)]
+        for quoted in shown
+    ]
+    return in_frame(shown, sha256_hex(canonical_bytes(whole))[:TAG_DIGITS])

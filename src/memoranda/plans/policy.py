@@ -12,17 +12,13 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, NamedTuple
 from unicodedata import normalize
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import AfterValidator, Field, ValidationError
 
 from memoranda.kernel.errors import InvalidPlan
 from memoranda.kernel.json import JsonValue
-from memoranda.kernel.wire import STORABLE, ClosedPart, places_and_reasons, tuple_of
-from memoranda.plans.contract import StepContract
-from memoranda.plans.hashing import member_digests, plan_hash
-from memoranda.plans.plan import ExecutionPlan
-from memoranda.plans.step import TURN
-from memoranda.plans.validation import Forms, violations
+from memoranda.kernel.wire import STORABLE, places_and_reasons, tuple_of
+from memoranda.plans.plan import TURN, ExecutionPlan, PlanPart, member_digests, plan_hash
+from memoranda.plans.validation import Forms, StepContract, violations
 
 DEFAULT_MODE: Final = "default"
 """The mode of a session that no trigger speaks of; every profile has it."""
@@ -43,13 +39,7 @@ Name = Annotated[str, Field(min_length=1, max_length=512), STORABLE]
 Condition = Annotated[Name, AfterValidator(_readable)]
 
 
-class _Part(ClosedPart):
-    model_config = ConfigDict(
-        alias_generator=to_camel, validate_by_name=True, validate_by_alias=True
-    )
-
-
-class PlannedStep(_Part):
+class PlannedStep(PlanPart):
     """A step of a mode. What it leaves out is filled in from the contract: id, stage, inputs."""
 
     type: Name
@@ -58,7 +48,7 @@ class PlannedStep(_Part):
     inputs: Mapping[str, Any] | None = None
 
 
-class Mode(_Part):
+class Mode(PlanPart):
     """A way to work: the steps, and the metadata of the plan; topK stands here or nowhere."""
 
     id: Name
@@ -66,7 +56,7 @@ class Mode(_Part):
     plan: Annotated[Sequence[PlannedStep], tuple_of(PlannedStep), Field(min_length=1)]
 
 
-class Trigger(_Part):
+class Trigger(PlanPart):
     """Which mode a session starts in: when the text contains this, or ``re:`` and a pattern."""
 
     condition: Condition
@@ -79,14 +69,14 @@ class Trigger(_Part):
         return _folded(self.condition) in _folded(text)
 
 
-class Bundle(_Part):
+class Bundle(PlanPart):
     """The documents that belong to a mode; the reference to the policy names them."""
 
     mode_id: Name
     files: Annotated[Sequence[Name], tuple_of(Name)]
 
 
-class Profile(_Part):
+class Profile(PlanPart):
     """What a policy says, as values; `outside.profiles` reads one from files."""
 
     id: Name
@@ -132,9 +122,9 @@ class Interpreter:
         self._profile = profile
         made = {mode.id: _document(profile, mode, contract) for mode in profile.modes}
         found = [
-            f"mode {mode}: {one}"
+            f"mode {mode}: {violation}"
             for mode, document in made.items()
-            for one in violations(document, contract, forms)
+            for violation in violations(document, contract, forms)
         ]
         if found:
             raise InvalidPlan(tuple(found))
@@ -145,17 +135,16 @@ class Interpreter:
 
     @property
     def modes(self) -> Mapping[str, Interpreted]:
-        """The plan of each mode."""
         return dict(self._modes)
 
     def begin(self, text: str) -> Interpreted:
         """The plan of a session that starts with this text: of the first trigger that it meets."""
-        met = (one.target_mode for one in self._profile.triggers if one.speaks_of(text))
+        met = (trigger.target_mode for trigger in self._profile.triggers if trigger.speaks_of(text))
         return self._modes[next(met, DEFAULT_MODE)]
 
     def resume(self, last_hash: str) -> Interpreted | None:
         """The plan that a session was left with, whatever is said now; None if it is of none."""
-        return next((one for one in self._modes.values() if one.hash == last_hash), None)
+        return next((mode for mode in self._modes.values() if mode.hash == last_hash), None)
 
 
 def policy_ref(policy_id: str, mode: str, documents: Sequence[str] = ()) -> dict[str, JsonValue]:
@@ -169,18 +158,18 @@ def policy_ref_of(plan: ExecutionPlan) -> dict[str, JsonValue]:
 
 
 def _policy_ref(profile: Profile, mode: str) -> dict[str, JsonValue]:
-    files = next((one.files for one in profile.bundles if one.mode_id == mode), ())
+    files = next((bundle.files for bundle in profile.bundles if bundle.mode_id == mode), ())
     return policy_ref(profile.id, mode, files)
 
 
 def _document(profile: Profile, mode: Mode, contract: StepContract) -> dict[str, JsonValue]:
-    named = [(_id(place, one), one) for place, one in enumerate(mode.plan)]
-    ids = {one.type: id for id, one in named}
+    named = [(_id(place, step), step) for place, step in enumerate(mode.plan)]
+    ids = {step.type: id for id, step in named}
     return {
         "step_contract_version": contract.version,
         "extensions": [],
         "metadata": {**mode.metadata, "policyProfile": profile.id, "mode": mode.id},
-        "steps": [_step(id, one, ids, contract) for id, one in named],
+        "steps": [_step(id, step, ids, contract) for id, step in named],
     }
 
 

@@ -14,9 +14,8 @@ from typing import Final
 from unicodedata import category, combining, normalize
 
 from memoranda.text import fold
-from memoranda.text.breaks import Piece, pieces
-from memoranda.text.korean import noun
-from memoranda.text.stems import stem
+from memoranda.text.breaks import TextPiece, pieces
+from memoranda.text.stems import noun, stem
 
 _LONG: Final = 5
 """From so many letters on, a text is looked for anywhere; a shorter one only as whole words.
@@ -74,7 +73,7 @@ class Whole:
     def __init__(self, text: str, *, is_response: bool = False) -> None:
         self.is_response = is_response
         self._text = _first(text)
-        self._start = _Part(_start(self._text))
+        self._start = _TextPart(_start(self._text))
 
     @property
     def is_a_remark(self) -> bool:
@@ -90,25 +89,25 @@ class Whole:
         """
         if self._start.size > _MOST_FOLDED * len(text):
             return False  # it is too short to hold this one, however it is folded
-        looked_in = _Part(text)
+        looked_in = _TextPart(text)
         return self._start.may_begin_in(looked_in) and self._all.is_in(looked_in)
 
     def is_nearly_in(self, texts: Sequence[str]) -> bool:
         """Whether texts together hold at least `_NEARLY` of this one, if it is no remark."""
         if self.is_a_remark:
             return False
-        held, (part, of) = _Part(" ".join(texts)).units, _NEARLY
+        held, (part, of) = _TextPart(" ".join(texts)).units, _NEARLY
         if _weight(held) * of < _weight(self._start.units) * part:
             return False  # mostly its first words settle it
         own = self._all.units
         return _weight(own & held) * of >= _weight(own) * part
 
     @cached_property
-    def _all(self) -> "_Part":
-        return self._start if self._start.text is self._text else _Part(self._text)
+    def _all(self) -> "_TextPart":
+        return self._start if self._start.text is self._text else _TextPart(self._text)
 
 
-class _Part:
+class _TextPart:
     """A text, taken apart."""
 
     def __init__(self, text: str) -> None:
@@ -126,29 +125,26 @@ class _Part:
 
     @cached_property
     def letters(self) -> str:
-        """Its letters alone."""
         return _letters(self.text)
 
     @cached_property
     def marks(self) -> str:
-        """All of it but white space."""
         return _marks(self.text)
 
-    def is_in(self, outside: "_Part") -> bool:
-        """Whether all of this one stands there."""
+    def is_in(self, outside: "_TextPart") -> bool:
         if self.words and self._runs_in(outside):
             return True
-        if sum(1 if one.isascii() else 2 for one in self.letters) >= _LONG:
+        if sum(1 if letter.isascii() else 2 for letter in self.letters) >= _LONG:
             return self.letters in outside.letters
         return not self.words and bool(self.marks) and self.marks in outside.marks
 
-    def may_begin_in(self, outside: "_Part") -> bool:
+    def may_begin_in(self, outside: "_TextPart") -> bool:
         """Whether a text that begins with all of this one may stand there."""
         if self._runs_in(outside):  # no words at all do so everywhere
             return True
         return self.letters in outside.letters
 
-    def _runs_in(self, outside: "_Part") -> bool:
+    def _runs_in(self, outside: "_TextPart") -> bool:
         size = len(self.words)
         starts = range(len(outside.words) - size + 1)
         return any(outside.words[start : start + size] == self.words for start in starts)
@@ -175,23 +171,22 @@ def _start(text: str) -> str:
 
 
 def holds_whole(text: str, whole: str) -> bool:
-    """Whether a text holds another whole."""
     return Whole(whole).is_in(text)
 
 
-def _pieces(text: str) -> list[Piece]:
+def _pieces(text: str) -> list[TextPiece]:
     """The words of a text, as `text.words` has them but for look-alikes, with their scripts."""
     return [piece for chunk in text.split() for piece in pieces(_read(chunk))]
 
 
-def _amount(found: Iterable[Piece]) -> int:
+def _amount(found: Iterable[TextPiece]) -> int:
     return sum(
         -(-len(text) // _LETTERS_OF_A_WORD.get(script, _LETTERS_OF_AN_UNSPACED_WORD))
         for script, text, _, _ in found
     )
 
 
-def _units(piece: Piece) -> Iterable[tuple[str, int]]:
+def _units(piece: TextPiece) -> Iterable[tuple[str, int]]:
     script, text = piece.script, piece.text
     if script not in _LETTERS_OF_A_WORD:
         return ((letter, 1) for letter in text)
@@ -206,7 +201,7 @@ def _weight(units: "Counter[tuple[str, int]]") -> int:
 def _without_marks(word: str) -> str:
     if word.isascii():
         return word
-    return "".join(one for one in normalize("NFD", word) if not combining(one))
+    return "".join(text for text in normalize("NFD", word) if not combining(text))
 
 
 def _read(text: str) -> str:

@@ -12,7 +12,7 @@ from memoranda.identity import canonical_bytes
 from memoranda.kernel.errors import BodyUnreadable, InvalidInput, NotRecorded
 from memoranda.kernel.json import JsonValue, parse
 from memoranda.kernel.wire import WireModel, tuple_of
-from memoranda.ledger.beside import BesideRows, Recorded
+from memoranda.ledger.attachments import AttachmentRows, CycleValues
 
 
 class RecordedStep(WireModel):
@@ -22,7 +22,7 @@ class RecordedStep(WireModel):
     output: dict[str, JsonValue]
 
 
-class Recording(WireModel):
+class CycleRecording(WireModel):
     """All that a replay of a cycle needs, as values."""
 
     version: Literal[1] = 1
@@ -31,7 +31,7 @@ class Recording(WireModel):
     plan: dict[str, JsonValue]
     policy_ref: JsonValue
     turn: dict[str, JsonValue]
-    """What the turn was given beside its plan."""
+    """What the turn was given besides its plan."""
     steps: Annotated[tuple[RecordedStep, ...], tuple_of(RecordedStep)]
     """The outputs, in the order of the steps."""
     answers: Annotated[tuple[str, ...], tuple_of(str)]
@@ -39,16 +39,14 @@ class Recording(WireModel):
 
     @property
     def outputs(self) -> Mapping[str, dict[str, JsonValue]]:
-        """The output of each step, by its id."""
         return {step.id: step.output for step in self.steps}
 
     @property
-    def beside(self) -> Recorded:
-        """What goes into the cycle's unit."""
-        return Recorded(self.cycle_id, canonical_bytes(self.model_dump()))
+    def attachment(self) -> CycleValues:
+        return CycleValues(self.cycle_id, canonical_bytes(self.model_dump()))
 
 
-async def read_recording(rows: BesideRows, cycle_id: str) -> Recording:
+async def read_recording(rows: AttachmentRows, cycle_id: str) -> CycleRecording:
     """What was recorded of a cycle; NotRecorded if nothing was, or if it was erased.
 
     BodyUnreadable if what is stored is no recording.
@@ -57,6 +55,6 @@ async def read_recording(rows: BesideRows, cycle_id: str) -> Recording:
     if body is None:
         raise NotRecorded(cycle_id)
     try:
-        return Recording.model_validate(parse(body, max_bytes=len(body)))
+        return CycleRecording.model_validate(parse(body, max_bytes=len(body)))
     except InvalidInput as refused:
         raise BodyUnreadable(str(refused)) from refused

@@ -23,11 +23,17 @@ from typing import Annotated, Final
 from pydantic import AfterValidator
 
 from memoranda.identity import canonical_bytes
-from memoranda.kernel.errors import InvalidInput, InvalidRecord, SessionDamaged, SessionMismatch
-from memoranda.kernel.ids import random_uuid
+from memoranda.kernel.clock import Clock, Randomness, random_uuid
+from memoranda.kernel.errors import (
+    BodyUnreadable,
+    InvalidInput,
+    InvalidRecord,
+    SessionDamaged,
+    SessionMismatch,
+)
 from memoranda.kernel.json import JsonValue, parse
-from memoranda.kernel.randomness import Randomness
 from memoranda.kernel.wire import STORABLE, WireModel
+from memoranda.ledger.attachments import AttachmentRows, SessionSaved
 from memoranda.ledger.time import format_time, parse_time
 
 DEFAULT_SESSION: Final = "default"
@@ -90,7 +96,6 @@ class SessionState(WireModel):
 
     @property
     def body(self) -> bytes:
-        """Its canonical bytes, as a database keeps them."""
         return canonical_bytes(self.document)
 
 
@@ -130,7 +135,6 @@ class Session:
 
     @property
     def is_cold(self) -> bool:
-        """Whether nothing of it is stored yet."""
         return self.stored is None
 
     def state(self, at: int, repo_scan_version: str | None = None) -> SessionState:
@@ -173,3 +177,43 @@ def resume(name: str, found: SessionState, plan_hash: str) -> Session:
         plan_hash,
         found,
     )
+
+
+# ------------------------------------------------------------------------------------------------
+# Where sessions are kept: rows of the database, each saved by the transaction of a cycle.
+
+
+class SessionStore:
+    """The session of one name: a row attached to a journal, which knows no items (ING-SESSION)."""
+
+    def __init__(self, rows: AttachmentRows, clock: Clock, name: str = DEFAULT_SESSION) -> None:
+        self._rows = rows
+        self._clock = clock
+        self.name = session_name(name)
+
+    async def load(self) -> SessionState | None:
+        """What is stored; None if nothing is, and nothing is made. SessionDamaged if it is none."""
+        try:
+            document = await self._rows.session(self.name)
+        except BodyUnreadable as refused:
+            raise SessionDamaged(self.name, str(refused)) from refused
+        return None if document is None else read_session(self.name, document)
+
+    def saved(
+        self, state: SessionState, replaces: SessionState | None, cycle_id: str
+    ) -> SessionSaved:
+        """What saves the session, for the unit that ends a cycle, whose fact has its digest.
+
+        `replaces` is what was stored before: the unit is refused where another session stands in
+        its place.
+        """
+        before = None if replaces is None else replaces.session_id
+        return SessionSaved(self.name, state.session_id, state.body, before, cycle_id)
+
+    async def rotate(self) -> None:
+        """Put the session aside, damaged or not, as the only way out of a mismatch.
+
+        The newest of those that were put aside are kept (`KEPT_ASIDE`). If there is no session,
+        there is nothing to do.
+        """
+        await self._rows.put_aside(self.name, self._clock.now_ms(), KEPT_ASIDE)

@@ -5,16 +5,78 @@ is wrong with its steps.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
 from memoranda.kernel.errors import InvalidPlan, MemorandaError
 from memoranda.kernel.json import JsonValue, path
 from memoranda.kernel.wire import WireModel, places_and_reasons
-from memoranda.plans.contract import StepContract, StepRule
-from memoranda.plans.plan import ExecutionPlan
-from memoranda.plans.step import TURN
+from memoranda.plans.plan import TURN, ExecutionPlan, Fails
+
+# ------------------------------------------------------------------------------------------------
+# Step contracts: which types of steps there are, in which order, and what hangs on what.
+#
+# A contract is data. The validation reads it and the engine is handed it, so that neither knows a
+# step by name (ING-NEUTRAL). Ours is in `first_contract`.
+
+OPTIONAL: Final = "?"
+"""How the name of an input ends that a step can do without."""
+
+
+class Source(NamedTuple):
+    """Where an input may come from: a type of step, or ``$turn``, and a member of its output."""
+
+    type: str
+    output: str
+
+    def __str__(self) -> str:
+        return f"{self.type}.{self.output}"
+
+
+class StepRule(NamedTuple):
+    """What the contract says of one type of step."""
+
+    type: str
+    stage: str
+    """The only stage that it may stand in (ING-STAGE)."""
+    takes: Mapping[str, Source]
+    """Its inputs; a name that ends with ``?`` is one that it can do without."""
+    gives: Sequence[str]
+    """The members of its output."""
+    is_mandatory: bool = False
+    needs: Sequence[str] = ()
+    """The members of the plan's metadata that must be there with it (ING-TOPK)."""
+    goes_to: str = ""
+    """The type that must take something of its output, where there is one (ING-STAGE)."""
+    fails: Fails = "cycle"
+    """What its failure ends; that of a write ends everything (ING-FAILFAST)."""
+
+    @property
+    def inputs(self) -> Mapping[str, Source]:
+        """Its inputs by the names that a plan calls them."""
+        return {name.removesuffix(OPTIONAL): source for name, source in self.takes.items()}
+
+    @property
+    def required(self) -> Sequence[str]:
+        """The names of the inputs that it can't do without."""
+        return [name for name in self.takes if not name.endswith(OPTIONAL)]
+
+
+class StepContract(NamedTuple):
+    """The types of steps in their canonical order, under a version that plans name."""
+
+    version: str
+    turn: Sequence[str]
+    """What a turn brings along."""
+    rules: Sequence[StepRule]
+
+    @property
+    def by_type(self) -> Mapping[str, StepRule]:
+        """Each rule by the type that it is about, in the canonical order."""
+        return MappingProxyType({rule.type: rule for rule in self.rules})
+
 
 Forms = Mapping[str, type[WireModel]]
 """The form of the payload of each type of step."""
@@ -64,7 +126,7 @@ def _checked(
     # 5.
     for step in steps:
         if step.rule is not None and step.stage not in ("", step.rule.stage):
-            why = f"{step.type} may only stand in {step.rule.stage}"
+            why = f"{step.type} is allowed only in {step.rule.stage}"
             found.append(f"{step.where}.stage: {why}")
     # 6.
     for place, step in enumerate(steps):
@@ -115,8 +177,8 @@ def _read(steps: object, contract: StepContract) -> list[_Step]:
                     rules.get(type_),
                     step.get("payload"),
                     {
-                        name: one if isinstance(one, dict) else {}
-                        for name, one in named
+                        name: value if isinstance(value, dict) else {}
+                        for name, value in named
                         if isinstance(name, str)  # its form is refused elsewhere
                     },
                 )
@@ -125,7 +187,6 @@ def _read(steps: object, contract: StepContract) -> list[_Step]:
 
 
 def _text(given: object) -> str:
-    """A text, or nothing where it is none: its form is refused elsewhere."""
     return given if isinstance(given, str) else ""
 
 
@@ -156,7 +217,7 @@ def _order(steps: Sequence[_Step], contract: StepContract) -> Iterator[str]:
         if step.type in seen:
             yield f"{step.where}.type: {step.type} is there twice"
         elif order[step.type] < last:
-            yield f"{step.where}.type: {step.type} must stand before {names[last]}"
+            yield f"{step.where}.type: {step.type} must come before {names[last]}"
         seen.add(step.type)
         last = max(last, order[step.type])
     for rule in contract.rules:
@@ -204,7 +265,11 @@ def _onward(steps: Sequence[_Step]) -> Iterator[str]:
         if step.rule is None or not step.rule.goes_to:
             continue
         takers = (taker for taker in steps if taker.type == step.rule.goes_to)
-        if not any(one.get("from") == step.id for taker in takers for one in taker.inputs.values()):
+        if not any(
+            document.get("from") == step.id
+            for taker in takers
+            for document in taker.inputs.values()
+        ):
             yield f"{step.where}: no {step.rule.goes_to} takes its output"
 
 
@@ -223,7 +288,6 @@ def _payloads(steps: Sequence[_Step], forms: Forms) -> Iterator[str]:
 
 
 def _all(refused: MemorandaError | ValidationError) -> Sequence[tuple[str, str]]:
-    """Everything behind a refusal in our words, which itself names the first thing only."""
     behind = refused if isinstance(refused, ValidationError) else refused.__context__
     return (
         places_and_reasons(behind) if isinstance(behind, ValidationError) else [("", str(refused))]

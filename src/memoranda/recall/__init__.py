@@ -1,6 +1,5 @@
 """Room 4: interpreted recall, which degrades and says so: selectors, traces, verification."""
 
-from memoranda.recall.checking import check_proof, check_signed, verify_proof, why_refused
 from memoranda.recall.policies import (
     AllowedSelectors,
     MaximumAge,
@@ -10,6 +9,7 @@ from memoranda.recall.policies import (
     SelectorDiffersFromActor,
     signed_by_one_of,
 )
+from memoranda.recall.proof_check import check_proof, check_signed, verify_proof, why_refused
 from memoranda.recall.selector import (
     Chosen,
     Constraints,

@@ -11,10 +11,64 @@ whoever adds up postings: what is longest is taken as it is, and the rest is add
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from dataclasses import dataclass
+from math import frexp
+from typing import Final, NamedTuple
 
-from memoranda.recall.statistics import Statistics
-from memoranda.text.lengths import LENGTHS, kind_of
+from memoranda.recall.reasons import Reason
+from memoranda.text.tokens import LENGTHS, kind_of
+
+# ------------------------------------------------------------------------------------------------
+# What a scope knows of its words: how many documents, how long, how many have which token.
+#
+# One scope's statistics are its own: no row of another scope changes an order here. A store keeps
+# them in the transaction that changes the index, so that both databases rank alike.
+
+_LN2: Final = 0.6931471805599453
+_ROOT_OF_A_HALF: Final = 0.7071067811865476
+_ODD: Final = tuple(range(23, 0, -2))
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Of one scope: documents, their length in tokens, and how many documents have each token.
+
+    Frequencies of the tokens that are asked for are enough; a token that is not in them is in no
+    document.
+    """
+
+    documents: int
+    length: int
+    frequencies: Mapping[str, int]
+
+    @property
+    def average_length(self) -> float:
+        """Tokens of a document; 1 where there are none, so that nothing is divided by zero."""
+        return self.length / self.documents if self.documents and self.length else 1.0
+
+    def idf(self, token: str) -> float:
+        """How much a token tells: ln(1 + (N - n + 1/2) / (n + 1/2)), never negative."""
+        having = min(self.frequencies.get(token, 0), self.documents)
+        return logarithm(1 + (self.documents - having + 0.5) / (having + 0.5))
+
+
+def logarithm(x: float) -> float:
+    """The natural logarithm of a positive number, the same on every machine.
+
+    The C library's may differ in its last bit between platforms; additions, multiplications and
+    divisions don't (IEEE 754). x is m times a power of two, with m near 1, and
+    ln m = 2 (z + z^3/3 + z^5/5 + ...) with z = (m - 1) / (m + 1): twelve terms reach the last bit.
+    """
+    fraction, power = frexp(x)
+    if fraction < _ROOT_OF_A_HALF:
+        fraction, power = fraction * 2, power - 1
+    z = (fraction - 1) / (fraction + 1)
+    square = z * z
+    series = 0.0
+    for odd in _ODD:
+        series = series * square + 1 / odd
+    return 2 * z * series + power * _LN2
+
 
 K1: Final = 0.9
 """How soon further occurrences stop to count."""
@@ -64,3 +118,40 @@ def added(weights: Iterable[float]) -> float:
     for weight in weights:
         total += weight
     return total
+
+
+# ------------------------------------------------------------------------------------------------
+# What a ranking is given, and what it gives back: values, whatever store they come from.
+
+_NOBODY: Final[frozenset[str]] = frozenset()
+
+
+class Candidate(NamedTuple):
+    """A record as a ranking sees it.
+
+    `seq` is the number of the entry that led to this version of it: no two have the same, and the
+    highest is the newest. `counts` holds how often it has each token that is asked for (others may
+    be in it); `length` is the number of all its tokens. `thread` is the conversation or the source
+    that it is a part of and `place` its place in time there, each place once; a record of no
+    thread stands alone. `speaker` holds the tokens of whoever says it.
+    """
+
+    id: str
+    seq: int
+    created_at: int
+    counts: Mapping[str, int]
+    length: int
+    place: int = 0
+    thread: str | None = None
+    speaker: frozenset[str] = _NOBODY
+
+
+class Scored(NamedTuple):
+    """A record that was found: how well, how sure, and why."""
+
+    id: str
+    seq: int
+    created_at: int
+    score: float
+    confidence: float
+    reason: Reason

@@ -45,7 +45,7 @@ class Filtered:
     async def select(self, request: Request, sources: Sources) -> Selection:
         """The first ones for which it holds."""
         found = await self.selector.select(_more(request), sources)
-        kept = [one for one in found.chosen if self.predicate(one)]
+        kept = [chosen for chosen in found.chosen if self.predicate(chosen)]
         return _cut(found, kept, request.top_k)
 
 
@@ -107,15 +107,15 @@ class WeighedByRecency:
         What has no score, or no time, such as a world, comes after those that have.
         """
         found = await self.selector.select(_more(request), sources)
-        weighed = [self._weighed(one, request.at) for one in found.chosen]
+        weighed = [self._weighed(chosen, request.at) for chosen in found.chosen]
         weighed.sort(key=lambda one: (one.score is None, -(one.score or 0.0)))
         return _cut(found, weighed, request.top_k)
 
-    def _weighed(self, one: Chosen, at: int) -> Chosen:
-        if one.found is None or one.score is None:
-            return one._replace(score=None)
-        age = at - one.found.created_at
-        return one._replace(score=one.score * freshness(age, self.half_after))
+    def _weighed(self, chosen: Chosen, at: int) -> Chosen:
+        if chosen.found is None or chosen.score is None:
+            return chosen._replace(score=None)
+        age = at - chosen.found.created_at
+        return chosen._replace(score=chosen.score * freshness(age, self.half_after))
 
 
 @dataclass(frozen=True)
@@ -138,16 +138,16 @@ class Deduplicated:
         """The first of each text; case, the form of characters and white space don't count."""
         found = await self.selector.select(_more(request), sources)
         once: dict[Hashable, Chosen] = {}
-        for one in found.chosen:
-            once.setdefault(_said(one), one)
+        for chosen in found.chosen:
+            once.setdefault(_said(chosen), chosen)
         return _cut(found, list(once.values()), request.top_k)
 
 
-def _said(one: Chosen) -> Hashable:
+def _said(chosen: Chosen) -> Hashable:
     """What something says, folded; what was not read is like nothing else."""
-    if one.found is None:
-        return one.id, one.world
-    return " ".join(fold(text_of(decode(one.found.body))).split())
+    if chosen.found is None:
+        return chosen.id, chosen.world
+    return " ".join(fold(text_of(decode(chosen.found.body))).split())
 
 
 def _more(request: Request) -> Request:
@@ -155,7 +155,6 @@ def _more(request: Request) -> Request:
 
 
 def _cut(found: Selection, kept: Sequence[Chosen], top_k: int) -> Selection:
-    """The first of them, and what was left out just below the line."""
     rest = kept[top_k : top_k + LEFT_OUT]
-    below = [Below(one.id or one.world or "", one.score or 0.0) for one in rest]
+    below = [Below(chosen.id or chosen.world or "", chosen.score or 0.0) for chosen in rest]
     return found._replace(chosen=kept[:top_k], below=below)

@@ -19,7 +19,7 @@ three may be right before anything is known.
 from dataclasses import dataclass
 from typing import Final
 
-from memoranda.recall.statistics import logarithm
+from memoranda.recall.bm25 import logarithm
 
 HIGHEST: Final = 0.99
 """No guess is certain."""

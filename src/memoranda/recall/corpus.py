@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 
 from memoranda.ledger.derive import said_at, speaker_in, thread_of, words_of
 from memoranda.ledger.unit import Current
-from memoranda.recall.asking import Asked
-from memoranda.recall.candidates import Candidate, Scored
+from memoranda.recall.bm25 import Candidate, Scored, Statistics
 from memoranda.recall.neighbours import REACH
-from memoranda.recall.ranking import NEEDS, Mode, ranked, seeds, seeds_for
-from memoranda.recall.statistics import Statistics
+from memoranda.recall.question import ParsedQuestion
+from memoranda.recall.ranking import NEEDS, RankingMode, ranked, seeds, seeds_for
 from memoranda.text import Terms, speaker_of, terms
 
 
@@ -34,12 +33,11 @@ class Document(NamedTuple):
 def of_text(
     id: str, seq: int, text: str, created_at: int = 0, thread: str | None = None
 ) -> Document:
-    """A text."""
+    """A document of a plain text, with its tokens and its speaker."""
     return Document(id, seq, created_at, terms(text), thread, speaker_of(text))
 
 
 def of_object(current: Current, document: Any, seq: int) -> Document:
-    """A record, as an index has it."""
     return Document(
         current.id,
         seq,
@@ -59,22 +57,24 @@ class Corpus:
         self._threads: dict[str, list[Candidate]] = {}
         length = 0
         in_order = sorted(documents, key=lambda one: (one.created_at, one.id))
-        for number, one in enumerate(in_order):
-            length += one.words.length
-            for token in one.words.counts:
+        for number, document in enumerate(in_order):
+            length += document.words.length
+            for token in document.words.counts:
                 self._postings.setdefault(token, []).append(number)
-            beside = [] if one.thread is None else self._threads.setdefault(one.thread, [])
-            candidate = Candidate(
-                one.id,
-                one.seq,
-                one.created_at,
-                one.words.counts,
-                one.words.length,
-                place=len(beside),
-                thread=one.thread,
-                speaker=one.speaker,
+            in_thread = (
+                [] if document.thread is None else self._threads.setdefault(document.thread, [])
             )
-            beside.append(candidate)
+            candidate = Candidate(
+                document.id,
+                document.seq,
+                document.created_at,
+                document.words.counts,
+                document.words.length,
+                place=len(in_thread),
+                thread=document.thread,
+                speaker=document.speaker,
+            )
+            in_thread.append(candidate)
             self._candidates.append(candidate)
         frequencies = {token: len(numbers) for token, numbers in self._postings.items()}
         self.statistics = Statistics(len(self._candidates), length, frequencies)
@@ -84,8 +84,8 @@ class Corpus:
 
     def find(
         self,
-        mode: Mode,
-        wanted: Asked,
+        mode: RankingMode,
+        wanted: ParsedQuestion,
         *,
         limit: int | None,
         among: int | None = None,
@@ -104,15 +104,20 @@ class Corpus:
         return ranked(mode, wanted, candidates, self.statistics, limit=limit, among=number)
 
     def _around(self, best: Iterable[Candidate]) -> list[Candidate]:
-        """These, and what stands around them: no more than that is looked at."""
-        near = {one.id: one for one in best}
-        for one in tuple(near.values()):
-            if one.thread is not None:
-                places = self._threads[one.thread]
-                first = max(one.place - REACH, 0)
-                near |= {beside.id: beside for beside in places[first : one.place + REACH + 1]}
+        near = {candidate.id: candidate for candidate in best}
+        for candidate in tuple(near.values()):
+            if candidate.thread is not None:
+                places = self._threads[candidate.thread]
+                first = max(candidate.place - REACH, 0)
+                near |= {
+                    nearby.id: nearby for nearby in places[first : candidate.place + REACH + 1]
+                }
         return list(near.values())
 
 
 def _among(candidates: list[Candidate], only: Collection[str] | None) -> list[Candidate]:
-    return candidates if only is None else [one for one in candidates if one.id in only]
+    return (
+        candidates
+        if only is None
+        else [candidate for candidate in candidates if candidate.id in only]
+    )

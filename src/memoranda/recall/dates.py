@@ -51,7 +51,6 @@ class Period:
     text: str
 
     def has(self, moment: int) -> bool:
-        """Whether something was recorded then, or just afterwards."""
         return self.first <= moment < self.until + AFTERWARDS
 
 
@@ -62,7 +61,7 @@ def period(text: str, *, at: int) -> Period | None:
         for found in pattern.finditer(text):
             try:
                 first, until = days(found, today)
-                bounds = [(one.toordinal() - _EPOCH) * _DAY_MS for one in (first, until)]
+                bounds = [(day.toordinal() - _EPOCH) * _DAY_MS for day in (first, until)]
             except (ValueError, OverflowError):  # the 31st of June; the year 0
                 continue
             return Period(bounds[0], bounds[1], found[0].strip())
@@ -74,12 +73,12 @@ def period(text: str, *, at: int) -> Period | None:
 _Days = tuple[date, date]
 
 
-def _day(one: date) -> _Days:
-    return one, one + timedelta(1)
+def _day(day: date) -> _Days:
+    return day, day + timedelta(1)
 
 
-def _week(one: date) -> _Days:
-    monday = one - timedelta(one.weekday())
+def _week(day: date) -> _Days:
+    monday = day - timedelta(day.weekday())
     return monday, monday + timedelta(7)
 
 
@@ -98,7 +97,6 @@ def _months_before(today: date, months: int) -> _Days:
 
 
 def _month_of(name: str) -> int:
-    """The number of a month by its name or by its first letters."""
     return next(n for n, full in enumerate(_MONTHS, 1) if full.startswith(name.lower()[:3]))
 
 
@@ -107,7 +105,6 @@ def _number(text: str) -> int:
 
 
 def _begun(today: date, month: int, day: int = 1) -> int:
-    """The year in which this day of the year was last begun."""
     return today.year - ((month, day) > (today.month, today.day))
 
 

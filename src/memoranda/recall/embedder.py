@@ -55,7 +55,7 @@ def stored_as(embedder: Embedder) -> str:
 async def embedded(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
     """The vectors of texts as they are kept; ModelFailed for anything else than one for each.
 
-    Whatever an embedder raises is its failure: whoever asked for memory is told, and goes on.
+    Whatever an embedder raises is its failure: whoever asked for memory learns of it, and goes on.
     """
     if not texts:
         return []
@@ -96,7 +96,6 @@ def packed(vector: Sequence[float], embedder: Embedder) -> bytes:
 
 
 def unpacked(vector: bytes) -> "array[float]":
-    """The components of a vector that was kept."""
     found = array("f")
     found.frombytes(vector)
     if sys.byteorder == "big":

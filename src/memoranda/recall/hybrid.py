@@ -8,19 +8,156 @@ It is off unless a handle has an embedder: then CapabilityMissing. An embedder t
 half that needs none, and a note, which makes the outcome degraded.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from memoranda.kernel.actors import ActorRef
-from memoranda.kernel.errors import InvalidFilter, ModelFailed
-from memoranda.recall.fusion import Ranking, fused
-from memoranda.recall.meaning import near_reason
-from memoranda.recall.ranking import Mode
+from memoranda.kernel.errors import EntryDamaged, InvalidFilter, ModelFailed
+from memoranda.ledger.unit import Current
+from memoranda.recall.embedder import Embedder, embedded, stored_as
+from memoranda.recall.index import fits
+from memoranda.recall.ranking import RankingMode
+from memoranda.recall.reasons import ago
 from memoranda.recall.selector import Below, Chosen, Nearest, Request, Selection, Sources
+from memoranda.recall.vectors import Embedding, Near, VectorIndex, without_vector
+
+# ------------------------------------------------------------------------------------------------
+# Near in meaning: the records whose vectors are nearest to that of the question.
+
+FEW: Final = 64
+"""So many without a vector are embedded by whoever asks; with more, `embed_missing` is called."""
+
+ONLY_NEAR: Final = 0.1
+"""The most that is said for what has no word of the question.
+
+No similarity is a measure of its own: what 0.8 means is each model's affair, and was measured for
+none. See docs/embeddings.md.
+"""
+
+
+class Meaning:
+    """The nearest records of one scope, by one embedder."""
+
+    def __init__(self, embedder: Embedder, index: VectorIndex) -> None:
+        self._embedder = embedder
+        self._index = index
+        self._model = stored_as(embedder)
+
+    async def nearest(
+        self, request: Request, limit: int, damaged: list[EntryDamaged] | None = None
+    ) -> Nearest:
+        """The records nearest in meaning to a question; what is damaged is put into the list.
+
+        1. the question is embedded; ModelFailed, and nothing was found
+        2. a few records that have no vector yet get one, if the embedder goes on answering
+        3. all vectors are compared
+        """
+        # 1
+        (vector,) = await embedded(self._embedder, [request.query])
+        # 2
+        if 0 < await self._index.count_missing(self._model) <= FEW:
+            await self._bring_forward()
+
+        def make(current: Current, near: Near) -> Chosen | None:
+            if not request.accepts(current) or not fits(request.constraints.filter, current):
+                return None
+            reason = f"{near_reason(near.similarity)}; {ago(request.at - current.created_at)}"
+            sure = only_near(near.similarity)
+            return Chosen(reason, sure, current.id, None, near.similarity, current, near.seq)
+
+        # 3
+        found = await self._index.nearest(self._model, vector, limit, make, damaged)
+        return Nearest([value for value in found.made if isinstance(value, Chosen)], found.missing)
+
+    async def _bring_forward(self) -> None:
+        missing = await self._index.missing(self._model, FEW)
+        await self._index.put(self._model, without_vector(missing))
+        missing = [unembedded for unembedded in missing if unembedded.text]
+        try:
+            vectors = await embedded(self._embedder, [unembedded.text for unembedded in missing])
+        except ModelFailed:
+            return  # they are still missing, are counted below, and the selection says so
+        found = zip(missing, vectors, strict=True)
+        await self._index.put(
+            self._model,
+            [Embedding(unembedded.id, unembedded.seq, vector) for unembedded, vector in found],
+        )
+
+
+def near_reason(similarity: float) -> str:
+    """Why something was found by its vector: ``near in meaning (0.83)``."""
+    return f"near in meaning ({similarity:.2f})"
+
+
+def only_near(similarity: float) -> float:
+    """How sure it is that something helps of which no more is known than its similarity."""
+    return round(ONLY_NEAR * min(max(similarity, 0.0), 1.0), 6)
+
+
+# ------------------------------------------------------------------------------------------------
+# One list of several: what two selectors find together.
+#
+# No rule that sees only the lists can promise to be as good as the better of them: it doesn't know
+# which that is. What is promised here, and tested:
+#
+# ========================  =====================================================================
+# `fused`                   what no list scores lower and one scores higher stands higher; a list
+#                           without results changes nothing; a lead in the first list of more than
+#                           the weight of all others divided by its own, as a part of its best
+#                           score, is never overturned: with weights 0.7 and 0.3, a lead of 3/7
+# `interleaved`             the first n times k hold the first k of each of the n lists: at n*k it
+#                           finds no less than the better one at k
+# `reciprocal`              only ranks count (usual: k = 60); a list that is worse drags the better
+#                           one down, the more the more weight it has
+# ========================  =====================================================================
+#
+# So the list that is known to be better comes first, with more weight.
+
+Ranking = Sequence[tuple[str, float]]
+"""Ids with their scores, the best first."""
+
+MAIN: Final = 0.7
+OTHER: Final = 0.3
+RECIPROCAL_K: Final = 60
+
+
+def fused(lists: Sequence[Ranking], weights: Sequence[float] = (MAIN, OTHER)) -> Ranking:
+    """Ids by the weighed sum of their scores, each as a part of the best score of its list."""
+    total: dict[str, float] = {}
+    for ranking, weight in zip(lists, weights, strict=True):
+        best = max((score for _, score in ranking), default=0.0)
+        for id, score in ranking if best > 0 else ():
+            total[id] = total.get(id, 0.0) + weight * max(score, 0.0) / best
+    return _sorted(total)
+
+
+def reciprocal(
+    lists: Sequence[Ranking], weights: Sequence[float] = (1.0, 1.0), *, k: int = RECIPROCAL_K
+) -> Ranking:
+    """Ids by the weighed sum of 1 / (k + rank) (Cormack, Clarke and Büttcher 2009)."""
+    total: dict[str, float] = {}
+    for ranking, weight in zip(lists, weights, strict=True):
+        for rank, (id, _) in enumerate(ranking, 1):
+            total[id] = total.get(id, 0.0) + weight / (k + rank)
+    return _sorted(total)
+
+
+def interleaved(lists: Sequence[Ranking]) -> list[str]:
+    """The first of each list, then the second of each, each id once."""
+    longest = max(map(len, lists), default=0)
+    turns = (
+        ranking[turn][0] for turn in range(longest) for ranking in lists if turn < len(ranking)
+    )
+    return list(dict.fromkeys(turns))
+
+
+def _sorted(total: Mapping[str, float]) -> Ranking:
+    return sorted(total.items(), key=lambda one: (-one[1], one[0]))
+
 
 LEFT_OUT: Final = 3
-"""How many are told of that were left out just below the line."""
+"""How many of those are named that were left out just below the line."""
 
 WEIGHT: Final = 0.1
 """Of the meaning; the rest is the words'. Small models need no more (docs/embeddings.md)."""
@@ -34,11 +171,11 @@ AT_LEAST: Final = 50
 class Hybrid:
     """By words and by meaning, which weighs so much.
 
-    Whoever has a better model gives it more weight, once `memoranda eval` says that it pays.
+    Whoever has a better model gives it more weight, once `bench.evaluate` says that it pays.
     """
 
     weight: float = WEIGHT
-    mode: Mode = Mode.CONTEXT
+    mode: RankingMode = RankingMode.CONTEXT
     actor: ActorRef | None = None
     name: str = "hybrid"
 
@@ -71,13 +208,13 @@ class Hybrid:
         if near.missing:
             notes.append(_missing(near.missing))
         chosen = [
-            one
-            for one in together(words.chosen, near.chosen, self.weight)
-            if one.confidence >= request.constraints.min_confidence
+            choice
+            for choice in together(words.chosen, near.chosen, self.weight)
+            if choice.confidence >= request.constraints.min_confidence
         ]
         below = [
-            Below(str(one.id), one.score or 0.0)
-            for one in chosen[request.top_k : request.top_k + LEFT_OUT]
+            Below(str(choice.id), choice.score or 0.0)
+            for choice in chosen[request.top_k : request.top_k + LEFT_OUT]
         ]
         return Selection(chosen[: request.top_k], below, (*words.notes, *notes))
 
@@ -95,8 +232,8 @@ def together(
     Confidence is that of the words, where there are some: it was measured, and how much more a
     near meaning adds to it was not.
     """
-    by_words = {one.id: one for one in words}
-    by_meaning = {one.id: one for one in near}
+    by_words = {word.id: word for word in words}
+    by_meaning = {chosen.id: chosen for chosen in near}
     lists = [_scores(words), above_the_last(_scores(near))]
     return [
         _both(by_words.get(id), by_meaning.get(id))._replace(score=score)
@@ -131,7 +268,7 @@ def _both(by_words: Chosen | None, by_meaning: Chosen | None) -> Chosen:
 
 
 def _scores(chosen: Iterable[Chosen]) -> Ranking:
-    return [(one.id, one.score or 0.0) for one in chosen if one.id is not None]
+    return [(choice.id, choice.score or 0.0) for choice in chosen if choice.id is not None]
 
 
 def _missing(number: int) -> str:

@@ -5,15 +5,57 @@ A store answers from postings and statistics that are the scope's own; the order
 """
 
 from collections.abc import Callable
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from memoranda.identity import decode
 from memoranda.kernel.errors import EntryDamaged
+from memoranda.ledger.derive import thread_of
+from memoranda.ledger.object import data_of
 from memoranda.ledger.unit import Current
-from memoranda.recall.asking import Asked
-from memoranda.recall.candidates import Scored
-from memoranda.recall.fitting import EVERYTHING
-from memoranda.recall.ranking import Mode
-from memoranda.records.filter import MemoryFilter
+from memoranda.recall.bm25 import Scored
+from memoranda.recall.question import ParsedQuestion
+from memoranda.recall.ranking import RankingMode
+from memoranda.records.filter import Judged, MemoryFilter, matches
+from memoranda.records.model import StoredMemoryRecord
+
+# ------------------------------------------------------------------------------------------------
+# Whether an object of the journal is what a filter asks for, by the filter's own definition.
+
+EVERYTHING = MemoryFilter()
+"""The filter that asks for all there is."""
+
+
+def judged(current: Current) -> Judged:
+    document: Any = decode(current.body)
+    tags = document.get("tags")
+    record = StoredMemoryRecord(
+        current.id,
+        data_of(document),
+        current.created_at,
+        current.updated_at,
+        None if tags is None else tuple(tags),
+        document.get("meta"),
+    )
+    return Judged(record, current.subject, thread_of(document), current.since)
+
+
+def fits(filter: MemoryFilter, current: Current) -> bool:
+    """Whether a filter asks for an object; paging aside."""
+    if filter == EVERYTHING:
+        return True
+    record, subject, thread, _ = judged(current)
+    return matches(filter, record, subject, thread)
+
+
+def fits_by_time(filter: MemoryFilter, created_at: int) -> bool:
+    """Whether a filter asks for something of which no more is known than when it was made."""
+    rest = filter.model_copy(update={"created_after": None, "created_before": None})
+    return (
+        rest == EVERYTHING
+        and (filter.created_after is None or filter.created_after <= created_at)
+        and (filter.created_before is None or created_at <= filter.created_before)
+    )
+
 
 R = TypeVar("R")
 
@@ -36,8 +78,8 @@ class WordIndex(Protocol):
 
     async def rank(
         self,
-        mode: Mode,
-        asked: Asked,
+        mode: RankingMode,
+        asked: ParsedQuestion,
         make: Callable[[Current, Scored], R | None],
         *,
         limit: int,

@@ -19,18 +19,24 @@ from typing import ClassVar, Final, Literal, get_args
 
 from memoranda.identity import canonical_bytes
 from memoranda.kernel.actors import ActorRef, parse_actor
+from memoranda.kernel.ambient import out_of_reach
 from memoranda.kernel.errors import InvalidProof, InvalidWorld
 from memoranda.kernel.json import MAX_INTEGER, JsonValue
-from memoranda.kernel.reach import out_of_reach
 from memoranda.ledger.signed_note import SignedNote, Verifier, check_signatures
-from memoranda.recall.checking import check_proof, check_signed
 from memoranda.recall.proof import proof_in
+from memoranda.recall.proof_check import check_proof, check_signed
 from memoranda.recall.trace import MemoryTrace, SelectedMemory, VerificationEvidence, traces_in
-from memoranda.worlds.authority import Approved, Asked, Rejected, Verdict, asked_scope, is_among
-from memoranda.worlds.conditions import Condition
-from memoranda.worlds.decision import AuthorityRef
-from memoranda.worlds.policies import PolicyRule, PolicyRules
-from memoranda.worlds.policy_reading import Evaluators, policy_from_wire
+from memoranda.worlds.authority import (
+    Approved,
+    Asked,
+    Condition,
+    Rejected,
+    Verdict,
+    asked_scope,
+    is_among,
+)
+from memoranda.worlds.composites import Evaluators, condition_from_wire
+from memoranda.worlds.proposal import AuthorityRef
 from memoranda.worlds.values import same_actor, wire_of
 
 MODE: Final = "memory"
@@ -78,7 +84,7 @@ class MemoryPolicy(ABC):
         try:
             traces = traces_in(None if trace is None else trace.context)
         except InvalidWorld as refused:
-            yield f"the trace of its memory is none: {refused.why}, at {refused.where}"
+            yield f"the trace of its memory is not valid: {refused.why}, at {refused.where}"
             return
         if not traces or (self.when is not None and not self.when.holds(asked)):
             return
@@ -111,9 +117,9 @@ class RequiresVerified(MemoryPolicy):
     kind: ClassVar[str] = "requires_verified"
 
     def _against(self, trace: MemoryTrace, _asked: Asked) -> Iterator[str]:
-        for one in trace.selected:
-            if (why := _unproved(one)) is not None:
-                yield f"the memory {one.ref.world_id} is not verified: {why}"
+        for selected in trace.selected:
+            if (why := _unproved(selected)) is not None:
+                yield f"the memory {selected.ref.world_id} is not verified: {why}"
 
 
 def signed_by_one_of(known: Iterable[Verifier]) -> Callable[[SignedNote], bool]:
@@ -136,10 +142,10 @@ class RequireSigned(MemoryPolicy):
     signed_by: Callable[[SignedNote], bool] = field(repr=False, compare=False)
 
     def _against(self, trace: MemoryTrace, _asked: Asked) -> Iterator[str]:
-        for one in trace.selected:
-            why = _unproved(one) or self._unsigned(one.evidence)
+        for selected in trace.selected:
+            why = _unproved(selected) or self._unsigned(selected.evidence)
             if why is not None:
-                yield f"the memory {one.ref.world_id} is not signed for: {why}"
+                yield f"the memory {selected.ref.world_id} is not signed for: {why}"
 
     def _unsigned(self, evidence: VerificationEvidence | None) -> str | None:
         if evidence is None:
@@ -167,11 +173,11 @@ class MinimumConfidence(MemoryPolicy):
             raise InvalidWorld("$.minimum", "a confidence is a number from 0 to 1")
 
     def _against(self, trace: MemoryTrace, _asked: Asked) -> Iterator[str]:
-        for one in trace.selected:
-            if one.confidence < self.minimum:
+        for selected in trace.selected:
+            if selected.confidence < self.minimum:
                 yield (
-                    f"the memory {one.ref.world_id} was selected with a confidence of "
-                    f"{one.confidence:g}, below {self.minimum:g}"
+                    f"the memory {selected.ref.world_id} was selected with a confidence of "
+                    f"{selected.confidence:g}, below {self.minimum:g}"
                 )
 
     def _settings(self) -> dict[str, JsonValue]:
@@ -199,15 +205,15 @@ class MaximumAge(MemoryPolicy):
             raise InvalidWorld("$.of", f"it is one of {', '.join(get_args(Aged))}")
 
     def _against(self, trace: MemoryTrace, asked: Asked) -> Iterator[str]:
-        for one in trace.selected:
+        for selected in trace.selected:
             at: int | str = trace.selected_at
             if self.of == "memory":
-                at = _written_at(one)
+                at = _written_at(selected)
             if isinstance(at, str):
-                yield f"how old the memory {one.ref.world_id} is was not shown: {at}"
+                yield f"how old the memory {selected.ref.world_id} is was not shown: {at}"
             elif not 0 <= (age := asked.submitted_at - at) <= self.milliseconds:
                 how = f"is {age} ms old" if age > 0 else "is of a time that had not come"
-                yield f"the {self.of} {_PLACE[self.of]}{one.ref.world_id} {how}"
+                yield f"the {self.of} {_PLACE[self.of]}{selected.ref.world_id} {how}"
 
     def _settings(self) -> dict[str, JsonValue]:
         return {"milliseconds": self.milliseconds, "of": self.of}
@@ -250,22 +256,22 @@ class SelectorDiffersFromActor(MemoryPolicy):
 
 
 def _selected(trace: MemoryTrace) -> str:
-    named = ", ".join(one.ref.world_id for one in trace.selected)
+    named = ", ".join(selected.ref.world_id for selected in trace.selected)
     return f"the memory {named} was" if named else "nothing was"
 
 
-def _written_at(one: SelectedMemory) -> int | str:
+def _written_at(selected: SelectedMemory) -> int | str:
     """When a memory's entry was written, by its proof; or why that is not shown."""
-    if one.evidence is None:
+    if selected.evidence is None:
         return "there is no evidence"
     try:
-        proved = check_proof(proof_in(one.evidence), ref=one.ref)
+        proved = check_proof(proof_in(selected.evidence), ref=selected.ref)
     except InvalidProof as refused:
         return refused.why
     return "its proof names no entry" if proved.entry is None else proved.entry.at
 
 
-def _unproved(one: SelectedMemory) -> str | None:
+def _unproved(selected: SelectedMemory) -> str | None:
     """Why a memory is not verified by what stands in the trace; None where it is.
 
     1. whoever selected it says that it is
@@ -273,9 +279,9 @@ def _unproved(one: SelectedMemory) -> str | None:
     3. which holds, and is of this memory
     4. whose entry does not end it
     """
-    evidence = one.evidence
+    evidence = selected.evidence
     # 1.
-    if not one.verified:
+    if not selected.verified:
         return "nobody says that it was verified"
     if evidence is None:
         return "there is no evidence"
@@ -284,7 +290,7 @@ def _unproved(one: SelectedMemory) -> str | None:
         return f"{evidence.method!r} does not prove that it is on record"
     # 3.
     try:
-        proved = check_proof(proof_in(evidence), ref=one.ref)
+        proved = check_proof(proof_in(evidence), ref=selected.ref)
     except InvalidProof as refused:
         return refused.why
     # 4.
@@ -313,7 +319,7 @@ def _policy(wire: JsonValue, known: Evaluators) -> MemoryPolicy:
     if wire["mode"] != MODE:
         raise InvalidWorld("$.mode", f"it is not {MODE!r}")
     when = wire.get("when")
-    condition = None if when is None else _condition(when, known)
+    condition = None if when is None else condition_from_wire(when, known)
     by = wire["authorityId"]
     match wire["kind"]:
         case RequiresVerified.kind:
@@ -334,13 +340,3 @@ def _policy(wire: JsonValue, known: Evaluators) -> MemoryPolicy:
             return SelectorDiffersFromActor(when=condition, authority_id=by)
         case kind:
             raise InvalidWorld("$.kind", f"no policy of ours is of the kind {kind!r}")
-
-
-def _condition(wire: JsonValue, known: Evaluators) -> Condition:
-    """A condition of `worlds`, read by its own reader: the one of a rule in a policy of one."""
-    rules = PolicyRules().to_wire()
-    rules["rules"] = [{"condition": wire, "decision": "reject"}]
-    read = policy_from_wire(rules, known)
-    if not isinstance(read, PolicyRules) or not isinstance(rule := read.rules[0], PolicyRule):
-        raise InvalidWorld("$.when", "it is no condition")
-    return rule.condition

@@ -23,7 +23,7 @@ _PLACE: Final = BLOCK - 1
 _GROWTH: Final = 4
 
 
-class Run(NamedTuple):
+class PostingRun(NamedTuple):
     """Postings of one token in one block, by place: where, and how often in how long a document."""
 
     block: int
@@ -33,7 +33,7 @@ class Run(NamedTuple):
     """Counts and lengths, as `lengths.kind_of` has them."""
 
 
-Runs = Mapping[str, Sequence[Run]]
+Runs = Mapping[str, Sequence[PostingRun]]
 """The postings of each token that is asked for."""
 
 
@@ -47,14 +47,12 @@ class Hits:
         return sum(map(len, self._blocks.values()))
 
     def drop(self, seqs: Iterable[int]) -> None:
-        """Leave these entries out, where they are in."""
         for seq in seqs:
             block = self._blocks.get(seq >> BLOCK_BITS)
             if block is not None:
                 block.pop(seq & _PLACE, None)
 
     def keep(self, seqs: Collection[int]) -> None:
-        """Leave all others out."""
         kept: dict[int, dict[int, float]] = {}
         for seq in seqs:
             block = self._blocks.get(seq >> BLOCK_BITS)
@@ -192,5 +190,5 @@ class Located:
         return found
 
 
-def _first(run: Run) -> int:
+def _first(run: PostingRun) -> int:
     return run.block << BLOCK_BITS | run.places[0]

@@ -19,23 +19,25 @@ the nonce inside its hashed form, which is gone. We write no object without one;
 came in a journal of another program may have none, and its hash alone is enough to try what it
 said, with a proof or without.
 
-`proving` makes them, `checking` checks them.
+`prove` makes them, `proof_check` checks them.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeGuard
 
 from pydantic import Field
 
-from memoranda.identity import canonical_bytes
+from memoranda.identity import canonical_bytes, sha256_hex
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.errors import InvalidProof, InvalidWorld
 from memoranda.kernel.json import MAX_INTEGER, JsonValue
 from memoranda.kernel.wire import tuple_of
 from memoranda.ledger.entry import SALT_BYTES
+from memoranda.ledger.object import integrity_digest
 from memoranda.recall.trace import CoveringCheckpoint, MemoryRef, VerificationEvidence
-from memoranda.worlds.snapshot import Snapshot
+from memoranda.worlds.snapshot import Snapshot, world_id
 from memoranda.worlds.values import Id, Json, Name, Text, WorldModel
 
 Method = Literal["existence", "hash", "inclusion"]
@@ -63,7 +65,7 @@ class HashProof(WorldModel):
     content_hash: Digest
 
 
-class Opening(WorldModel):
+class DigestOpening(WorldModel):
     """What an entry's digest is of, but for the content hash: the salt, and a World record.
 
     Of a memory object there is no ``body``; the one of a world is its World record.
@@ -87,7 +89,7 @@ class InclusionProof(HashProof):
     """
 
     entry: Text
-    opening: Opening
+    opening: DigestOpening
     size: Size
     root: Digest
     path: Path
@@ -95,7 +97,7 @@ class InclusionProof(HashProof):
 
 
 @dataclass(frozen=True, slots=True)
-class Original:
+class StoredOriginal:
     """What a journal holds of a memory: entry, salt and body; of a world, maybe its snapshot."""
 
     entry: bytes
@@ -154,3 +156,37 @@ _FORMS: Final[Mapping[str, type[MemoryRef] | type[HashProof]]] = {
     "hash": HashProof,
     "inclusion": InclusionProof,
 }
+
+
+# ------------------------------------------------------------------------------------------------
+# The address of a record version: where a MemoryRef leads that no run made (WORLD-ID).
+#
+# A version of a memory object is addressed as a sealed snapshot is: by the hash of a schema and of
+# what it says. The schema is our own, known by its name. So addresses and ids of worlds are one
+# namespace of 64 hexadecimal digits, in which no two things of different schemas meet. An address
+# is no World record: nothing is sealed, no edge leads there, no head moves (MEM-AUTH-4).
+
+MEMORY_OBJECT: Final = "memoranda/memory-object/1"
+"""The name of the schema of memory objects."""
+
+MEMORY_OBJECT_SCHEMA: Final = sha256_hex(MEMORY_OBJECT.encode())
+"""Its schemaHash: SHA-256 of its name."""
+
+_DIGEST: Final = re.compile("[0-9a-f]{64}")
+
+
+def is_digest(text: object) -> TypeGuard[str]:
+    """Whether something is 64 lower-case hexadecimal digits, as every hash and address of ours."""
+    return isinstance(text, str) and _DIGEST.fullmatch(text) is not None
+
+
+def record_address(digest: str) -> str:
+    """The address of the record version with this integrity digest; InvalidWorld if it is none."""
+    if not is_digest(digest):
+        raise InvalidWorld("$.digest", "an integrity digest is 64 lower-case hexadecimal digits")
+    return world_id(MEMORY_OBJECT_SCHEMA, digest)
+
+
+def body_address(body: bytes) -> str:
+    """The address of the record version with these stored bytes."""
+    return record_address(integrity_digest(body))

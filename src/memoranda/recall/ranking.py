@@ -21,18 +21,15 @@ from functools import partial
 from heapq import nsmallest
 from typing import Final
 
-from memoranda.recall.asking import Asked
-from memoranda.recall.bm25 import Weights, added
-from memoranda.recall.candidates import Candidate, Scored
+from memoranda.recall.bm25 import Candidate, Scored, Statistics, Weights, added
 from memoranda.recall.confidence import Calibration
-from memoranda.recall.emphasis import Emphasis
-from memoranda.recall.neighbours import SEEDS, Seed, Surroundings
+from memoranda.recall.neighbours import SEEDS, Emphasis, Neighbourhood, Seed
+from memoranda.recall.question import ParsedQuestion
 from memoranda.recall.reasons import Reason
-from memoranda.recall.statistics import Statistics
 from memoranda.text import QueryWord
 
 
-class Mode(StrEnum):
+class RankingMode(StrEnum):
     """How records are ranked."""
 
     KEYWORD = "keyword"
@@ -49,22 +46,22 @@ class Needs:
     neighbours: bool = False
 
 
-NEEDS: Final[Mapping[Mode, Needs]] = {
-    Mode.KEYWORD: Needs(),
-    Mode.FULL_TEXT: Needs(counts_and_lengths=True, statistics=True),
-    Mode.CONTEXT: Needs(counts_and_lengths=True, statistics=True, neighbours=True),
+NEEDS: Final[Mapping[RankingMode, Needs]] = {
+    RankingMode.KEYWORD: Needs(),
+    RankingMode.FULL_TEXT: Needs(counts_and_lengths=True, statistics=True),
+    RankingMode.CONTEXT: Needs(counts_and_lengths=True, statistics=True, neighbours=True),
 }
 
-CALIBRATIONS: Final[Mapping[Mode, Calibration]] = {
-    Mode.KEYWORD: Calibration(even=4.0, power=4),
-    Mode.FULL_TEXT: Calibration(even=6.0, power=2),
-    Mode.CONTEXT: Calibration(even=17.0, power=2),
+CALIBRATIONS: Final[Mapping[RankingMode, Calibration]] = {
+    RankingMode.KEYWORD: Calibration(even=4.0, power=4),
+    RankingMode.FULL_TEXT: Calibration(even=6.0, power=2),
+    RankingMode.CONTEXT: Calibration(even=17.0, power=2),
 }
 
 
 def ranked(
-    mode: Mode,
-    asked: Asked,
+    mode: RankingMode,
+    asked: ParsedQuestion,
     candidates: Iterable[Candidate],
     statistics: Statistics,
     *,
@@ -80,8 +77,8 @@ def ranked(
 
 
 def one_by_one(
-    mode: Mode,
-    asked: Asked,
+    mode: RankingMode,
+    asked: ParsedQuestion,
     candidates: Iterable[Candidate],
     statistics: Statistics,
     *,
@@ -91,9 +88,9 @@ def one_by_one(
     """The same: all are scored at once, and reasons made as they are asked for, ten for ten."""
     weights = Weights(asked.tokens, statistics)
     bound = weights.bound
-    if mode is Mode.KEYWORD:
+    if mode is RankingMode.KEYWORD:
         bound, found = float(len(asked.words)), _by_count(asked, candidates)
-    elif mode is Mode.FULL_TEXT:
+    elif mode is RankingMode.FULL_TEXT:
         found = _by_weight(weights, candidates)
     else:
         number = seeds_for(limit) if among is None else among
@@ -101,9 +98,16 @@ def one_by_one(
     calibration = CALIBRATIONS[mode]
 
     def made(draft: _Draft) -> Scored:
-        score, one, reason_of = -draft[0], draft[2], draft[3]
+        score, candidate, reason_of = -draft[0], draft[2], draft[3]
         sure = calibration.confidence(score, bound, statistics.documents)
-        return Scored(one.id, one.seq, one.created_at, score, sure, reason_of(one, asked))
+        return Scored(
+            candidate.id,
+            candidate.seq,
+            candidate.created_at,
+            score,
+            sure,
+            reason_of(candidate, asked),
+        )
 
     return map(made, sorted(found) if limit is None else nsmallest(limit, found))
 
@@ -114,41 +118,45 @@ def seeds_for(limit: int | None) -> int:
 
 
 def seeds(
-    asked: Asked, candidates: Iterable[Candidate], statistics: Statistics, among: int = SEEDS
+    asked: ParsedQuestion,
+    candidates: Iterable[Candidate],
+    statistics: Statistics,
+    among: int = SEEDS,
 ) -> list[Candidate]:
     """The candidates whose words count in `CONTEXT`.
 
     A store that has many finds these first, and then hands `ranked` no others but them and what
     stands around them: the result is the same.
     """
-    return [one for one, _ in _seeds(Weights(asked.tokens, statistics), candidates, among)]
+    return [
+        candidate for candidate, _ in _seeds(Weights(asked.tokens, statistics), candidates, among)
+    ]
 
 
 # ----------------------------------------------------------------------------- the modes
 
 
-_Draft = tuple[float, int, Candidate, Callable[[Candidate, Asked], Reason]]
+_Draft = tuple[float, int, Candidate, Callable[[Candidate, ParsedQuestion], Reason]]
 """A candidate by its place in the order, and how its reason is made if anybody will read it.
 
 Score and number of the entry are negative: so drafts stand in their order as they are, and no two
 have the same."""
 
 
-def _by_count(asked: Asked, candidates: Iterable[Candidate]) -> Iterable[_Draft]:
-    """The number of words that a record has: the seeds' rule, with our tokens."""
-    for one in candidates:
-        if has := tuple(word.text for word in asked.words if word.is_in(one.counts)):
-            yield -float(len(has)), -one.seq, one, partial(_matched, has)
+def _by_count(asked: ParsedQuestion, candidates: Iterable[Candidate]) -> Iterable[_Draft]:
+    for candidate in candidates:
+        if has := tuple(word.text for word in asked.words if word.is_in(candidate.counts)):
+            yield -float(len(has)), -candidate.seq, candidate, partial(_matched, has)
 
 
 def _by_weight(weights: Weights, candidates: Iterable[Candidate]) -> Iterable[_Draft]:
-    for one in candidates:
-        if own := weights.of(one.counts, one.length):
-            yield -added(own.values()), -one.seq, one, partial(_weighed, own)
+    for candidate in candidates:
+        if own := weights.of(candidate.counts, candidate.length):
+            yield -added(own.values()), -candidate.seq, candidate, partial(_weighed, own)
 
 
 def _in_context(
-    asked: Asked, weights: Weights, candidates: list[Candidate], number: int
+    asked: ParsedQuestion, weights: Weights, candidates: list[Candidate], number: int
 ) -> Iterable[_Draft]:
     """BM25 in context.
 
@@ -158,18 +166,22 @@ def _in_context(
     """
     emphasis = Emphasis(asked, weights.tokens)
     # 1. and 2.
-    around = Surroundings(_seeds(weights, candidates, number), weights.tokens)
+    around = Neighbourhood(_seeds(weights, candidates, number), weights.tokens)
     reason_of = partial(_placed, around)
-    for one, highest in around.reached(candidates):
-        score = emphasis.of(added(highest), one)  # 3.
-        yield -score, -one.seq, one, reason_of
+    for candidate, highest in around.reached(candidates):
+        score = emphasis.of(added(highest), candidate)  # 3.
+        yield -score, -candidate.seq, candidate, reason_of
 
 
 def _seeds(weights: Weights, candidates: Iterable[Candidate], number: int) -> list[Seed]:
-    weighed = ((one, weights.of(one.counts, one.length)) for one in candidates if one.counts)
+    weighed = (
+        (candidate, weights.of(candidate.counts, candidate.length))
+        for candidate in candidates
+        if candidate.counts
+    )
     return nsmallest(
         number,
-        ((one, own) for one, own in weighed if own),
+        ((candidate, own) for candidate, own in weighed if own),
         key=lambda pair: (-added(pair[1].values()), -pair[0].seq),
     )
 
@@ -177,28 +189,27 @@ def _seeds(weights: Weights, candidates: Iterable[Candidate], number: int) -> li
 # ---------------------------------------------------------------------------- the reasons
 
 
-def _matched(has: tuple[str, ...], _one: Candidate, _: Asked) -> Reason:
+def _matched(has: tuple[str, ...], _one: Candidate, _: ParsedQuestion) -> Reason:
     return Reason(matched=has)
 
 
-def _weighed(own: Collection[str], _one: Candidate, asked: Asked) -> Reason:
+def _weighed(own: Collection[str], _one: Candidate, asked: ParsedQuestion) -> Reason:
     return Reason(matched=tuple(word.text for word in asked.words if _has(word, own)))
 
 
-def _placed(around: Surroundings, one: Candidate, asked: Asked) -> Reason:
-    distances = around.distances(one)
+def _placed(around: Neighbourhood, candidate: Candidate, asked: ParsedQuestion) -> Reason:
+    distances = around.distances(candidate)
     away = [(word.text, _distance(word, distances)) for word in asked.words]
-    in_time = asked.period is not None and asked.period.has(one.created_at)
+    in_time = asked.period is not None and asked.period.has(candidate.created_at)
     return Reason(
         matched=tuple(word for word, distance in away if distance == 0),
         next_to=tuple(dict.fromkeys(distance for _, distance in away if distance)),
-        said_by=tuple(word.text for word in asked.words if _has(word, one.speaker)),
+        said_by=tuple(word.text for word in asked.words if _has(word, candidate.speaker)),
         period=asked.period.text if asked.period is not None and in_time else None,
     )
 
 
 def _has(word: QueryWord, tokens: Collection[str]) -> bool:
-    """Whether any token of a word is among these."""
     return any(token in tokens for needed in word.alternatives for token in needed)
 
 

@@ -6,8 +6,8 @@ time given; after ten times that a tenth is left.
 
 from collections.abc import Iterable
 
-from memoranda.recall.candidates import Scored
-from memoranda.recall.order import in_order
+from memoranda.recall.bm25 import Scored
+from memoranda.recall.selector import in_order
 
 
 def freshness(age: int, half_after: int) -> float:
@@ -23,6 +23,7 @@ def weighed_by_recency(found: Iterable[Scored], *, at: int, half_after: int) -> 
     Confidence says how well a record fits the question; its age doesn't change that.
     """
     weighed = (
-        one._replace(score=one.score * freshness(at - one.created_at, half_after)) for one in found
+        scored._replace(score=scored.score * freshness(at - scored.created_at, half_after))
+        for scored in found
     )
     return in_order(weighed)

@@ -7,18 +7,23 @@ do it says: a note makes the outcome degraded, an exception makes it failed, and
 an empty list.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, Protocol
+from heapq import nsmallest
+from inspect import isclass
+from math import isfinite
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from memoranda.identity import canonical_bytes
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.errors import InvalidFilter, InvalidJson
-from memoranda.kernel.json import MAX_INTEGER, storable
+from memoranda.kernel.json import MAX_INTEGER, check, storable
 from memoranda.ledger.unit import Current
-from memoranda.recall.fitting import EVERYTHING
-from memoranda.recall.ranking import Mode
+from memoranda.recall.bm25 import Scored
+from memoranda.recall.index import EVERYTHING
+from memoranda.recall.ranking import RankingMode
 from memoranda.records.filter import MemoryFilter
+from memoranda.text.frame import Count, estimate
 
 MOST: Final = 10_000
 """Of what one selection picks: all of it stands in one entry of the journal."""
@@ -57,7 +62,6 @@ class Constraints:
 
 
 def check_query(query: str) -> None:
-    """Refuse what can't be asked."""
     if not isinstance(query, str) or not query.strip():
         raise InvalidFilter("query", "the question must be a text that is not blank")
     if not storable(query):
@@ -65,7 +69,7 @@ def check_query(query: str) -> None:
 
 
 def check_top_k(top_k: int) -> None:
-    """Refuse a number of results that is none, or too many to tell of; there is no default."""
+    """Refuse what is not a number of results, or too many of them; there is no default."""
     if type(top_k) is not int or not 0 <= top_k <= MOST:
         raise InvalidFilter("top_k", f"it is a whole number from 0 to {MOST:,}")
 
@@ -151,7 +155,9 @@ class Nearest(NamedTuple):
 class Sources(Protocol):
     """What a selector may look at: the memory of one scope, at one moment or as it was."""
 
-    async def ranked(self, mode: Mode, request: Request, limit: int, below: int = 0) -> Selection:
+    async def ranked(
+        self, mode: RankingMode, request: Request, limit: int, below: int = 0
+    ) -> Selection:
         """The records that fit the question, in the order of a mode."""
         ...
 
@@ -184,3 +190,141 @@ class Selector(Protocol):
     async def select(self, request: Request, sources: Sources, /) -> Selection:
         """What it picks: at most `request.top_k`."""
         ...
+
+
+# ------------------------------------------------------------------------------------------------
+# What a selector may say: anybody's code says it, so it is looked at before it is believed.
+#
+# What is no selector is refused, as whoever asks gave it. What is no selection makes the recall
+# fail: that is the selector's doing, and is on record (R-2). Whether what it names is there is for
+# the journal to say (`journeys.recall.resolution`).
+
+LONGEST_NAME: Final = 512
+LONGEST_TEXT: Final = 65_536
+"""Of a reason or a note: the words of a long question stand in the reasons of the shipped ones."""
+
+
+class NoSelection(ValueError):
+    """What a selector answered is no selection; says why."""
+
+
+def check_selector(selector: Selector) -> None:
+    """Refuse with InvalidFilter what can't select, or can't be named in a trace."""
+    name, actor = getattr(selector, "name", None), getattr(selector, "actor", None)
+    if isclass(selector) or not callable(getattr(selector, "select", None)):
+        raise InvalidFilter("selector", "it is the name of one, or an object that can select")
+    if not _is_text(name, LONGEST_NAME):
+        raise InvalidFilter("selector", "its name is a text")
+    if actor is None:
+        return
+    if not isinstance(actor, ActorRef):
+        raise InvalidFilter("selector", "its actor is an ActorRef, or None")
+    try:
+        check(actor.model_dump())
+    except InvalidJson as refused:
+        raise InvalidFilter("selector", f"its actor can't be written down: {refused.why}") from None
+
+
+def well_formed(given: Any) -> Selection:
+    """A selection by value, whatever kinds of sequences it was made of; else NoSelection (R-4)."""
+    if not isinstance(given, Selection):
+        raise NoSelection(f"it answered with no Selection, but a {type(given).__name__}")
+    return Selection(
+        [_chosen(value) for value in _few(given.chosen, "what it picked")],
+        [_below(value) for value in _few(given.below, "what it left out")],
+        [_note(value) for value in _few(given.notes, "its notes")],
+    )
+
+
+def _few(given: Any, what: str) -> Sequence[Any]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise NoSelection(f"{what} is a list, not a {type(given).__name__}")
+    found = list(given)
+    if len(found) > MOST:
+        raise NoSelection(f"{what} is more than {MOST:,}")
+    return found
+
+
+def _chosen(chosen: Any) -> Chosen:
+    if not isinstance(chosen, Chosen):
+        raise NoSelection(f"a {type(chosen).__name__} is no Chosen")
+    name = chosen.id if chosen.world is None else chosen.world
+    if (chosen.id is None) == (chosen.world is None) or not _is_text(name, LONGEST_NAME):
+        raise NoSelection("it picked something that it does not name: an id, or a world")
+    if not _is_text(chosen.reason, LONGEST_TEXT):
+        raise NoSelection(f"it gave no reason for {name}, or none that can be written down")
+    if not (_is_number(chosen.confidence) and 0 <= chosen.confidence <= 1):
+        raise NoSelection(f"its confidence in {name} is {chosen.confidence!r}")
+    if chosen.score is not None and not _is_number(chosen.score):
+        raise NoSelection(f"its score of {name} is {chosen.score!r}")
+    return chosen
+
+
+def _below(below: Any) -> Below:
+    if not (
+        isinstance(below, Below) and _is_text(below.id, LONGEST_NAME) and _is_number(below.score)
+    ):
+        raise NoSelection("what it left out has a name and a score")
+    return below
+
+
+def _note(value: Any) -> str:
+    if not _is_text(value, LONGEST_TEXT):
+        raise NoSelection("a note is a text")
+    return str(value)
+
+
+def _is_text(given: Any, longest: int) -> bool:
+    return (
+        isinstance(given, str) and bool(given.strip()) and len(given) <= longest and storable(given)
+    )
+
+
+def _is_number(given: Any) -> bool:
+    return isinstance(given, float | int) and not isinstance(given, bool) and isfinite(given)
+
+
+# ------------------------------------------------------------------------------------------------
+# The order of results: always total and stable.
+
+
+def place_of(scored: Scored) -> tuple[float, int]:
+    """What results are ordered by: the highest score, then the newest entry.
+
+    The number of an entry is the record's alone, so the order is total; and it stands in every
+    posting, so that of fifty thousand equal ones no record need be read to tell the newest.
+    """
+    return -scored.score, -scored.seq
+
+
+def in_order(found: Iterable[Scored], limit: int | None = None) -> list[Scored]:
+    """The best first; at most so many."""
+    if limit is None:
+        return sorted(found, key=place_of)
+    return nsmallest(limit, found, key=place_of)
+
+
+# ------------------------------------------------------------------------------------------------
+# How much of what was found fits into a budget of tokens, as `text.frame.estimate` estimates them.
+
+__all__ = ["Count", "estimate", "fits"]
+
+
+def fits(texts: Iterable[str], budget: int, count: Count = estimate) -> int:
+    """How many of the first texts take no more than a budget together.
+
+    It ends at the first that does not fit, even if a shorter one follows: what is better ranked is
+    never left out for what is worse. A larger budget never fits fewer. Nothing beyond is counted.
+    """
+    if type(budget) is not int or budget < 0:
+        raise InvalidFilter("$.tokenBudget", "a budget is a whole number of tokens, from 0")
+    fitting, left = 0, budget
+    for text in texts:
+        tokens = count(text)
+        if type(tokens) is not int or tokens < 0:
+            raise InvalidFilter("$.tokenBudget", f"a text can't take {tokens!r} tokens")
+        left -= tokens
+        if left < 0:
+            break
+        fitting += 1
+    return fitting

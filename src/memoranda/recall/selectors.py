@@ -21,16 +21,23 @@ from typing import Final
 
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.errors import InvalidFilter
-from memoranda.recall.asking import asked
 from memoranda.recall.corpus import Corpus, of_text
 from memoranda.recall.hybrid import Hybrid
-from memoranda.recall.ranking import Mode
+from memoranda.recall.question import asked
+from memoranda.recall.ranking import RankingMode
 from memoranda.recall.reasons import ago
-from memoranda.recall.selector import Below, Chosen, Request, Selection, Selector, Sources
-from memoranda.recall.wellformed import check_selector
+from memoranda.recall.selector import (
+    Below,
+    Chosen,
+    Request,
+    Selection,
+    Selector,
+    Sources,
+    check_selector,
+)
 
 LEFT_OUT: Final = 3
-"""How many are told of that were left out just below the line."""
+"""How many of those are named that were left out just below the line."""
 
 WORLDS_LOOKED_AT: Final = 1_000
 """How many of the newest worlds are compared with a question."""
@@ -55,7 +62,7 @@ class MostRecent:
 class ByWords:
     """Records by the words of the question, in the order of a mode."""
 
-    mode: Mode
+    mode: RankingMode
     actor: ActorRef | None = None
 
     @property
@@ -75,7 +82,7 @@ class PastWorlds:
     Of a branch, the newest thousand are looked at; that there were more is said.
     """
 
-    mode: Mode = Mode.FULL_TEXT
+    mode: RankingMode = RankingMode.FULL_TEXT
     name: str = "worlds"
     actor: ActorRef | None = None
 
@@ -84,23 +91,25 @@ class PastWorlds:
         worlds = await sources.worlds(WORLDS_LOOKED_AT + 1)
         looked_at = worlds[:WORLDS_LOOKED_AT][::-1]
         corpus = Corpus(
-            of_text(one.execution, one.seq, one.text, one.created_at) for one in looked_at
+            of_text(world.execution, world.seq, world.text, world.created_at) for world in looked_at
         )
         wanted = asked(request.query, at=request.at)
         found = corpus.find(self.mode, wanted, limit=request.top_k + LEFT_OUT)
-        by_key = {one.execution: one for one in looked_at}
-        sure = [one for one in found if one.confidence >= request.constraints.min_confidence]
+        by_key = {world.execution: world for world in looked_at}
+        sure = [
+            scored for scored in found if scored.confidence >= request.constraints.min_confidence
+        ]
         chosen = [
             Chosen(
-                one.reason.readable(created_at=one.created_at, at=request.at),
-                one.confidence,
-                world=by_key[one.id].world,
-                score=one.score,
-                seq=by_key[one.id].seq,
+                scored.reason.readable(created_at=scored.created_at, at=request.at),
+                scored.confidence,
+                world=by_key[scored.id].world,
+                score=scored.score,
+                seq=by_key[scored.id].seq,
             )
-            for one in sure[: request.top_k]
+            for scored in sure[: request.top_k]
         ]
-        below = [Below(by_key[one.id].world, one.score) for one in sure[request.top_k :]]
+        below = [Below(by_key[scored.id].world, scored.score) for scored in sure[request.top_k :]]
         notes = list(wanted.notes)
         if len(worlds) > WORLDS_LOOKED_AT:
             notes.append(f"only the newest {WORLDS_LOOKED_AT} worlds were looked at")
@@ -108,19 +117,18 @@ class PastWorlds:
 
 
 def newest_reason(created_at: int, at: int) -> str:
-    """Why one of the newest was picked."""
     return f"one of the newest; {ago(at - created_at)}"
 
 
 SHIPPED: Final[Mapping[str, Selector]] = {
     "recent": MostRecent(),
-    **{mode.value: ByWords(mode) for mode in Mode},
+    **{mode.value: ByWords(mode) for mode in RankingMode},
     "worlds": PastWorlds(),
     "hybrid": Hybrid(),
 }
 """Those that every handle has, by name."""
 
-USUAL: Final = Mode.CONTEXT.value
+USUAL: Final = RankingMode.CONTEXT.value
 """The one that is taken where none is named: the best that needs no model."""
 
 

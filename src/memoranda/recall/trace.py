@@ -110,7 +110,6 @@ class TraceError:
     why: str
 
     def __str__(self) -> str:
-        """One line of a report."""
         return f"{self.where}: {self.why} ({self.rule})"
 
 
@@ -155,34 +154,34 @@ def _wrong_members(trace: object) -> Iterator[TraceError]:
     if not isinstance(selected, list | tuple):
         yield TraceError("$.selected", "TRACE-SHAPE", "it is a list")
         return
-    for number, one in enumerate(selected):
-        yield from _selected(one, f"$.selected[{number}]")
+    for number, value in enumerate(selected):
+        yield from _selected(value, f"$.selected[{number}]")
 
 
-def _selected(one: object, where: str) -> Iterator[TraceError]:
-    if not isinstance(one, Mapping):
+def _selected(document: object, where: str) -> Iterator[TraceError]:
+    if not isinstance(document, Mapping):
         yield TraceError(where, "TRACE-SHAPE", "what is selected is an object")
         return
     # 3.
-    yield from _text(one, "reason", where)
-    if type(one.get("verified")) is not bool:
+    yield from _text(document, "reason", where)
+    if type(document.get("verified")) is not bool:
         yield TraceError(f"{where}.verified", "TRACE-SHAPE", "it is true or false")
     # 4.
-    ref = one.get("ref")
+    ref = document.get("ref")
     if isinstance(ref, Mapping):
         yield from _id(ref, "worldId", f"{where}.ref", "C-3")
     else:
         yield TraceError(f"{where}.ref", "TRACE-SHAPE", "it is an object with a worldId")
     # 5.
-    if "confidence" not in one:
+    if "confidence" not in document:
         yield TraceError(f"{where}.confidence", "TRACE-SHAPE", "it is missing")
-    elif not _is_confidence(one["confidence"]):
+    elif not _is_confidence(document["confidence"]):
         yield TraceError(f"{where}.confidence", "CONF-RANGE", "it is a number from 0 to 1")
     # 6.
-    if one.get("evidence") is not None:
-        yield from _evidence(one["evidence"], f"{where}.evidence")
-    if one.get("selector") is not None:
-        yield from _actor(one["selector"], f"{where}.selector", "C-2")
+    if document.get("evidence") is not None:
+        yield from _evidence(document["evidence"], f"{where}.evidence")
+    if document.get("selector") is not None:
+        yield from _actor(document["selector"], f"{where}.selector", "C-2")
 
 
 def _evidence(evidence: object, where: str) -> Iterator[TraceError]:
@@ -268,13 +267,13 @@ def _known(trace: Mapping[str, Any]) -> dict[str, Any]:
     """A valid trace without the members that are not ours, and without those that are null."""
     whole = _only(trace, _OF_TRACE)
     whole["selector"] = _only(trace["selector"], _OF_ACTOR)
-    whole["selected"] = [_known_selected(one) for one in trace["selected"]]
+    whole["selected"] = [_known_selected(value) for value in trace["selected"]]
     return whole
 
 
-def _known_selected(one: Mapping[str, Any]) -> dict[str, Any]:
-    whole = _only(one, _OF_SELECTED)
-    whole["ref"] = _only(one["ref"], ("worldId",))
+def _known_selected(document: Mapping[str, Any]) -> dict[str, Any]:
+    whole = _only(document, _OF_SELECTED)
+    whole["ref"] = _only(document["ref"], ("worldId",))
     if "selector" in whole:
         whole["selector"] = _only(whole["selector"], _OF_ACTOR)
     if (evidence := whole.get("evidence")) is not None:
@@ -317,9 +316,9 @@ def merged(
         selected_at=last.selected_at,
         at_world_id=last.at_world_id,
         selected=tuple(
-            one.model_copy(update={"selector": trace.selector})
+            selected.model_copy(update={"selector": trace.selector})
             for trace in traces
-            for one in trace.selected
+            for selected in trace.selected
         ),
     )
     return whole, tuple(traces)
@@ -349,7 +348,7 @@ def traces_in(context: Mapping[str, JsonValue] | None) -> tuple[MemoryTrace, ...
     given = context[MEMORY_TRACES]
     if not isinstance(given, list | tuple) or not given:
         raise InvalidWorld(f"$.{MEMORY_TRACES}", "it is a list of traces")
-    traces = tuple(_read(one, path(MEMORY_TRACES, number)) for number, one in enumerate(given))
+    traces = tuple(_read(value, path(MEMORY_TRACES, number)) for number, value in enumerate(given))
     if merged(traces, memory.selector)[0] != memory:
         raise InvalidWorld(f"$.{MEMORY}", f"it is not what {MEMORY_TRACES} give together")
     return traces

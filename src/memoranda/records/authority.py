@@ -1,6 +1,6 @@
 """Operations on memory that may need approval, and who says which do (D-MEM-5).
 
-How such an operation becomes a proposal is told in `journeys.govern`.
+How such an operation becomes a proposal is described in `journeys.govern`.
 """
 
 from typing import Annotated, Any, Final, Literal, Protocol, get_args, runtime_checkable

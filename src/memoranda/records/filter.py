@@ -25,7 +25,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from memoranda.identity.threads import thread_digest
+from memoranda.identity.canonical import thread_digest
 from memoranda.kernel.errors import InvalidFilter, UnknownFilterKey
 from memoranda.kernel.json import MAX_INTEGER
 from memoranda.kernel.wire import Refusal, WireModel, tuple_of
@@ -79,7 +79,6 @@ class MemoryFilter(WireModel):
 
     @model_serializer(mode="wrap")
     def _as_given(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """The seed's keys, and of all others those that are given."""
         beyond = {*_BEYOND_THE_SEED, *map(to_camel, _BEYOND_THE_SEED)}
         members: dict[str, Any] = written(self)
         return {
@@ -202,7 +201,7 @@ def select(
     again is created last.
     """
     numbered = [Judged(record, since=since) for since, record in enumerate(records)]
-    return [one.record for one in select_by(filter, numbered, lambda judged: judged, after)]
+    return [item.record for item in select_by(filter, numbered, lambda judged: judged, after)]
 
 
 def select_by(

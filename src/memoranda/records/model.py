@@ -10,6 +10,7 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import Field
 
+from memoranda.kernel.errors import InvalidPatch
 from memoranda.kernel.json import MAX_INTEGER, JsonValue
 from memoranda.kernel.results import Result
 from memoranda.kernel.wire import STORABLE, WireModel, tuple_of
@@ -64,3 +65,22 @@ class StoredMemoryRecord(Result, Generic[T]):
             tags=tags,
             meta=meta,
         )
+
+
+# ------------------------------------------------------------------------------------------------
+# How a patch changes data: shallowly when data is an object (MEM-PATCH-1).
+
+
+def merged(id: str, data: JsonValue, patch: JsonValue) -> JsonValue:
+    """The data after the patch.
+
+    An object takes the patch's members over its own, one level deep; null is a value like any
+    other and sets null. Data that is no object is replaced. A patch that is no object can't be
+    merged into one, and replacing it whole would lose members in silence: it is refused.
+    """
+    if not isinstance(data, dict):
+        return patch
+    if not isinstance(patch, dict):
+        kind = type(patch).__name__
+        raise InvalidPatch(id, f"its data is an object, and the patch is of type {kind}")
+    return {**data, **patch}

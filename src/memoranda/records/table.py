@@ -4,14 +4,14 @@ The contract is kept once over this port (`journeys.records`); what lies under i
 dict, or a governed ledger. Each call is one transaction: all of it lands, or none of it.
 """
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeVar
 
 from memoranda.identity import decode
 from memoranda.kernel.errors import VersionConflict
+from memoranda.kernel.given import RetryKey
 from memoranda.kernel.json import JsonValue
-from memoranda.kernel.retry import RetryKey
 from memoranda.records.filter import MemoryFilter
 from memoranda.records.pages import Position
 
@@ -38,7 +38,6 @@ class Encoded(NamedTuple):
     is_raw: bool = False
 
     def thaw(self) -> Content:
-        """The content, as values of its own."""
         meta = None if self.meta is None else decode(self.meta)
         return Content(self.data if self.is_raw else decode(self.data), self.tags, meta)
 
@@ -70,7 +69,7 @@ class NewRow(NamedTuple):
 
 
 class Note(NamedTuple):
-    """What is kept beside a change: who made it, when, and why."""
+    """What is kept with a change: who made it, when, and why."""
 
     actor: str
     at: int
@@ -96,7 +95,7 @@ class Inserted(NamedTuple):
     fresh: bool = True
 
 
-class Change(NamedTuple):
+class RowEdit(NamedTuple):
     """A row before an edit, and its content after."""
 
     before: Row
@@ -125,7 +124,7 @@ class RecordTable(Protocol):
 
     async def edit(
         self, edits: Sequence[Edit], note: Note, key: RetryKey | None = None
-    ) -> list[Change]:
+    ) -> Iterable[RowEdit]:
         """Edit rows in the order given; RecordNotFound, VersionConflict. Empty on a retry."""
         ...
 
@@ -136,7 +135,7 @@ class RecordTable(Protocol):
         *,
         expected_version: int | None = None,
         key: RetryKey | None = None,
-    ) -> list[Row]:
+    ) -> Iterable[Row]:
         """Remove rows and return what they were; unknown ids are passed over. Empty on a retry."""
         ...
 

@@ -45,7 +45,7 @@ _STEP: Final = re.compile(r"(?:[^.\\]|\\[.\\])+")
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class DataCondition:
     """What must hold at one path. `operand` is a JSON value that was checked."""
 
     path: tuple[str, ...]
@@ -74,7 +74,7 @@ class Condition:
                 )
 
 
-Where = tuple[Condition, ...]
+Where = tuple[DataCondition, ...]
 """Conditions that must all hold; none of them asks for everything."""
 
 
@@ -83,7 +83,7 @@ def conditions(given: object) -> Where:
     if not isinstance(given, Mapping):
         raise InvalidFilter("where", 'it is not an object such as {"data.status": "open"}')
     found = [
-        Condition(_path(written), name, operand)
+        DataCondition(_path(written), name, operand)
         for written, wanted in given.items()
         for name, operand in _operators(str(written), wanted)
     ]

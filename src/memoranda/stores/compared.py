@@ -2,7 +2,7 @@
 
 Both databases make what they hand out here, so that no reader can forget to compare. What differs
 is damage: EntryDamaged, which names the entry. Only a verification doesn't come by, which names
-all damage itself. An erasure is told of the damage, and removes what is there (`stand_in`).
+all damage itself. An erasure learns of the damage, and removes what is there (`stand_in`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,6 +20,8 @@ ERASED: Final = "erased"
 """The status of a version without content."""
 
 _WIDTH: Final = len(Version._fields)
+_NOTHING_MORE: Final = tuple(Current._field_defaults.values())[:-1]
+"""What is between the body and `since`: only for a unit that erases."""
 
 ReadDigest = Callable[[bytes], bytes | None]
 """The body digest in an entry as a database stores it; None if it is no entry."""
@@ -63,7 +65,8 @@ class Compared:
 
     def placed(self, row: Sequence[Any]) -> Current:
         """The same of a row that begins with the entry since which it is active."""
-        return self.current(row[1:])._replace(since=row[0])
+        body = self.body(*row[_WIDTH + 1 :])
+        return Current(*row[1 : _WIDTH + 1], body, *_NOTHING_MORE, row[0])  # type: ignore[call-arg]
 
     def all_placed(
         self, rows: Iterable[Sequence[Any]], damaged: list[EntryDamaged] | None
@@ -186,5 +189,5 @@ def stand_in(current: Current, tags: Sequence[str], inputs: Sequence[str]) -> Cu
     if tags:
         document["tags"] = list(tags)
     if inputs:
-        document["inputs"] = [{"id": one} for one in inputs]
+        document["inputs"] = [{"id": input_} for input_ in inputs]
     return current._replace(body=canonical_bytes(document))

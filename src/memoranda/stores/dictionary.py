@@ -6,21 +6,21 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from memoranda.kernel.errors import RecordExists, RecordNotFound
-from memoranda.kernel.retry import RetryKey
+from memoranda.kernel.given import RetryKey
 from memoranda.records.filter import PLAIN_KEYS, Judged, MemoryFilter, select_by
 from memoranda.records.model import StoredMemoryRecord
 from memoranda.records.pages import Position
 from memoranda.records.table import (
-    Change,
     Edit,
     Encoded,
     Inserted,
     NewRow,
     Note,
     Row,
+    RowEdit,
     check_version,
 )
-from memoranda.stores.item_dictionary import DictItems
+from memoranda.stores.items import DictItems
 
 R = TypeVar("R")
 
@@ -37,7 +37,6 @@ class _Kept(NamedTuple):
     """How many were created before it."""
 
     def row(self) -> Row:
-        """The row, made of values of its own."""
         return Row(*self[:4], self.content.thaw(), self.since)
 
     def edited(self, edit: Edit, at: int) -> "_Kept":
@@ -80,18 +79,17 @@ class DictTable:
 
     async def edit(
         self, edits: Sequence[Edit], note: Note, key: RetryKey | None = None
-    ) -> list[Change]:
-        """Edit rows in the order given."""
+    ) -> list[RowEdit]:
         if self._first_outcome(key) is not None:
             return []
         after: dict[str, _Kept] = {}
-        changes: list[Change] = []
+        changes: list[RowEdit] = []
         for edit in edits:
             before = after.get(edit.id) or self.rows.get(edit.id)
             if before is None:
                 raise RecordNotFound(edit.id)
             after[edit.id] = before.edited(edit, note.at)
-            changes.append(Change(before.row(), after[edit.id].content.thaw()))
+            changes.append(RowEdit(before.row(), after[edit.id].content.thaw()))
         self.rows.update(after)
         self._remember(key, [edit.id for edit in edits])
         return changes
@@ -104,7 +102,6 @@ class DictTable:
         expected_version: int | None = None,
         key: RetryKey | None = None,
     ) -> list[Row]:
-        """Remove rows and return what they were."""
         del note
         if self._first_outcome(key) is not None:
             return []
@@ -135,7 +132,6 @@ class DictTable:
     async def select(
         self, filter: MemoryFilter, make: Callable[[Row], R], after: Position | None = None
     ) -> list[R]:
-        """What the filter asks for, by its definition."""
         return [make(kept.row()) for kept in self._selected(filter, after)]
 
     async def stream(self, filter: MemoryFilter) -> AsyncGenerator[Row, None]:
@@ -148,7 +144,6 @@ class DictTable:
         return [kept.id for kept in self._selected(filter)]
 
     async def count(self, filter: MemoryFilter) -> int:
-        """How many rows the filter asks for."""
         return len(self._selected(filter))
 
     async def tags(self, prefix: str) -> dict[str, int]:
@@ -202,7 +197,6 @@ class DictDatabase:
 
 
 def _judged(kept: _Kept) -> Judged:
-    """The row as a record, so that the filter's own definition can judge it."""
     data, tags, meta = kept.content.thaw()
     record = StoredMemoryRecord(kept.id, data, kept.created_at, kept.updated_at, tags, meta)
     return Judged(record, since=kept.since)

@@ -23,7 +23,6 @@ class Migration:
     checksum: str
 
     def __str__(self) -> str:
-        """As its file is called."""
         return f"{self.number:04}_{self.name}"
 
 
@@ -41,7 +40,6 @@ OPENED_TO_READ: Final = (
 
 @cache
 def known_migrations(package: str) -> tuple[Migration, ...]:
-    """The migrations in a package, in order."""
     found = []
     for file in files(package).iterdir():
         named = _FILE.fullmatch(file.name)

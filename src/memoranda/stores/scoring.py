@@ -7,17 +7,18 @@
    `recall.ranking`, from what their postings say
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
+from typing import Generic, TypeVar
 
-from memoranda.recall.asking import Asked
-from memoranda.recall.bm25 import Weights
-from memoranda.recall.candidates import Candidate, Scored
-from memoranda.recall.postings import Hits, Located, Run, counted, weighed
-from memoranda.recall.ranking import Mode, one_by_one, ranked
+from memoranda.ledger.unit import Current
+from memoranda.recall.bm25 import Candidate, Scored, Weights
+from memoranda.recall.postings import Hits, Located, PostingRun, counted, weighed
+from memoranda.recall.question import ParsedQuestion
+from memoranda.recall.ranking import RankingMode, one_by_one, ranked
 from memoranda.stores.postings import Chunk, packed, run_of, size_of
 from memoranda.stores.tail import Tail
-from memoranda.text.lengths import LENGTHS
+from memoranda.text.tokens import LENGTHS
 
 
 class Scoring:
@@ -25,8 +26,8 @@ class Scoring:
 
     def __init__(
         self,
-        mode: Mode,
-        asked: Asked,
+        mode: RankingMode,
+        asked: ParsedQuestion,
         chunks: Iterable[tuple[str, Chunk]],
         tail: Tail,
         *,
@@ -35,7 +36,7 @@ class Scoring:
     ) -> None:
         """`chunks` are those of every token that is asked for, of each by its first entry."""
         self._mode, self.asked, self._tail = mode, asked, tail
-        self._runs: dict[str, list[Run]] = {token: [] for token in asked.tokens}
+        self._runs: dict[str, list[PostingRun]] = {token: [] for token in asked.tokens}
         frequencies = dict.fromkeys(asked.tokens, 0)
         for token, chunk in chunks:
             self._runs[token].append(run_of(chunk))
@@ -50,12 +51,11 @@ class Scoring:
 
     @cached_property
     def weights(self) -> Weights:
-        """What the tokens that are asked for weigh."""
         return Weights(self.asked.tokens, self.statistics)
 
     def hits(self, only: Collection[int] | None = None) -> Hits:
         """Every record that has anything of what is asked for; of these entries only, if given."""
-        if self._mode is Mode.KEYWORD:  # 2.
+        if self._mode is RankingMode.KEYWORD:  # 2.
             found = counted(self.asked.words, self._runs)
         else:
             found = weighed(self.weights, self._runs)
@@ -82,3 +82,35 @@ class Scoring:
         The words of the best `among` of them count.
         """
         return one_by_one(self._mode, self.asked, candidates, self.statistics, among=among)
+
+
+# ------------------------------------------------------------------------------------------------
+# The results of a ranking, taken one by one in order: the same on both databases.
+
+R = TypeVar("R")
+
+
+class Results(Generic[R]):
+    """Takes the best until there are enough, then notes what came next."""
+
+    def __init__(
+        self, make: Callable[[Current, Scored], R | None], *, limit: int, below: int
+    ) -> None:
+        self.made: list[R] = []
+        self.below: list[Scored] = []
+        self._make = make
+        self._limit, self._below = limit, below
+
+    @property
+    def wanted(self) -> int:
+        return self._limit - len(self.made) + self._below - len(self.below)
+
+    def take(self, scored: Scored, record: Current) -> None:
+        """Take the next one, if it is wanted, and made into anything."""
+        value = self._make(record, scored) if self.wanted > 0 else None
+        if value is None:
+            return
+        if len(self.made) < self._limit:
+            self.made.append(value)
+        else:
+            self.below.append(scored)

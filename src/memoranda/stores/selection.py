@@ -1,43 +1,51 @@
 """A filter as SQL, written once for both databases (MEM-FILTER).
 
 Only fixed pieces are joined; whatever a caller gave is a parameter. Conditions on data and meta
-are not for SQL: bodies are stored as a codec writes them. Nor is the thread, of what is not in the
-index yet. Whoever reads the rows passes them through `fitting`.
+are only narrowed down by SQL (`stores.narrowing`), and so is the thread, of what is not in the
+index yet: whoever reads the rows passes them through `fitting`.
 """
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
-from memoranda.identity.threads import thread_digest
+from memoranda.identity.canonical import thread_digest
 from memoranda.kernel.json import storable
-from memoranda.ledger.unit import INDEX_FORM, Current
-from memoranda.recall.fitting import fits
+from memoranda.ledger.snapshot import INDEX_FORM
+from memoranda.ledger.unit import Current
+from memoranda.recall.index import fits
 from memoranda.records.filter import MemoryFilter
 from memoranda.records.pages import Position
+from memoranda.stores.narrowing import Search, narrowing
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """Where the two engines differ.
 
-    A list of ids as one parameter, 'no limit', what stands before a table's name, how a body is
-    joined to its version, and a tag as it stands in the index of tags. `long_tags` says which of
-    them are digests there, with the tag itself in the column `whole`; none, if it is empty.
+    A list of ids as one parameter, 'no limit', how a body is joined to its version and how it is
+    searched, what stands before a table's name, and a tag as it stands in the index of tags.
+    `long_tags` says which of them are digests there, with the tag itself in the column `whole`;
+    none, if it is empty. `looked_up` takes the place of `joined` where a list of ids or of entries
+    is given, if it isn't empty.
     """
 
     id_in_list: str
     list_parameter: Callable[[Sequence[str]], object]
     no_limit: int | None
     joined: str
+    search: Search
+    looked_up: str = ""
     schema: str = ""
+    journal: str = "number"
     tag: str = "?"
     long_tags: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class SelectStatement:
     """A SELECT of the columns of a `Current`, and its parameters in their order."""
 
     sql: str
@@ -53,13 +61,15 @@ PLACED: Final = "v.since, " + COLUMNS
 """The same with its place in the order of writing: a row for `Compared.placed`."""
 _AFTER_ALL: Final = "\U0010ffff" * 600
 """More of the last character than an id can have: whatever begins so stands before it."""
+FEW: Final = 1_000
+"""So many candidates are looked up one by one; of more, all is gone through in its order."""
 _WHOLE_TAG: Final = "coalesce(x.whole, x.tag)"
 _NAMES: Final = {"x.id": "id", "x.tag": "tag", _WHOLE_TAG: "tag"}
 # What is in the index of threads, and all that is in no index yet, or in one that is of no use.
 _IN_THREAD: Final = (
     "(v.seq IN (SELECT h.seq FROM {schema}threads h WHERE h.journal = ? AND h.thread = ?)"
     " OR v.seq >= (SELECT CASE WHEN j.tokenizer = ? THEN j.indexed ELSE 0 END"
-    " FROM {schema}journals j WHERE j.number = ?))"
+    " FROM {schema}journals j WHERE j.{number} = ?))"
 )
 _DIRECTION: Final = {"asc": " ASC", "desc": " DESC"}
 _BEYOND: Final = {"asc": " > ", "desc": " < "}
@@ -73,15 +83,22 @@ def selection(
     *,
     after: Position | None = None,
     columns: str = PLACED,
-) -> Selection | None:
+    among: object = None,
+) -> SelectStatement | None:
     """The SQL for a filter on the active objects of a journal, or None when nothing can match.
 
     A filter by tag walks the tag's own index, which lies in order of creation; others walk the
     index of the time that they order by. Either stops at the limit, and begins after a position.
+    `among` is a list, as PostgreSQL has it, of all entries that may fulfil the conditions on
+    content, if they were looked for before.
     """
     ids, tags = filter.ids, list(dict.fromkeys(filter.tags or ()))
     given = [*tags, filter.id_prefix, filter.tag_prefix, filter.subject, filter.thread]
-    if filter.limit == 0 or not all(storable(text or "") for text in given):
+    if (
+        filter.limit == 0
+        or (ids is not None and not ids)
+        or not all(storable(text or "") for text in given)
+    ):
         return None
     by_tag = bool(tags) and ids is None
     walked = "t" if by_tag else "v"
@@ -98,9 +115,16 @@ def selection(
         demand("t.tag = " + dialect.tag, tags.pop(0))
     else:
         where.append("v.is_newest AND v.status = 'active'")
+    joined, listed = dialect.joined, among
     if ids is not None:
-        possible = [id for id in ids if storable(id)]
-        demand(dialect.id_in_list, dialect.list_parameter(possible))
+        possible = dialect.list_parameter([id for id in dict.fromkeys(ids) if storable(id)])
+        if dialect.looked_up and among is None:
+            listed = possible
+        else:
+            demand(dialect.id_in_list, possible)
+    if listed is not None:
+        joined = dialect.looked_up.format(column="id" if among is None else "seq")
+        parameters[:0] = [listed, journal]
     for condition, given_value in (
         (walked + ".created_at >= ?", filter.created_after),
         (walked + ".created_at <= ?", filter.created_before),
@@ -111,14 +135,18 @@ def selection(
         if given_value is not None:
             demand(condition, given_value)
     if filter.id_prefix is not None:
-        demand("v.id >= ?", filter.id_prefix)
-        demand("v.id < ?", filter.id_prefix + _AFTER_ALL)
+        where.append("v.id >= ? AND v.id < ?")
+        parameters += [filter.id_prefix, filter.id_prefix + _AFTER_ALL]
     if filter.tag_prefix is not None:
-        where.append(f"v.id IN ({_tagged('x.id', dialect)})")
+        # IS TRUE: else PostgreSQL would begin with these, and sort all of them.
+        where.append(f"(v.id IN ({_tagged('x.id', dialect)})) IS TRUE")
         parameters += _tag_range(filter.tag_prefix, journal, dialect)
     if filter.thread is not None:
-        where.append(_IN_THREAD.format(schema=dialect.schema))
+        where.append(_IN_THREAD.format(schema=dialect.schema, number=dialect.journal))
         parameters += [journal, thread_digest(filter.thread), INDEX_FORM, journal]
+    if among is None and (narrowed := narrowing(filter.conditions, dialect.search)):
+        where.append(narrowed.sql)
+        parameters += narrowed.parameters
     has_tag = (
         f"EXISTS (SELECT 1 FROM {tag_table} x WHERE x.journal = v.journal AND x.tag = {dialect.tag}"  # noqa: S608 - both are ours
         " AND x.created_at = v.created_at AND x.since = v.since)"
@@ -130,40 +158,44 @@ def selection(
     if after is not None:
         where.append(f"({', '.join(keys)}){_BEYOND[filter.order]}({', '.join('?' * len(keys))})")
         parameters += after[-len(keys) :]
-    limit, offset = filter.limit, filter.offset
-    if filter.asks_for_content:  # pages are cut by whoever looks at the bodies
-        limit, offset = None, 0
-    parameters += [dialect.no_limit if limit is None else limit, offset]
+    page = _page(filter, dialect)
     sql = "".join([
         "SELECT ", columns, " FROM ",
-        tag_table + " t CROSS JOIN " if by_tag else "", dialect.joined,
+        tag_table + " t CROSS JOIN " if by_tag else "", joined,
         " WHERE ", " AND ".join(where),
         " ORDER BY ", ", ".join(key + _DIRECTION[filter.order] for key in keys),
-        " LIMIT ? OFFSET ?",
+        page.sql,
     ])  # fmt: skip
-    return Selection(sql, parameters)
+    return SelectStatement(sql, parameters + page.parameters)
+
+
+def _page(filter: MemoryFilter, dialect: Dialect) -> SelectStatement:
+    """Which of the rows are asked for; who looks at bodies cuts the pages then."""
+    if filter.asks_for_content:
+        return SelectStatement("", [])
+    limit = dialect.no_limit if filter.limit is None else filter.limit
+    return SelectStatement(" LIMIT ? OFFSET ?", [limit, filter.offset])
 
 
 def _order(filter: MemoryFilter, walked: str) -> list[str]:
-    """The columns that a filter orders by: of a position, the last ones."""
     if filter.order_by not in _TIME:
         return [walked + ".since"]
     table = "v" if filter.order_by == "updatedAt" else walked
     return [f"{table}.{_TIME[filter.order_by]}", walked + ".since"]
 
 
-def counting(chosen: Selection) -> Selection:
+def counting(chosen: SelectStatement) -> SelectStatement:
     """How many rows a SELECT has."""
-    return Selection(f"SELECT count(*), '' FROM ({chosen.sql}) AS n", chosen.parameters)  # noqa: S608 - ours
+    return SelectStatement(f"SELECT count(*), '' FROM ({chosen.sql}) AS n", chosen.parameters)  # noqa: S608 - ours
 
 
-def tag_counts(prefix: str, journal: int, dialect: Dialect) -> Selection | None:
+def tag_counts(prefix: str, journal: int, dialect: Dialect) -> SelectStatement | None:
     """The tags of a journal that begin so, each with how many active objects have it, in order."""
     if not storable(prefix):
         return None
     inner = _tagged(_WHOLE_TAG if dialect.long_tags else "x.tag", dialect)
     sql = f"SELECT n.tag, count(*), '' FROM ({inner}) AS n GROUP BY n.tag ORDER BY n.tag"  # noqa: S608 - ours
-    return Selection(sql, _tag_range(prefix, journal, dialect))
+    return SelectStatement(sql, _tag_range(prefix, journal, dialect))
 
 
 def _tagged(column: str, dialect: Dialect) -> str:
@@ -180,6 +212,29 @@ def _tagged(column: str, dialect: Dialect) -> str:
 def _tag_range(prefix: str, journal: int, dialect: Dialect) -> list[object]:
     once = [journal, prefix, prefix + _AFTER_ALL]
     return [*once, *once] if dialect.long_tags else [*once]
+
+
+def few_tagged(filter: MemoryFilter, journal: int, dialect: Dialect) -> SelectStatement | None:
+    """The ids of what has a tag that begins as a filter asks, up to one more than a few.
+
+    None if it doesn't ask for that, or in vain.
+    """
+    prefix = filter.tag_prefix
+    if prefix is None or not storable(prefix):
+        return None
+    sql = f"SELECT n.id, '' FROM ({_tagged('x.id', dialect)}) AS n LIMIT {FEW + 1}"  # noqa: S608 - ours
+    return SelectStatement(sql, _tag_range(prefix, journal, dialect))
+
+
+def by_id(filter: MemoryFilter, tagged: Sequence[str]) -> MemoryFilter:
+    """The same filter for what has a tag that begins as it asks: by id if these are but a few.
+
+    To go through everything in its order pays if much of it fits, and is slow if little does.
+    """
+    if len(tagged) > FEW:
+        return filter
+    ids = set(tagged) if filter.ids is None else set(tagged) & set(filter.ids)
+    return filter.model_copy(update={"tag_prefix": None, "ids": sorted(ids)})
 
 
 async def fitting(
@@ -200,9 +255,9 @@ async def fitting(
                     yield current
 
 
-def cut(filter: MemoryFilter, found: Sequence[Current]) -> Sequence[Current]:
-    """The same, of what was all read already."""
+def page_of(filter: MemoryFilter, found: Iterable[Current]) -> Iterator[Current]:
+    """The same, of what is read as it is asked for."""
     if not filter.asks_for_content:
-        return found
-    fit = [one for one in found if fits(filter, one)]
-    return fit[filter.offset : None if filter.limit is None else filter.offset + filter.limit]
+        return iter(found)
+    end = None if filter.limit is None else filter.offset + filter.limit
+    return islice((current for current in found if fits(filter, current)), filter.offset, end)

@@ -9,11 +9,11 @@ object that the index has. Documents, lengths, frequencies, postings and threads
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from memoranda.ledger.unit import StoredThread
-from memoranda.recall.statistics import Statistics
+from memoranda.ledger.snapshot import StoredThread
+from memoranda.recall.bm25 import Statistics
 from memoranda.stores.postings import Posting
 from memoranda.stores.words import Words
-from memoranda.text.lengths import kind_of
+from memoranda.text.tokens import kind_of
 
 Found = Mapping[str, tuple[int, Words]]
 """Versions of objects by id: the number of the entry, and the words."""
@@ -46,12 +46,10 @@ class Tail(NamedTuple):
 
     @property
     def documents(self) -> int:
-        """By how many active objects the index grows."""
         return len(self.added) - len(self.gone)
 
     @property
     def length(self) -> int:
-        """By how many tokens."""
         return _length(self.added) - _length(self.gone)
 
     def statistics(self, documents: int, length: int, frequencies: Mapping[str, int]) -> Statistics:
@@ -73,7 +71,6 @@ class Tail(NamedTuple):
         return found
 
     def threads(self) -> Iterator[StoredThread]:
-        """The rows in threads that are added."""
         rows = (words.row(seq) for seq, words in self.added.items())
         return (row for row in rows if row is not None)
 

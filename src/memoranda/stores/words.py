@@ -13,7 +13,7 @@ from memoranda.kernel.errors import InvalidInput
 from memoranda.ledger.codec import BodyCodec, Leniently, Unreadable
 from memoranda.ledger.derive import thread_row, words_of
 from memoranda.ledger.object import TYPE, is_indexed, status_of, version_of
-from memoranda.ledger.unit import StoredThread
+from memoranda.ledger.snapshot import StoredThread
 
 MERGED_WHEN_IDLE: Final = 256
 """Entries beyond the end of the index from which on they are merged into it, in spare time."""
@@ -70,7 +70,6 @@ class Words(NamedTuple):
 
     @property
     def tokens(self) -> KeysView[str]:
-        """Its tokens, each once."""
         return self.counts.keys()
 
     def row(self, seq: int) -> StoredThread | None:
@@ -118,7 +117,6 @@ class WordCache:
         return self._known.get(digest)
 
     def clear(self) -> None:
-        """Forget all of them."""
         self._known = {}
         self._bytes = 0
 

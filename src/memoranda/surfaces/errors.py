@@ -20,7 +20,7 @@ code meaning
 from collections.abc import Mapping
 from typing import Final
 
-from memoranda.kernel.errors import (
+from memoranda.errors import (
     CycleFailed,
     EntryDamaged,
     FailFast,
@@ -28,6 +28,7 @@ from memoranda.kernel.errors import (
     MemorandaError,
     PlanError,
     RecordError,
+    ScopeCollision,
     ScopeExists,
     StoreError,
     WorldError,
@@ -48,6 +49,7 @@ EXIT_CODES: Final[Mapping[type[MemorandaError], int]] = {
     CycleFailed: CYCLE_FAILED,
     FailFast: FAILED_FAST,
     StoreError: NOT_THERE,
+    ScopeCollision: NOT_IN_STATE,
     ScopeExists: NOT_IN_STATE,
     EntryDamaged: NOT_SOUND,
 }

@@ -6,7 +6,7 @@ of a ledger.
 """
 
 from memoranda.kernel.errors import DependencyMissing
-from memoranda.testkit.simulators import CountedIds, FrozenClock
+from memoranda.testkit.strategies import CountedIds, FrozenClock
 
 try:
     import pytest

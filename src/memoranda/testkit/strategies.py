@@ -4,6 +4,7 @@ Ids, tags and times are drawn from small pools, so that filters hit what records
 are common. The pools are in disorder for a database that sorts by locale, by case or by UTF-16.
 """
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 from hypothesis import HealthCheck, settings
@@ -137,3 +138,35 @@ def wheres() -> st.SearchStrategy[dict[str, Any]]:
         | st.builds(dict, st.tuples(st.tuples(st.just("$exists"), st.booleans())))
     )
     return st.dictionaries(paths, wanted, max_size=2)
+
+
+# ------------------------------------------------------------------------------------------------
+# Time that stands still and ids that count: what makes a test say the same thing twice.
+
+
+@dataclass(slots=True)
+class FrozenClock:
+    """A clock that moves only when it is told to."""
+
+    at: int = 1_700_000_000_000
+
+    def now_ms(self) -> int:
+        """The time that was set."""
+        return self.at
+
+    def advance(self, milliseconds: int) -> None:
+        """Let this much time pass."""
+        self.at += milliseconds
+
+
+@dataclass(slots=True)
+class CountedIds:
+    """Ids that count from 1, padded, so that they rise as texts as well."""
+
+    prefix: str = "id-"
+    made: int = 0
+
+    def new_id(self) -> str:
+        """The next id."""
+        self.made += 1
+        return f"{self.prefix}{self.made:06}"

@@ -4,13 +4,9 @@
 one finds the other.
 """
 
-from memoranda.text.breaks import MAX_WORD, words
-from memoranda.text.folding import fold
+from memoranda.text.breaks import MAX_WORD, fold, words
 from memoranda.text.queries import MAX_QUERY_WORDS, Query, QueryWord, matches, query
-from memoranda.text.speakers import speaker_of
-from memoranda.text.tokens import Terms, terms, terms_of
-from memoranda.text.values import texts
-from memoranda.text.version import TOKENIZER
+from memoranda.text.tokens import TOKENIZER, Terms, speaker_of, terms, terms_of, texts
 
 __all__ = [
     "MAX_QUERY_WORDS",

@@ -27,10 +27,8 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from memoranda.text.breaks import Piece, pieces
-from memoranda.text.folding import fold
-from memoranda.text.korean import noun, single_noun
-from memoranda.text.stems import stem
+from memoranda.text.breaks import TextPiece, fold, pieces
+from memoranda.text.stems import noun, single_noun, stem
 from memoranda.text.tokens import pairs, parts_of, whole_of
 
 MAX_QUERY_WORDS: Final = 256
@@ -64,7 +62,12 @@ class Query:
     @property
     def tokens(self) -> tuple[str, ...]:
         """Every token that can decide about a match, once: the postings that a store must read."""
-        needed = (token for word in self.words for one in word.alternatives for token in one)
+        needed = (
+            token
+            for word in self.words
+            for alternative in word.alternatives
+            for token in alternative
+        )
         return tuple(dict.fromkeys(needed))
 
 
@@ -123,10 +126,11 @@ def _hangul_alternatives(run: str) -> Iterator[Alternative]:
         yield (single,)
 
 
-def _is_grammar(found: list[Piece], at: int) -> bool:
+def _is_grammar(found: list[TextPiece], at: int) -> bool:
     """Whether one or two Hiragana stand beside Han or Katakana: a particle or an inflection."""
     _, word, start, end = found[at]
     return len(word) <= _GRAMMAR and any(
-        beside.script in ("han", "katakana") and (beside.end == start or beside.start == end)
-        for beside in found[max(at - 1, 0) : at + 2]
+        neighbour.script in ("han", "katakana")
+        and (neighbour.end == start or neighbour.start == end)
+        for neighbour in found[max(at - 1, 0) : at + 2]
     )

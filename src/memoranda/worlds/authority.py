@@ -6,23 +6,26 @@ its trace, and never memory (M-4). How it was set when the proposal was made is 
 it: a later vote is judged by that.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
 
 from memoranda.kernel.actors import ActorRef
+from memoranda.kernel.ambient import out_of_reach
+from memoranda.kernel.errors import InvalidWorld
 from memoranda.kernel.json import JsonValue
-from memoranda.worlds.decision import (
+from memoranda.worlds.intent import IntentScope
+from memoranda.worlds.proposal import (
     ApprovedDecision,
     AuthorityRef,
     DecisionRecord,
+    Proposal,
     RejectedDecision,
     TimeoutDecision,
     TribunalDecisionRecord,
     Vote,
 )
-from memoranda.worlds.intent import IntentScope
-from memoranda.worlds.proposal import Proposal
 from memoranda.worlds.values import same_actor
 
 
@@ -134,7 +137,6 @@ def _final(
 
 
 def is_among(actor: ActorRef, actors: Sequence[ActorRef]) -> bool:
-    """Whether an actor is one of these."""
     return any(same_actor(actor, other) for other in actors)
 
 
@@ -155,7 +157,6 @@ def limit(asked: Asked, timeout_ms: int | None) -> int | None:
 
 
 def is_over(asked: Asked, until: int | None) -> bool:
-    """Whether the time to vote is over."""
     return until is not None and asked.now >= until
 
 
@@ -164,7 +165,7 @@ def refusal(
 ) -> str | None:
     """Why an actor is not one of the voters who may still vote; None where it is."""
     if not is_among(actor, voters):
-        return f"{actor} is none of those who decide it"
+        return f"{actor} is not among those who decide it"
     if is_among(actor, [vote.voter for vote in asked.votes]):
         return f"{actor} has voted already"
     return "the time to vote is over" if is_over(asked, until) else None
@@ -173,3 +174,118 @@ def refusal(
 def decided_already(policy: AuthorityPolicy, asked: Asked) -> str | None:
     """Why nobody votes any more, where the votes so far have decided it."""
     return None if isinstance(policy.judge(asked), Pending) else "it is decided"
+
+
+# ---------------------------------------------------------------------- conditions
+
+# Conditions of policy rules: what a proposal must be like for a rule to hold.
+#
+# A function of one's own is named, and the name is written down with the policy: whoever reads it
+# back must hand in the function again. It runs where memory can't be reached (M-4), on a copy.
+
+
+Risk = Literal["low", "medium", "high"]
+RISKS: tuple[Risk, ...] = ("low", "medium", "high")
+"""From the least to the greatest."""
+
+
+class Condition(Protocol):
+    """What a rule asks of a proposal."""
+
+    def holds(self, asked: Asked, /) -> bool:
+        """Whether the proposal is like that."""
+        ...
+
+    def to_wire(self) -> dict[str, JsonValue]:
+        """The condition as JSON, with a ``kind``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class IntentType:
+    """The intent is one of these types."""
+
+    types: Sequence[str]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "types", tuple(self.types))
+
+    def holds(self, asked: Asked, /) -> bool:
+        """Whether it is."""
+        return asked.proposal.intent.body.type in self.types
+
+    def to_wire(self) -> dict[str, JsonValue]:
+        """As the world protocol writes it."""
+        return {"kind": "intent_type", "types": list(self.types)}
+
+
+@dataclass(frozen=True, slots=True)
+class ScopePattern:
+    """The intent's *type* matches as a whole, as in the world protocol (not its scope).
+
+    ``*`` stands for any text and ``?`` for any character; all else is a regular expression, so
+    that a dot matches any character too: write ``orders[.]*`` where that matters.
+    """
+
+    pattern: str
+    _compiled: re.Pattern[str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        expression = self.pattern.replace("*", ".*").replace("?", ".")
+        try:
+            object.__setattr__(self, "_compiled", re.compile(expression))
+        except re.error as refused:
+            raise InvalidWorld("$.pattern", f"it is no pattern: {refused}") from None
+
+    def holds(self, asked: Asked, /) -> bool:
+        """Whether it does."""
+        return self._compiled.fullmatch(asked.proposal.intent.body.type) is not None
+
+    def to_wire(self) -> dict[str, JsonValue]:
+        """As the world protocol writes it."""
+        return {"kind": "scope_pattern", "pattern": self.pattern}
+
+
+@dataclass(frozen=True, slots=True)
+class Custom:
+    """A function of the user's own says so, under a name that is written down."""
+
+    name: str
+    function: Callable[[Proposal], bool] = field(repr=False, compare=False)
+
+    def holds(self, asked: Asked, /) -> bool:
+        """What the function says."""
+        return bool(_out_of_reach(self.function, asked))
+
+    def to_wire(self) -> dict[str, JsonValue]:
+        """As the world protocol writes it: the name alone."""
+        return {"kind": "custom", "evaluator": self.name}
+
+
+@dataclass(frozen=True, slots=True)
+class RiskAtLeast:
+    """A function of the user's own puts the risk at this level, or higher."""
+
+    level: Risk
+    name: str
+    function: Callable[[Proposal], Risk] = field(repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.level not in RISKS:
+            raise InvalidWorld("$.level", f"a risk is {', '.join(RISKS)}")
+
+    def holds(self, asked: Asked, /) -> bool:
+        """Whether the function says so; InvalidWorld where what it says is no risk."""
+        risk = _out_of_reach(self.function, asked)
+        if risk not in RISKS:
+            raise InvalidWorld(self.name, f"it says {risk!r}, and a risk is {', '.join(RISKS)}")
+        return RISKS.index(risk) >= RISKS.index(self.level)
+
+    def to_wire(self) -> dict[str, JsonValue]:
+        """The level, and the name of the function."""
+        return {"kind": "risk", "level": self.level, "evaluator": self.name}
+
+
+def _out_of_reach(function: Callable[[Proposal], object], asked: Asked) -> object:
+    with out_of_reach("an authority"):
+        return function(Proposal.from_wire(asked.proposal.to_wire()))

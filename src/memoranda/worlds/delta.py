@@ -11,14 +11,16 @@ the canonical form: 1 and 1.0 are equal, 1 and true are not. Nothing that is giv
 comes back shares its unchanged parts, so all of it is to be read only.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from operator import eq
 from typing import Final
 
 import orjson
 
 from memoranda.kernel.errors import InvalidWorld
-from memoranda.kernel.json import JsonValue
+from memoranda.kernel.json import JsonValue, path
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 _NUMBERS: Final = frozenset({int, float})
@@ -126,7 +128,6 @@ def _splice(
 def _ends(
     before: Sequence[JsonValue], after: Sequence[JsonValue], start: int, end: int, path: Path
 ) -> Aside:
-    """What stands around a splice, under the index that it has afterwards."""
     pairs = [*zip(range(start), before, after, strict=False)]
     if end:
         last = range(len(after) - end, len(after))
@@ -223,3 +224,90 @@ def _member(container: JsonValue, step: JsonValue) -> JsonValue:
     if isinstance(container, list) and not (type(step) is int and step >= 0):
         raise IndexError(step)
     return container[step]
+
+
+# --------------------------------------------------------------------- differences
+
+# Where two JSON values differ, place by place, and which differences a scope allows.
+
+
+class _Absent:
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT: Final = _Absent()
+"""Stands for a member or an item that is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueDifference:
+    """One place where two values differ; `ABSENT` stands for nothing there."""
+
+    steps: tuple[str | int, ...]
+    before: JsonValue
+    after: JsonValue
+
+    @property
+    def path(self) -> str:
+        """The place, such as ``$.data.items[3]``."""
+        where = "$"
+        for step in self.steps:
+            where = path(where, step)
+        return where
+
+
+def differences(
+    before: JsonValue, after: JsonValue, steps: tuple[str | int, ...] = ()
+) -> Iterator[ValueDifference]:
+    """Each place where they differ, in canonical order; none where their canonical bytes agree."""
+    if before is after:
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name in sorted(before.keys() | after.keys(), key=_utf16):
+            yield from differences(
+                before.get(name, ABSENT), after.get(name, ABSENT), (*steps, name)
+            )
+    elif isinstance(before, list | tuple) and isinstance(after, list | tuple):
+        for index in range(max(len(before), len(after))):
+            yield from differences(_item(before, index), _item(after, index), (*steps, index))
+    elif not _same_scalar(before, after):
+        yield ValueDifference(steps, before, after)
+
+
+def leaves_scope(before: JsonValue, after: JsonValue, allowed: Sequence[str]) -> str | None:
+    """The first path that changed and that the patterns don't allow, or None.
+
+    A pattern is a dotted path, in which ``*`` and ``?`` stand for any characters of one step; it
+    allows what it names and everything below. Making or removing an object changes its leaves.
+    """
+    patterns = [pattern.replace("[", "[[]").split(".") for pattern in allowed]
+    for change in differences(before, after):
+        for steps in _leaves(change):
+            if not any(_covers(pattern, steps) for pattern in patterns):
+                return ValueDifference(steps, None, None).path
+    return None
+
+
+def _leaves(change: ValueDifference) -> Iterator[tuple[str | int, ...]]:
+    sides = (change.before, change.after)
+    whole = next((side for side in sides if isinstance(side, dict) and side), None)
+    if whole is None or ABSENT not in sides:
+        yield change.steps
+        return
+    for name, member in whole.items():
+        yield from _leaves(ValueDifference((*change.steps, name), ABSENT, member))
+
+
+def _covers(pattern: Sequence[str], steps: Sequence[str | int]) -> bool:
+    return len(pattern) <= len(steps) and all(
+        fnmatchcase(str(step), wanted) for wanted, step in zip(pattern, steps, strict=False)
+    )
+
+
+def _item(items: Sequence[JsonValue], index: int) -> JsonValue:
+    return items[index] if index < len(items) else ABSENT
+
+
+def _utf16(name: str) -> bytes:
+    return name.encode("utf-16-be")

@@ -17,14 +17,13 @@ from typing import Any, Final, TypeVar, overload
 from pydantic import BaseModel, ValidationError
 
 from memoranda.identity import canonical_bytes, decode, sha256_hex
+from memoranda.kernel.ambient import out_of_reach
 from memoranda.kernel.errors import InvalidDomain, InvalidIntent, InvalidJson, InvalidWorld
 from memoranda.kernel.json import JsonValue, storable
-from memoranda.kernel.reach import out_of_reach
 from memoranda.kernel.wire import place_and_reason
-from memoranda.worlds.context import ActionContext
-from memoranda.worlds.patches import Patch
+from memoranda.worlds.action import ActionContext, Patch
 from memoranda.worlds.readonly import plain, read_only
-from memoranda.worlds.schemas import RESERVED, Model
+from memoranda.worlds.schemas import RESERVED, ModelSchema
 
 SCHEMA_FORM: Final = "memoranda/domain/1"
 SYSTEM: Final = "system"
@@ -42,7 +41,7 @@ class Action:
     """A name, what it takes, and the function behind it."""
 
     name: str
-    takes: Model | None
+    takes: ModelSchema | None
     function: ActionFunction
 
 
@@ -211,9 +210,9 @@ class Domain:
         if self._hash is not None:
             raise InvalidDomain(self.name, f"{what} comes after its schema hash was read")
 
-    def _model(self, what: str, model: type[BaseModel]) -> Model:
+    def _model(self, what: str, model: type[BaseModel]) -> ModelSchema:
         try:
-            return Model(model)
+            return ModelSchema(model)
         except ValueError as refused:
             raise InvalidDomain(self.name, f"{what}: {refused}") from None
 
@@ -228,4 +227,4 @@ class Domain:
             return canonical_bytes(data)
         except (ValidationError, InvalidJson, InvalidWorld) as refused:
             why = place_and_reason(refused)[1] if isinstance(refused, ValidationError) else refused
-            raise InvalidDomain(self.name, f"its initial state is none: {why}") from None
+            raise InvalidDomain(self.name, f"its initial state is not valid: {why}") from None

@@ -1,28 +1,34 @@
 """The host for actions that are plain Python functions."""
 
-from dataclasses import dataclass
-from inspect import isawaitable
+from inspect import isawaitable, iscoroutinefunction
 from typing import Any, Final
 
+from memoranda.kernel.ambient import out_of_reach
 from memoranda.kernel.errors import InvalidIntent, InvalidWorld
 from memoranda.kernel.json import JsonValue
-from memoranda.kernel.reach import out_of_reach
-from memoranda.worlds.context import ActionContext, Run
-from memoranda.worlds.differing import leaves_scope
+from memoranda.worlds.action import ActionContext, ActionRun, Merge, Set, Unset, patched
+from memoranda.worlds.delta import leaves_scope
 from memoranda.worlds.domain import Action, Domain
-from memoranda.worlds.effects import Isolated, Stopped, text_of
 from memoranda.worlds.host import (
-    Host,
     HostExecutionOptions,
     HostExecutionResult,
+    Isolated,
+    Stopped,
     Surroundings,
     derive_outcome,
+    text_of,
 )
 from memoranda.worlds.intent import Intent
-from memoranda.worlds.patches import Merge, Set, Unset, patched
 from memoranda.worlds.readonly import taken
 from memoranda.worlds.schemas import RESERVED
-from memoranda.worlds.snapshot import ErrorSource, ErrorValue, Snapshot, SnapshotMeta, SystemState
+from memoranda.worlds.snapshot import (
+    IDLE,
+    ErrorSource,
+    ErrorValue,
+    Snapshot,
+    SnapshotMeta,
+    SystemState,
+)
 
 Data = dict[str, JsonValue]
 _PATCHES: Final = (Set, Unset, Merge)
@@ -43,29 +49,20 @@ class LocalHost:
     is that of the base, the seed is the intent's id, and an effect ends the run.
     """
 
-    def __init__(self, domain: Domain) -> None:
+    def __init__(self, domain: Domain, surroundings: Surroundings | None = None) -> None:
         self.domain: Final = domain
+        self._surroundings = surroundings
 
-    def within(self, surroundings: Surroundings) -> Host:
+    def within(self, surroundings: Surroundings) -> "LocalHost":
         """The host for one run in these surroundings."""
-        return _Bound(self.domain, surroundings)
+        return LocalHost(self.domain, surroundings)
 
-    async def execute(
-        self,
-        key: str,
-        base_snapshot: Snapshot,
-        intent: Intent,
-        options: HostExecutionOptions,
-    ) -> HostExecutionResult:
-        """Run an action that asks for no effects."""
-        alone = Isolated(now=base_snapshot.meta.timestamp, random_seed=intent.intent_id)
-        return await self.within(alone).execute(key, base_snapshot, intent, options)
-
-
-@dataclass(frozen=True, slots=True)
-class _Bound:
-    domain: Domain
-    surroundings: Surroundings
+    def is_plain(self, action: str) -> bool:
+        """Whether an action is there, and is a plain function, which waits for nothing."""
+        try:
+            return not iscoroutinefunction(self.domain.find_action(action).function)
+        except InvalidIntent:
+            return False
 
     async def execute(
         self,
@@ -83,16 +80,24 @@ class _Bound:
         5. computed values are made anew
         6. a failure anywhere leaves data and computed as they were in the base
         """
+        around = self._surroundings or Isolated(
+            now=base_snapshot.meta.timestamp, random_seed=intent.intent_id
+        )
         try:
             own, platform = _own(base_snapshot.data)
-            data = await self._led_to(own, base_snapshot, intent, options)
+            data = await self._led_to(own, base_snapshot, intent, options, around)
             computed = self._computed(data)
         except _Failure as failure:
-            return self._failed(base_snapshot, intent, failure)  # 6.
-        return self._completed(base_snapshot, data | platform if platform else data, computed)
+            return _failed(base_snapshot, intent, failure, around)  # 6.
+        return _completed(base_snapshot, data | platform if platform else data, computed, around)
 
     async def _led_to(
-        self, own: Data, base: Snapshot, intent: Intent, options: HostExecutionOptions
+        self,
+        own: Data,
+        base: Snapshot,
+        intent: Intent,
+        options: HostExecutionOptions,
+        around: Surroundings,
     ) -> Data:
         # 1.
         if base.meta.schema_hash != self.domain.schema_hash:
@@ -106,7 +111,7 @@ class _Bound:
         except InvalidIntent as refused:
             raise _Failure("input.invalid", "input", refused.why) from None
         # 2.
-        run = Run(self.surroundings, options.signal)
+        run = ActionRun(around, options.signal)
         context = ActionContext(run, state=own, given=given, frozen=base.input)
         returned = await _ran(action, context, run)
         # 3.
@@ -132,9 +137,15 @@ class _Bound:
         except Exception as raised:  # noqa: BLE001 - a domain's own code
             raise _of(raised, "computed.raised", "computed") from None
 
-    # ------------------------------------------------------------------- sealing
 
-    def _completed(self, base: Snapshot, data: Data, computed: Data) -> HostExecutionResult:
+# ------------------------------------------------------------------- sealing
+
+
+def _completed(
+    base: Snapshot, data: Data, computed: Data, around: Surroundings
+) -> HostExecutionResult:
+    system = IDLE
+    if base.system.errors:
         system = SystemState(
             status="idle",
             last_error=None,
@@ -142,46 +153,50 @@ class _Bound:
             pending_requirements=(),
             current_action=None,
         )
-        return _result(self._sealed(base, data, computed, system))
+    return _result(_sealed(base, data, computed, system, around))
 
-    def _failed(self, base: Snapshot, intent: Intent, failure: _Failure) -> HostExecutionResult:
-        error = ErrorValue(
-            code=failure.code,
-            message=failure.message,
-            source=ErrorSource(action_id=intent.type, node_path=failure.place),
-            timestamp=self.surroundings.now,
-            context=None if failure.raised is None else {"type": failure.raised},
-        )
-        system = SystemState(
-            status="error",
-            last_error=error,
-            errors=(*base.system.errors, error),
-            pending_requirements=(),
-            current_action=None,
-        )
-        return _result(self._sealed(base, base.data, base.computed, system))
 
-    def _sealed(
-        self, base: Snapshot, data: JsonValue, computed: Data, system: SystemState
-    ) -> Snapshot:
-        """The next snapshot; its input is that of the base, with what was recalled (MEM-CTX-3)."""
-        meta = SnapshotMeta(
-            version=base.meta.version + 1,
-            timestamp=self.surroundings.now,
-            random_seed=self.surroundings.random_seed,
-            schema_hash=base.meta.schema_hash,
-        )
-        members: dict[str, Any] = {
-            "data": data,
-            "computed": computed,
-            "system": system,
-            "meta": meta,
-        }
-        if "input" in base.model_fields_set:
-            members["input"] = base.input
-        # Not validated again, which would copy it: what is new in the data was checked and taken
-        # by value above, and the rest is the base's own, so that a delta finds it by identity.
-        return Snapshot.model_construct(**members)
+def _failed(
+    base: Snapshot, intent: Intent, failure: _Failure, around: Surroundings
+) -> HostExecutionResult:
+    error = ErrorValue(
+        code=failure.code,
+        message=failure.message,
+        source=ErrorSource(action_id=intent.type, node_path=failure.place),
+        timestamp=around.now,
+        context=None if failure.raised is None else {"type": failure.raised},
+    )
+    system = SystemState(
+        status="error",
+        last_error=error,
+        errors=(*base.system.errors, error),
+        pending_requirements=(),
+        current_action=None,
+    )
+    return _result(_sealed(base, base.data, base.computed, system, around))
+
+
+def _sealed(
+    base: Snapshot, data: JsonValue, computed: Data, system: SystemState, around: Surroundings
+) -> Snapshot:
+    """The next snapshot; its input is that of the base, with what was recalled (MEM-CTX-3)."""
+    meta = SnapshotMeta(
+        version=base.meta.version + 1,
+        timestamp=around.now,
+        random_seed=around.random_seed,
+        schema_hash=base.meta.schema_hash,
+    )
+    members: dict[str, Any] = {
+        "data": data,
+        "computed": computed,
+        "system": system,
+        "meta": meta,
+    }
+    if "input" in base.model_fields_set:
+        members["input"] = base.input
+    # Not validated again, which would copy it: what is new in the data was checked and taken
+    # by value above, and the rest is the base's own, so that a delta finds it by identity.
+    return Snapshot.model_construct(**members)
 
 
 def _result(terminal: Snapshot) -> HostExecutionResult:
@@ -192,7 +207,7 @@ def _result(terminal: Snapshot) -> HostExecutionResult:
     )
 
 
-async def _ran(action: Action, context: ActionContext[Any], run: Run) -> object:
+async def _ran(action: Action, context: ActionContext[Any], run: ActionRun) -> object:
     """What the action returned; what broke the run counts before all that the action did."""
     failure, returned = None, None
     try:
@@ -221,7 +236,6 @@ def _of(raised: Exception, code: str, place: str) -> _Failure:
 
 
 def _own(data: JsonValue) -> tuple[Data, Data]:
-    """The domain's members, and the platform's, which an action neither sees nor sets."""
     if not isinstance(data, dict):
         raise _Failure("state.invalid", "state", "the base has a state that is no object")
     platform = {name: member for name, member in data.items() if name.startswith(RESERVED)}
@@ -237,7 +251,7 @@ def _state(own: Data, returned: object) -> JsonValue:
     if isinstance(returned, _PATCHES):
         return patched(own, [returned])
     if isinstance(returned, list | tuple):
-        if not all(isinstance(one, _PATCHES) for one in returned):
+        if not all(isinstance(value, _PATCHES) for value in returned):
             raise InvalidWorld("$.data", "an action returns a state, patches, or None")
         return patched(own, returned)
     return taken(returned)

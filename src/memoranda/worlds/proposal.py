@@ -5,14 +5,15 @@ context (MEM-CTX-1): memory that led to it stands in ``trace.context.memory`` (M
 beside that is added for memory (MIN-INVASION).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.errors import IllegalMove, InvalidWorld
+from memoranda.kernel.wire import tuple_of
 from memoranda.worlds.intent import IntentInstance, IntentScope
 from memoranda.worlds.values import (
     NULLABLE,
@@ -43,38 +44,11 @@ MOVES: Final[Mapping[ProposalStatus, frozenset[ProposalStatus]]] = MappingProxyT
 )
 """From each status, those that may follow it."""
 
-_INGRESS: Final = frozenset({"submitted", "evaluating"})
-_DECIDED: Final = frozenset({"approved", "rejected"})
-_WORLD: Final = frozenset({"completed", "failed"})
-_MOVING: Final = frozenset(
-    {"approved_scope", "decision_id", "result_world", "decided_at", "completed_at"}
-)
-
 
 def check_move(proposal_id: str, status: str, to: str) -> None:
     """Refuse a move that the world protocol does not know with IllegalMove."""
     if to not in MOVES.get(status, ()):  # type: ignore[call-overload]
         raise IllegalMove(proposal_id, status, to)
-
-
-def is_terminal(status: ProposalStatus) -> bool:
-    """Whether nothing follows this status."""
-    return not MOVES[status]
-
-
-def is_ingress(status: ProposalStatus) -> bool:
-    """Whether it waits for a decision: until then it may be dropped."""
-    return status in _INGRESS
-
-
-def makes_decision(status: ProposalStatus, to: ProposalStatus) -> bool:
-    """Whether this move is made by a decision, which is then on record."""
-    return to in MOVES[status] and to in _DECIDED
-
-
-def makes_world(status: ProposalStatus) -> bool:
-    """Whether a world comes of a proposal that ends so; a failed one makes a world too."""
-    return status in _WORLD
 
 
 class ProposalTrace(WorldModel):
@@ -112,14 +86,83 @@ class Proposal(WorldModel):
             raise InvalidWorld("$.actor", "the intent's origin names another")
         return self
 
-    def moved(self, to: ProposalStatus, **known: Any) -> Self:
-        """The proposal after a move, with what is known by it; IllegalMove where it can't be.
 
-        Only what a move brings may be given: approved_scope, decision_id, result_world,
-        decided_at, completed_at. All else was fixed when it was submitted.
-        """
-        check_move(self.proposal_id, self.status, to)
-        if fixed := known.keys() - _MOVING:
-            raise TypeError(f"{min(fixed)} is fixed when a proposal is submitted")
-        members = {name: getattr(self, name) for name in self.model_fields_set}
-        return type(self)(**{**members, **known, "status": to})
+# ----------------------------------------------------------------------- decisions
+
+# Decisions: who may decide, who voted how, and what came of it; immutable, one per proposal.
+
+
+AuthorityKind = Literal["auto", "human", "policy", "tribunal"]
+VoteChoice = Literal["approve", "reject", "abstain"]
+
+
+class AuthorityRef(WorldModel):
+    """Who decides: not an actor, but what an actor answers for (R-3)."""
+
+    authority_id: Id
+    kind: AuthorityKind
+    name: Text | None = None
+
+
+class Vote(WorldModel):
+    """One actor's answer; a human in the loop answers by a vote as well."""
+
+    voter: ActorRef
+    decision: VoteChoice
+    reasoning: Text | None = None
+    voted_at: Milliseconds
+
+
+class ApprovedDecision(WorldModel):
+    """It may run."""
+
+    kind: Literal["approved"] = "approved"
+
+
+class RejectedDecision(WorldModel):
+    """It may not, and why."""
+
+    kind: Literal["rejected"] = "rejected"
+    reason: Name
+
+
+class TimeoutDecision(WorldModel):
+    """Nobody answered in time; what the policy says then is done."""
+
+    kind: Literal["timeout"] = "timeout"
+    action: Literal["approved", "rejected"]
+
+
+FinalDecision = Annotated[
+    ApprovedDecision | RejectedDecision | TimeoutDecision, Field(discriminator="kind")
+]
+
+
+class DecisionRecord(WorldModel):
+    """What was decided about a proposal, by which authority and which actor (R-3).
+
+    ``approvedScope`` is there when it was approved; null is no restriction.
+    """
+
+    decision_id: Id
+    proposal_id: Id
+    authority: AuthorityRef
+    decision: FinalDecision
+    approved_scope: Annotated[IntentScope | None, NULLABLE] = None
+    reasoning: Text | None = None
+    decided_at: Milliseconds
+    decided_by: ActorRef
+
+    @property
+    def is_approved(self) -> bool:
+        """Whether it may run."""
+        decision = self.decision
+        outcome = decision.action if isinstance(decision, TimeoutDecision) else decision.kind
+        return outcome == "approved"
+
+
+class TribunalDecisionRecord(DecisionRecord):
+    """The same of a tribunal, with every vote."""
+
+    votes: Annotated[Sequence[Vote], tuple_of(Vote)]
+    quorum_met: bool

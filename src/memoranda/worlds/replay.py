@@ -1,6 +1,6 @@
 """Replay: run what was recorded again, and say where it differs, if it does.
 
-Everything a run saw is in its `Recording`; there is no store, no provider and no clock here, so
+Everything a run saw is in its `RunRecording`; there is no store, no provider and no clock here, so
 that nothing can be asked again (MEM-CONTEXT-2).
 """
 
@@ -9,12 +9,20 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from memoranda.identity import Frozen, canonical_bytes, decode
+from memoranda.kernel.ambient import out_of_reach
 from memoranda.kernel.json import JsonValue
-from memoranda.kernel.reach import out_of_reach
 from memoranda.kernel.results import Result, members
-from memoranda.worlds.differing import ABSENT, differences
-from memoranda.worlds.effects import ABORTED, EffectDiffers, EffectRecord, Recorded
-from memoranda.worlds.host import HostExecutionOptions, Signal, Surrounded, derive_outcome
+from memoranda.worlds.delta import ABSENT, differences
+from memoranda.worlds.host import (
+    ABORTED,
+    EffectDiffers,
+    EffectRecord,
+    HostExecutionOptions,
+    RecordedSurroundings,
+    Signal,
+    Surrounded,
+    derive_outcome,
+)
 from memoranda.worlds.intent import Intent
 from memoranda.worlds.snapshot import Snapshot
 from memoranda.worlds.values import Outcome
@@ -23,7 +31,7 @@ _SHOWN: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class RunRecording:
     """All that a run saw, and what it led to.
 
     ``input`` is the snapshot's input as it was frozen, with what was recalled at ``$app``; None for
@@ -49,7 +57,6 @@ class Same:
     action: str
 
     def __str__(self) -> str:
-        """In one line."""
         return f"{self.action}: the same"
 
 
@@ -91,7 +98,6 @@ class Differs(Result):
         return {**members(self), "where": self.where}
 
     def __str__(self) -> str:
-        """In one line, long values cut."""
         because = f" ({self.error})" if self.error else ""
         expected, found = _cut(self.expected), _cut(self.found)
         return f"{self.action}: {self.where}: expected {expected}, found {found}{because}"
@@ -100,7 +106,7 @@ class Differs(Result):
 Replayed = Same | Differs
 
 
-async def replayed(host: Surrounded, recording: Recording) -> Replayed:
+async def replayed(host: Surrounded, recording: RunRecording) -> Replayed:
     """Run a recording again, and compare (MEM-CONTEXT-2).
 
     1. the base gets the input as it was frozen; memory is out of reach
@@ -117,7 +123,7 @@ async def replayed(host: Surrounded, recording: Recording) -> Replayed:
     base = _with_input(recording.base, recording.input)
     expected = decode(recording.terminal)
     # 2.
-    recorded = Recorded(
+    recorded = RecordedSurroundings(
         now=recording.now, random_seed=recording.random_seed, effects=recording.effects
     )
     signal = _After(recorded, len(recording.effects)) if _was_aborted(expected) else None
@@ -214,11 +220,10 @@ def _was_aborted(terminal: JsonValue) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _After(Signal):
-    """Tells a run to end where it was told to end: after so many effects."""
+    """Asks a run to end where it was asked to end: after so many effects."""
 
-    recorded: Recorded
+    recorded: RecordedSurroundings
     effects: int
 
     def is_set(self) -> bool:
-        """Whether they were all asked for."""
         return self.recorded.asked >= self.effects

@@ -31,7 +31,7 @@ _NAMED: Final = frozenset({"properties", "patternProperties", "dependentSchemas"
 _REFERENCE: Final = "#/$defs/"
 
 
-class Model:
+class ModelSchema:
     """A user's pydantic model as a schema: strict, and closed unless it says otherwise.
 
     JSON is validated as JSON: a date is a text, a set is an array, and ``"1"`` is no number. A
@@ -152,7 +152,6 @@ def _property_names(schema: JsonValue) -> Iterator[str]:
 
 
 def _names(model: type[BaseModel]) -> Iterator[str]:
-    """Every name under which a member of this model is read or written."""
     for name, field in model.model_fields.items():
         yield name
         for alias in (field.alias, field.validation_alias, field.serialization_alias):

@@ -5,8 +5,10 @@
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
+from memoranda.identity import canonical_bytes, sha256_hex
+from memoranda.kernel.errors import InvalidWorld
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.wire import tuple_of
 from memoranda.worlds.values import (
@@ -17,6 +19,7 @@ from memoranda.worlds.values import (
     JsonObject,
     Milliseconds,
     Name,
+    Outcome,
     Text,
     WorldModel,
 )
@@ -96,10 +99,11 @@ class Snapshot(WorldModel):
 
         Its data is neither checked nor copied: whoever has it must not change it.
         """
+        system = wire["system"]
         members: dict[str, Any] = {
             "data": wire["data"],
             "computed": wire["computed"],
-            "system": SystemState.from_wire(wire["system"]),
+            "system": IDLE if system == _IDLE else SystemState.from_wire(system),
             "meta": SnapshotMeta.from_wire(wire["meta"]),
         }
         if "input" in wire:
@@ -107,14 +111,126 @@ class Snapshot(WorldModel):
         return cls.model_construct(**members)
 
 
-def idle() -> SystemState:
-    """The state of a system that has nothing to do and no errors."""
-    return SystemState(
-        status="idle", last_error=None, errors=(), pending_requirements=(), current_action=None
-    )
+IDLE: Final = SystemState(
+    status="idle", last_error=None, errors=(), pending_requirements=(), current_action=None
+)
+"""The state of a system that has nothing to do and no errors."""
+_IDLE: Final = IDLE.to_wire()
 
 
 def initial_snapshot(data: JsonValue, schema_hash: str, *, now: int, random_seed: str) -> Snapshot:
     """The first snapshot of a domain: version 0, nothing computed, no input."""
     meta = SnapshotMeta(version=0, timestamp=now, random_seed=random_seed, schema_hash=schema_hash)
-    return Snapshot(data=data, computed={}, system=idle(), meta=meta)
+    return Snapshot(data=data, computed={}, system=IDLE, meta=meta)
+
+
+# -------------------------------------------------------------------------- hashes
+
+# What makes a world the same world: hash inputs and ids (WORLD-ID).
+#
+# Only what a run led to counts: ``data`` without the platform's own top-level members (those that
+# begin with ``$``), how it ended, the signatures of its errors, what it still waited for. Input,
+# meta, computed, messages and times don't: memory never changes a world's identity.
+
+
+PLATFORM: Final = "$"
+"""Top-level members of data that begin so are the platform's, and no part of its identity."""
+
+NOTHING_PENDING: Final = "empty"
+
+
+def snapshot_hash(snapshot: Snapshot | Mapping[str, JsonValue]) -> str:
+    """The hash of what a run led to: 64 hexadecimal digits (WORLD-ID)."""
+    return sha256_hex(canonical_bytes(hash_input(snapshot)))
+
+
+def world_id(schema_hash: str, snapshot_hash: str) -> str:
+    """The worldId: hash(schemaHash + ':' + snapshotHash); opaque to everyone else (WORLD-ID)."""
+    return sha256_hex(f"{schema_hash}:{snapshot_hash}".encode())
+
+
+def hash_input(snapshot: Snapshot | Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """What is hashed, as a value, or InvalidWorld where a mapping is no snapshot.
+
+    1. data without the platform's members; null and absent data are {}
+    2. the terminal status: failed where there is an error or something pending
+    3. the errors' signatures, duplicates kept, in the order of their hashes
+    4. the digest of what is pending
+    """
+    whole = snapshot.to_wire() if isinstance(snapshot, Snapshot) else snapshot
+    if not isinstance(whole, Mapping):
+        raise InvalidWorld("$", "a snapshot is an object")
+    system = whole.get("system")
+    if not isinstance(system, Mapping):
+        raise InvalidWorld("$.system", "a snapshot has a system state")
+    return {
+        "data": _own_data(whole.get("data")),  # 1.
+        "system": {
+            "terminalStatus": terminal_status(system),  # 2.
+            "errors": _signatures(_array(system, "errors")),  # 3.
+            "pendingDigest": _pending_digest(_array(system, "pendingRequirements")),  # 4.
+        },
+    }
+
+
+def terminal_status(system: Mapping[str, JsonValue]) -> Outcome:
+    """How a run ended, by its errors and what it waits for; its status string doesn't count."""
+    if "lastError" not in system:
+        raise InvalidWorld(
+            "$.system.lastError", "it is missing; write null where there was no error"
+        )
+    failed = system["lastError"] is not None or _array(system, "pendingRequirements")
+    return "failed" if failed else "completed"
+
+
+def _own_data(data: JsonValue) -> JsonValue:
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        return data
+    return {name: value for name, value in data.items() if not _is_platform(name)}
+
+
+def _is_platform(name: object) -> bool:
+    return isinstance(name, str) and name.startswith(PLATFORM)
+
+
+def _array(system: Mapping[str, JsonValue], name: str) -> Sequence[JsonValue]:
+    found = system.get(name)
+    if not isinstance(found, list | tuple):
+        raise InvalidWorld(f"$.system.{name}", "it is no list")
+    return found
+
+
+def _signatures(errors: Sequence[JsonValue]) -> list[JsonValue]:
+    signatures = [_signature(error, f"$.system.errors[{n}]") for n, error in enumerate(errors)]
+    return sorted(signatures, key=lambda found: sha256_hex(canonical_bytes(found)))
+
+
+def _signature(error: JsonValue, where: str) -> dict[str, JsonValue]:
+    """What of an error is the same whenever it happens: no message, time or context."""
+    try:
+        source = error["source"]
+        place = {"actionId": source["actionId"], "nodePath": source["nodePath"]}
+        return {"code": error["code"], "source": place}
+    except (KeyError, TypeError, IndexError):
+        raise InvalidWorld(
+            where, "an error has a code, and a source with actionId and nodePath"
+        ) from None
+
+
+def _pending_digest(pending: Sequence[JsonValue]) -> str:
+    if not pending:
+        return NOTHING_PENDING
+    ids = [
+        _id(requirement, f"$.system.pendingRequirements[{n}]")
+        for n, requirement in enumerate(pending)
+    ]
+    ids.sort(key=lambda name: name.encode("utf-16-be", "surrogatepass"))  # as keys are in RFC 8785
+    return sha256_hex(canonical_bytes({"pendingIds": ids}))
+
+
+def _id(requirement: JsonValue, where: str) -> str:
+    if isinstance(requirement, Mapping) and isinstance(found := requirement.get("id"), str):
+        return found
+    raise InvalidWorld(where, "a requirement has an id")

@@ -19,6 +19,7 @@ from memoranda.kernel.json import MAX_INTEGER, JsonValue
 from memoranda.kernel.results import short_repr
 from memoranda.kernel.wire import STORABLE, Refusal, WireModel, tuple_of
 
+_PLAIN: Final = frozenset({str, int, bool})
 NULLABLE: Final = "absent and null differ"
 """Marks an optional member that may be null as well."""
 
@@ -77,23 +78,22 @@ class WorldModel(WireModel):
         return hash(self.canonical())
 
 
-def same_actor(one: ActorRef, other: ActorRef) -> bool:
+def same_actor(actor: ActorRef, other: ActorRef) -> bool:
     """Whether both are the same: by id and kind; a name or meta makes nobody else."""
-    return (one.actor_id, one.kind) == (other.actor_id, other.kind)
+    return (actor.actor_id, actor.kind) == (other.actor_id, other.kind)
 
 
 def wire_of(model: BaseModel) -> dict[str, JsonValue]:
     """A model under the wire's names: the one place that knows what is left out."""
-    given = model.model_fields_set
-    wire = {}
+    members, wire = model.__dict__, {}
     for name, alias, leaves_out in _members(type(model)):
-        value = getattr(model, name)
-        if value is None and (
-            leaves_out == "null" or (leaves_out == "unset" and name not in given)
-        ):
-            continue
-        wire[alias] = _wire(value)
-    wire.update(model.model_extra or {})
+        value = members[name]
+        if value is not None:
+            wire[alias] = value if type(value) in _PLAIN else _wire(value)
+        elif leaves_out == "never" or (leaves_out == "unset" and name in model.model_fields_set):
+            wire[alias] = None
+    if model.model_extra:
+        wire.update(model.model_extra)
     return wire
 
 
@@ -109,7 +109,6 @@ def _wire(value: object) -> JsonValue:
 
 @cache
 def _members(kind: type[BaseModel]) -> tuple[tuple[str, str, str], ...]:
-    """Each member's name, its name on the wire, and when it is left out."""
     members = []
     for name, field in kind.model_fields.items():
         if field.is_required() or field.default is not None:

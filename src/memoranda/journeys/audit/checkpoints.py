@@ -3,16 +3,25 @@
 How they are made: `checkpointer`.
 """
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final, Protocol
 
-from memoranda.kernel.errors import AnchorFailed, InvalidProof
+from memoranda.kernel.clock import Clock, Randomness
+from memoranda.kernel.errors import AnchorFailed, InvalidProof, StoreFailed
 from memoranda.ledger import tree
-from memoranda.ledger.anchor import Anchor, Claim, Finding, Kept, examine, settle
-from memoranda.ledger.checkpoint import Checkpoint
-from memoranda.ledger.signed_note import Signer, Verifier
-from memoranda.ledger.unit import Ledger
+from memoranda.ledger.anchor import Anchor, BatchAnchor, Claim, Finding, Kept, examine, settle
+from memoranda.ledger.checkpoint import Checkpoint, directory_origin, sign_checkpoint
+from memoranda.ledger.directory import SCOPE as DIRECTORY
+from memoranda.ledger.directory import Journals, NewNote, ScopeHead
+from memoranda.ledger.entry import SALT_BYTES
+from memoranda.ledger.port import Ledger
+from memoranda.ledger.signed_note import SignedNote, Signer, Verifier
+from memoranda.ledger.unit import Draft, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +54,13 @@ class Checkpoints:
         found: list[Finding] = []
         for anchor in self.seal.anchors:
             try:
-                kept = [one async for one in _of(anchor, (await self.ledger.head()).origin)]
+                kept = [note async for note in _of(anchor, (await self.ledger.head()).origin)]
             except AnchorFailed as failed:
                 self.failures[anchor.name] = failed.why
                 continue
             self.failures.pop(anchor.name, None)
             wanted = kept if newest is None else kept[-newest:]
-            found += [await self._finding(one) for one in wanted]
+            found += [await self._finding(note) for note in wanted]
         return found
 
     async def _finding(self, kept: Kept) -> Finding:
@@ -81,3 +90,229 @@ async def root_at(ledger: Ledger, size: int) -> bytes:
 async def _of(anchor: Anchor, origin: str) -> AsyncIterator[Kept]:
     async for kept in anchor.read(origin):
         yield kept
+
+
+# ------------------------------------------------------------------------------------------------
+# Making the checkpoints of a database: of every scope that was written to, all in one batch.
+#
+# A scope is due after so many entries, or together with all others after so many seconds, or when
+# the database is closed. No writer waits for its checkpoint, and a batch goes in portions, so that
+# what a writer may meet on its way to the database is one portion.
+#
+# 1. the heads and roots of the scopes are read. One whose journal is damaged is logged and left out
+# 2. they become entries of the directory, in one unit
+# 3. each checkpoint is signed, if there are signers
+# 4. it is handed to every anchor. One that can't be reached fails nobody: it is logged, shown by
+#    `status`, and gets the next one
+# 5. the notes are kept in the database, in one transaction
+# 6. after the last portion a checkpoint of the directory is made in the same way
+#
+# A crash in between loses no promise: what was said of a journal is true of it at any time, and a
+# scope that got no checkpoint gets one when it is next written to.
+
+ACTOR: Final = "system:memoranda"
+PORTION: Final = 250
+"""How many scopes get their checkpoints together."""
+
+_ID_BYTES: Final = 16
+_IN_A_ROW: Final = 16
+"""So many roots or signatures are made before others get their turn."""
+_GIVEN_UP_AFTER: Final = 3
+"""Failures of an anchor, one after the other, after which it is not asked again in a portion."""
+
+log = logging.getLogger("memoranda.checkpoints")
+
+
+class LedgersAndJournals(Journals, Protocol):
+    """What checkpoints are made of, and the ledger that the directory is."""
+
+    async def ledger(self, scope: str, origin: str, now: int) -> Ledger:
+        """The ledger of one scope; a scope that is new gets a journal of this origin."""
+        ...
+
+
+@dataclass(slots=True)
+class Checkpointer:
+    """Makes the checkpoints of one open database; only it writes the directory."""
+
+    database: LedgersAndJournals
+    seal: Seal
+    clock: Clock
+    randomness: Randomness
+    failures: dict[str, str] = field(default_factory=dict)
+    """Per anchor that failed when it was last asked, why."""
+    _since: dict[str, int] = field(default_factory=dict)
+    """Per scope, the entries that no checkpoint covers, as far as they came through here."""
+    _due: dict[str, None] = field(default_factory=dict)
+    """The scopes whose turn it is, in order."""
+    _timer: asyncio.TimerHandle | None = None
+    _making: "asyncio.Task[None] | None" = None
+    _directory: Ledger | None = None
+    _is_directory_ahead: bool = False
+    """Whether the directory has entries that no checkpoint of it covers."""
+    _is_closed: bool = False
+
+    def committed(self, scope: str, entries: int) -> None:
+        """Entries were appended to the journal of a scope."""
+        since = self._since[scope] = self._since.get(scope, 0) + entries
+        if since >= self.seal.every_entries:
+            self._due[scope] = None
+            self._start()
+        else:
+            self._set_timer()
+
+    async def close(self) -> None:
+        """Make the checkpoints of all that was written and has none; the last batch."""
+        self._is_closed = True
+        self._stop_timer()
+        if self._making is not None:
+            await asyncio.wait({self._making})
+        self._due.update(dict.fromkeys(self._since))
+        await self._make()
+
+    # ------------------------------------------------------------------------ when
+
+    def _set_timer(self) -> None:
+        if self._timer is None and not self._is_closed:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(self.seal.every_seconds, self._all_are_due)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _all_are_due(self) -> None:
+        self._timer = None
+        self._due.update(dict.fromkeys(self._since))
+        self._start()
+
+    def _start(self) -> None:
+        if self._making is None and not self._is_closed:
+            self._making = asyncio.get_running_loop().create_task(self._make())
+
+    async def _make(self) -> None:
+        has_failed = False
+        try:
+            while self._due or (self._is_directory_ahead and not has_failed):
+                while portion := list(islice(self._due, PORTION)):
+                    await self._make_portion(portion)
+                if self._is_directory_ahead:
+                    has_failed = not await self._make_of_directory()
+        finally:
+            self._making = None
+
+    async def _make_portion(self, scopes: Sequence[str]) -> None:
+        for scope in scopes:
+            del self._due[scope]
+            self._since.pop(scope, None)
+        try:
+            heads = await self._heads(scopes)
+            if heads:
+                await self._enter(heads)
+                await self._publish(heads)
+        except Exception:  # what was written is written, and is tried again with the next batch
+            log.exception("no checkpoints of %d scopes, among them %r", len(scopes), scopes[0])
+            self._since.update({scope: self._since.get(scope, 0) for scope in scopes})
+            self._set_timer()
+
+    async def _make_of_directory(self) -> bool:
+        try:
+            heads = await self._heads([DIRECTORY])
+            if heads:
+                await self._publish(heads)
+        except Exception:
+            log.exception("no checkpoint of the directory")
+            return False
+        self._is_directory_ahead = False
+        return True
+
+    # ------------------------------------------------------------------------- how
+
+    async def _heads(self, scopes: Sequence[str]) -> list[ScopeHead]:
+        """The heads of the journals that grew since their newest checkpoints.
+
+        What can't be read together is read by halves, until the one is found that can't be read.
+        """
+        try:
+            found = await self.database.heads(scopes)
+            grown = [head for head in found if head.size and head.size != head.noted]
+            wanted = {head.scope: tree.blocks_for_root(head.size) for head in grown}
+            blocks = await self.database.hashes(wanted) if wanted else {}
+        except StoreFailed:
+            if len(scopes) == 1:
+                log.exception("no checkpoint of %r", scopes[0])
+                return []
+            half = len(scopes) // 2
+            return [*await self._heads(scopes[:half]), *await self._heads(scopes[half:])]
+        heads = []
+        for number, head in enumerate(grown):
+            await _give_way(number)
+            try:
+                root = tree.root(head.size, blocks[head.scope])
+            except InvalidProof as damaged:
+                log.error("no checkpoint of %r: %s", head.scope, damaged)  # noqa: TRY400 - no bug
+            else:
+                heads.append(ScopeHead(head.scope, head.origin, head.size, root))
+        return heads
+
+    async def _enter(self, heads: Iterable[ScopeHead]) -> None:
+        now = self.clock.now_ms()
+        if self._directory is None:
+            origin = directory_origin(self.randomness.take(_ID_BYTES).hex())
+            self._directory = await self.database.ledger(DIRECTORY, origin, now)
+        drafts = [Draft("checkpoint", h.body, self.randomness.take(SALT_BYTES)) for h in heads]
+        await self._directory.commit(Unit(ACTOR, now, lambda _: drafts))
+        self._is_directory_ahead = True
+
+    async def _publish(self, heads: Sequence[ScopeHead]) -> None:
+        notes = []
+        for number, head in enumerate(heads):
+            await _give_way(number)
+            checkpoint = Checkpoint(head.origin, head.size, head.root)
+            notes.append(await sign_checkpoint(checkpoint, self.seal.signers))
+        for anchor in self.seal.anchors:
+            notes = await self._kept_by(anchor, notes)
+        at = self.clock.now_ms()
+        await self.database.keep_notes(
+            [
+                NewNote(head.scope, head.origin, head.size, str(note), at)
+                for head, note in zip(heads, notes, strict=True)
+            ]
+        )
+
+    async def _kept_by(self, anchor: Anchor, notes: Sequence[SignedNote]) -> list[SignedNote]:
+        portions = [notes] if isinstance(anchor, BatchAnchor) else [[note] for note in notes]
+        kept: list[SignedNote] = []
+        failed = 0
+        for portion in portions:
+            if failed < _GIVEN_UP_AFTER:
+                try:
+                    kept += await _published(anchor, portion)
+                except Exception as error:  # noqa: BLE001 - an anchor may be anybody's code
+                    failed += 1
+                    self.failures[anchor.name] = _why(error)
+                    log.warning("checkpoints were not kept by %s: %s", anchor.name, _why(error))
+                else:
+                    failed = 0
+                    self.failures.pop(anchor.name, None)
+                    continue
+            kept += portion
+        return kept
+
+
+async def _published(anchor: Anchor, notes: Sequence[SignedNote]) -> list[SignedNote]:
+    if isinstance(anchor, BatchAnchor):
+        added = await anchor.publish_all([str(note) for note in notes])
+    else:
+        added = [await anchor.publish(str(note)) for note in notes]
+    return [note.with_signatures(own) for note, own in zip(notes, added, strict=True)]
+
+
+def _why(error: Exception) -> str:
+    return error.why if isinstance(error, AnchorFailed) else repr(error)
+
+
+async def _give_way(number: int) -> None:
+    if number % _IN_A_ROW == _IN_A_ROW - 1:
+        await asyncio.sleep(0)

@@ -11,11 +11,12 @@ from memoranda.kernel.errors import EntryDamaged, InvalidProof
 from memoranda.ledger.checkpoint import Checkpoint, sign_checkpoint
 from memoranda.ledger.codec import check_readable
 from memoranda.ledger.entry import read_entry
-from memoranda.ledger.log import write_log
-from memoranda.ledger.logview import Erased, events, is_as_written
+from memoranda.ledger.log import Erased, events, is_as_written, write_log
 from memoranda.ledger.object import sealed, status_of
+from memoranda.ledger.port import Ledger
 from memoranda.ledger.signed_note import Signer
-from memoranda.ledger.unit import Ledger, Snapshot, StoredEntry
+from memoranda.ledger.snapshot import ENTRIES, ROWS, LedgerSnapshot
+from memoranda.ledger.unit import StoredEntry
 from memoranda.ledger.walk import OBJECT_KINDS
 
 
@@ -42,7 +43,7 @@ async def export(
         }
         yield canonical_bytes(header) + b"\n"
         done = 0
-        async with aclosing(snapshot.entries()) as chunks:
+        async with aclosing(snapshot.rows(ENTRIES)) as chunks:
             async for chunk in chunks:
                 check_readable(stored.body for stored in chunk)
                 for _, entry, salt, body in chunk:
@@ -64,13 +65,12 @@ def _text(stored: bytes) -> str:
     return stored.decode(errors="backslashreplace").replace("\0", r"\x00")
 
 
-async def _root(ledger: Ledger, snapshot: Snapshot, size: int) -> bytes:
-    """The root over so many entries, from the entries themselves where nodes are missing."""
+async def _root(ledger: Ledger, snapshot: LedgerSnapshot, size: int) -> bytes:
     try:
         return await root_at(ledger, size)
     except InvalidProof:
         frontier = Frontier()
-        async with aclosing(snapshot.entries()) as chunks:
+        async with aclosing(snapshot.rows(ENTRIES)) as chunks:
             async for chunk in chunks:
                 for stored in chunk:
                     frontier, _ = frontier.append(leaf_hash(stored.entry))
@@ -80,14 +80,14 @@ async def _root(ledger: Ledger, snapshot: Snapshot, size: int) -> bytes:
 async def export_log(ledger: Ledger, *, progress: Progress = nobody) -> AsyncGenerator[bytes, None]:
     """The lines of the MemoryLog: exactly the seed's events and fields (GOV-LOG).
 
-    The log of a damaged journal is told all the same, for it has the breaks: it says so in the
+    The log of a damaged journal is exported all the same, for it has the breaks: it says so in the
     place of what is not what was written.
     """
     async with ledger.snapshot() as snapshot:
         head = await snapshot.head()
         erased = await _erased(snapshot)
         done = 0
-        async with aclosing(snapshot.entries()) as entries:
+        async with aclosing(snapshot.rows(ENTRIES)) as entries:
             async for chunk in entries:
                 check_readable(stored.body for stored in chunk)
                 for line in write_log(events(chunk, erased)):
@@ -101,14 +101,14 @@ async def export_objects(
 ) -> AsyncGenerator[bytes, None]:
     """Every version of every object, a line each with its integrity hash, in the journal's order.
 
-    What was erased is left out, tombstones too: nothing of it is left to be told (GOV-OBJECT).
+    What was erased is left out, tombstones too: nothing of it is left to export (GOV-OBJECT).
     EntryDamaged where something is not what was written: its hash would be made anew here.
     """
     async with ledger.snapshot() as snapshot:
         head = await snapshot.head()
         erased = await _erased(snapshot)
         done = 0
-        async with aclosing(snapshot.entries()) as entries:
+        async with aclosing(snapshot.rows(ENTRIES)) as entries:
             async for chunk in entries:
                 _check_written(chunk, erased)
                 for stored in chunk:
@@ -121,9 +121,9 @@ async def export_objects(
                 progress("entries", done, head.size)
 
 
-async def _erased(snapshot: Snapshot) -> Erased:
+async def _erased(snapshot: LedgerSnapshot) -> Erased:
     erased = Erased()
-    async with aclosing(snapshot.rows()) as rows:
+    async with aclosing(snapshot.rows(ROWS)) as rows:
         async for some in rows:
             check_readable(row.body for row in some)
             erased.feed(some)

@@ -13,17 +13,23 @@ Facts and items come in orders of their own and need not fit into memory, so the
 sums (`rows.TagSums`). Only where sums differ are they read again, to say what differs.
 """
 
+from asyncio import to_thread
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Final, NamedTuple
 
 from memoranda.identity import decode, sha256_hex
-from memoranda.journeys.audit.beside import check_retries, check_sessions
-from memoranda.journeys.audit.item_index import check_item_index, keywords_of, readable
+from memoranda.journeys.audit.attachments import (
+    check_item_index,
+    check_retries,
+    check_sessions,
+    keywords_of,
+    readable,
+)
 from memoranda.journeys.turn.facts import TYPE, salted_digest
 from memoranda.kernel.errors import InvalidInput, InvalidProof
-from memoranda.ledger.beside import (
+from memoranda.ledger.attachments import (
     CycleSalt,
     StoredItem,
     StoredRecording,
@@ -34,7 +40,8 @@ from memoranda.ledger.codec import Unreadable
 from memoranda.ledger.damage import Damages
 from memoranda.ledger.entry import body_digest, read_entry
 from memoranda.ledger.rows import TagSums
-from memoranda.ledger.unit import Snapshot, StoredEntry, StoredTag
+from memoranda.ledger.snapshot import ENTRIES, ITEMS, LEFT, SALTS, LedgerSnapshot, StoredTag
+from memoranda.ledger.unit import StoredEntry
 
 _KIND_IN_ENTRY: Final = b'"kind":"cycle"'
 
@@ -76,7 +83,6 @@ class CycleWalk:
         self._recordings = TagSums(key)
 
     def feed(self, stored: Sequence[StoredEntry]) -> None:
-        """Walk on over these entries."""
         for seq, fact in _landed(stored):
             self._salts.add(_salt_in(fact))
             if fact.get("recorded") is True:
@@ -87,22 +93,23 @@ class CycleWalk:
             for claim in claims or ():
                 self._claims.add(claim.row)
 
-    async def finish(self, snapshot: Snapshot) -> None:
+    async def finish(self, snapshot: LedgerSnapshot) -> None:
         """Compare with what is stored: all items are read once, and again where something differs.
 
         What a fact can't say of an item that is stored so is no row, and always named.
         """
         stored, keywords, is_any_wrong = TagSums(self._key), TagSums(self._key), False
-        async with aclosing(snapshot.items()) as chunks:
-            async for some in chunks:
-                for item in some:
-                    claim = _claim_of(item)
-                    if claim is None:
-                        is_any_wrong = True
-                    else:
-                        stored.add(claim.row)
-                    for row in keywords_of(item):
-                        keywords.add(row)
+
+        def add(items: Sequence[StoredItem]) -> bool:
+            claims = [_claim_of(item) for item in items]
+            stored.add(*(claim.row for claim in claims if claim is not None))
+            for item in items:
+                keywords.add(*keywords_of(item))
+            return None in claims
+
+        async with aclosing(snapshot.rows(ITEMS)) as chunks:
+            async for items in chunks:
+                is_any_wrong |= await to_thread(add, items)
         # 1. and 2.
         buckets = self._claims.differing(stored)
         if buckets or is_any_wrong:
@@ -114,14 +121,14 @@ class CycleWalk:
         # 5. to 7.
         await self._check_left(snapshot)
 
-    async def _name_items(self, snapshot: Snapshot, buckets: frozenset[int]) -> None:
+    async def _name_items(self, snapshot: LedgerSnapshot, buckets: frozenset[int]) -> None:
         """Say which items differ from the facts; what is in other buckets is not held."""
         wanted: dict[_Claim, int] = {}
         async for seq, fact in _all_landed(snapshot):
             claims = _claims(fact) or ()
             wanted.update((one, seq) for one in claims if self._is_in(one.row, buckets))
         accused: Counter[str | None] = Counter()
-        async with aclosing(snapshot.items()) as items:
+        async with aclosing(snapshot.rows(ITEMS)) as items:
             async for some in items:
                 for item in some:
                     claim = _claim_of(item)
@@ -136,9 +143,9 @@ class CycleWalk:
                 why = f"the cycle {claim.cycle!r} stored an item in the session {claim.session!r}"
                 self._damages.add("item", seq, f"{why} that is not there")
 
-    async def _check_salts(self, snapshot: Snapshot) -> None:
+    async def _check_salts(self, snapshot: LedgerSnapshot) -> None:
         stored = TagSums(self._key)
-        async with aclosing(snapshot.salts()) as chunks:
+        async with aclosing(snapshot.rows(SALTS)) as chunks:
             async for salts in chunks:
                 for kept in salts:
                     stored.add(_salt_row(kept))
@@ -149,7 +156,7 @@ class CycleWalk:
         async for seq, fact in _all_landed(snapshot):
             if self._is_in(row := _salt_in(fact), buckets):
                 wanted[fact["cycleId"]] = (seq, row)
-        async with aclosing(snapshot.salts()) as again:
+        async with aclosing(snapshot.rows(SALTS)) as again:
             async for salts in again:
                 for kept in salts:
                     named, row = f"the cycle {kept.cycle!r}", _salt_row(kept)
@@ -164,42 +171,47 @@ class CycleWalk:
         for cycle, (seq, _) in wanted.items():
             self._damages.add("item", seq, f"the salt of the cycle {cycle!r} is not there")
 
-    async def _check_left(self, snapshot: Snapshot) -> None:
+    async def _check_left(self, snapshot: LedgerSnapshot) -> None:
         stored = TagSums(self._key)
         sessions: list[StoredSession] = []
         retries: list[StoredRetry] = []
-        async with aclosing(snapshot.left()) as chunks:
+        async with aclosing(snapshot.rows(LEFT)) as chunks:
             async for some in chunks:
-                for one in some:
-                    match one:
+                for retry in some:
+                    match retry:
                         case StoredSession():
-                            sessions.append(one)
+                            sessions.append(retry)
                         case StoredRecording():
-                            stored.add(_recording_row(one))
+                            stored.add(_recording_row(retry))
                         case StoredRetry():
-                            retries.append(one)
+                            retries.append(retry)
         await check_sessions(snapshot, sessions, self._damages)
         await check_retries(snapshot, retries, self._damages)
         if self._recordings.differing(stored):
             await self._name_recordings(snapshot)
 
-    async def _name_recordings(self, snapshot: Snapshot) -> None:
+    async def _name_recordings(self, snapshot: LedgerSnapshot) -> None:
         """Say which recordings differ from the facts; a salt that does was named already."""
         wanted: dict[str, tuple[int, StoredTag, object]] = {}
         async for seq, fact in _all_landed(snapshot):
             if fact.get("recorded") is True:
                 row = StoredTag(fact["cycleId"], 0, str(fact.get("recording")))
                 wanted[fact["cycleId"]] = (seq, row, fact.get("salt"))
-        async with aclosing(snapshot.left()) as chunks:
+        async with aclosing(snapshot.rows(LEFT)) as chunks:
             async for some in chunks:
-                for one in some:
-                    if not isinstance(one, StoredRecording):
+                for recording in some:
+                    if not isinstance(recording, StoredRecording):
                         continue
-                    row, named = _recording_row(one), f"the recording of the cycle {one.cycle!r}"
-                    said = wanted.pop(one.cycle, None)
+                    row, named = (
+                        _recording_row(recording),
+                        f"the recording of the cycle {recording.cycle!r}",
+                    )
+                    said = wanted.pop(recording.cycle, None)
                     if said is None:
                         self._damages.add("recording", None, f"{named} is there, and of no fact")
-                    elif said[1] != row and one.salt and sha256_hex(one.salt) == said[2]:
+                    elif (
+                        said[1] != row and recording.salt and sha256_hex(recording.salt) == said[2]
+                    ):
                         why = f"{named} is not what its fact says"
                         self._damages.add("recording", said[0], why)
         for cycle, (seq, *_) in wanted.items():
@@ -210,9 +222,11 @@ class CycleWalk:
         return any(self._claims.in_buckets([row], buckets))
 
 
-def _recording_row(one: StoredRecording) -> StoredTag:
-    digest = "" if one.salt is None else salted_digest(one.salt, sha256_hex(one.body))
-    return StoredTag(one.cycle, 0, digest)
+def _recording_row(recording: StoredRecording) -> StoredTag:
+    digest = (
+        "" if recording.salt is None else salted_digest(recording.salt, sha256_hex(recording.body))
+    )
+    return StoredTag(recording.cycle, 0, digest)
 
 
 # --------------------------------------------------------------------------------- facts
@@ -236,8 +250,8 @@ def _landed(stored: Sequence[StoredEntry]) -> Iterator[Landed]:
                 yield seq, fact
 
 
-async def _all_landed(snapshot: Snapshot) -> AsyncGenerator[Landed, None]:
-    async with aclosing(snapshot.entries()) as entries:
+async def _all_landed(snapshot: LedgerSnapshot) -> AsyncGenerator[Landed, None]:
+    async with aclosing(snapshot.rows(ENTRIES)) as entries:
         async for chunk in entries:
             for landed in _landed(chunk):
                 yield landed
@@ -264,7 +278,6 @@ def _claim_of(item: StoredItem) -> _Claim | None:
 
 
 def _wrong(item: StoredItem) -> str:
-    """What is wrong with an item, named by its id and its session."""
     named = f"the item {item.id!r} of the session {item.session!r}"
     by = f"the cycle {item.cycle!r}"
     if item.body is None:

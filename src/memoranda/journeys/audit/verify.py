@@ -8,28 +8,44 @@
 5. the vectors, as far as can be told without their model          (`vectors`)
 
 It reads one snapshot: writing goes on meanwhile, and a ledger that is being written to is no
-more suspicious for it.
+more suspicious for it. Each portion is checked in a thread, so that the event loop goes on too.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from asyncio import to_thread
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from memoranda.identity import verify_inclusion
+from memoranda.identity.merkle import leaf_hash
+from memoranda.journeys.audit.attachments import check_vectors
 from memoranda.journeys.audit.turns import CycleWalk
-from memoranda.journeys.audit.vectors import check_vectors
 from memoranda.journeys.audit.worlds import WorldWalk
-from memoranda.kernel.errors import BodyUnreadable, StoreFailed
-from memoranda.kernel.randomness import Randomness
+from memoranda.kernel.clock import Randomness
+from memoranda.kernel.errors import BodyUnreadable, InvalidProof, StoreFailed
 from memoranda.kernel.results import Result
 from memoranda.ledger.damage import Damages
-from memoranda.ledger.fact_walk import mark_row
+from memoranda.ledger.entry import entry_hash
+from memoranda.ledger.port import Ledger
 from memoranda.ledger.rows import RowWalk, TagSums, tags_of_newest
-from memoranda.ledger.tree import STRIDE
-from memoranda.ledger.unit import Head, Ledger, Snapshot, StoredTag
-from memoranda.ledger.walk import Walk
+from memoranda.ledger.snapshot import (
+    DERIVATIONS,
+    ENTRIES,
+    MARKS,
+    NODES,
+    ROWS,
+    TAGS,
+    THREADS,
+    WORDS,
+    LedgerSnapshot,
+    StoredTag,
+)
+from memoranda.ledger.tree import STRIDE, blocks_for_inclusion, blocks_for_root, inclusion, root
+from memoranda.ledger.unit import Head
+from memoranda.ledger.walk import Walk, mark_row
 from memoranda.ledger.words import KEY_BYTES, WordSums, thread_tag
 
 Progress = Callable[[str, int, int], None]
-"""Told what is being walked, how far it is, and how far it goes."""
+"""Called with what is being walked, how far it is, and how far it goes."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -83,26 +99,31 @@ async def verify(
         key = Randomness().take(KEY_BYTES)
         walk = Walk(head.origin, damages, roots_at, key=key)
         worlds, cycles = WorldWalk(ledger, damages), CycleWalk(damages, key)
-        async for entries in snapshot.entries():  # 1.
-            walk.feed(entries)
+        async for entries in snapshot.rows(ENTRIES):  # 1.
+            await to_thread(walk.feed, entries)
             await worlds.feed(entries)
-            cycles.feed(entries)
+            await to_thread(cycles.feed, entries)
             tell("entries", walk.size, head.size)
         walk.facts.finish()
         await _check_head(snapshot, head, walk)  # 2.
         await _check_notices(ledger, walk)
         words = await _words(snapshot, walk.size, damages, tell)  # 3.
         rows = RowWalk(walk.objects, damages, words, key=key)
-        async for chunk in snapshot.rows():
-            rows.feed(chunk)
+        async for chunk in snapshot.rows(ROWS):
+            await to_thread(rows.feed, chunk)
             tell("rows", rows.count, head.size)
-        rows.finish()
-        await _check_tags(snapshot, rows.tags, TagSums(key), damages)
-        if words is not None:
-            await _check_threads(snapshot, rows.threads, TagSums(key), damages)
-        await _check_marks(snapshot, walk.facts.marks, TagSums(key), damages)
+        await to_thread(rows.finish)
+        await _check_tags(snapshot, rows.tags, await summed(snapshot.rows(TAGS), key), damages)
         rows.derivations.add_all(walk.facts.derivations)
-        await _check_derivations(snapshot, rows.derivations, TagSums(key), damages)
+        threads = (map(thread_tag, chunk) async for chunk in snapshot.rows(THREADS))
+        marks = (map(mark_row, chunk) async for chunk in snapshot.rows(MARKS))
+        if words is not None and rows.threads.differing(await summed(threads, key)):
+            damages.add("index", None, "what stands around an object is not what the objects say")
+        if walk.facts.marks.differing(await summed(marks, key)):
+            damages.add("index", None, "the names of facts are not those that the facts say")
+        if rows.derivations.differing(await summed(snapshot.rows(DERIVATIONS), key)):
+            why = "what is listed as made from what is not what the objects and facts say"
+            damages.add("index", None, why)
         await cycles.finish(snapshot)  # 4.
         await check_vectors(snapshot, rows.unindexed, damages)  # 5.
         return Report(
@@ -118,14 +139,14 @@ async def verify(
         )
 
 
-async def _check_head(snapshot: Snapshot, head: Head, walk: Walk) -> None:
+async def _check_head(snapshot: LedgerSnapshot, head: Head, walk: Walk) -> None:
     report = walk.damages.add
     if head.size != walk.size:
         report("head", None, f"it says {head.size:,} entries, and there are {walk.size:,}")
     elif head.entry_hash.hex() != walk.last_hash:
         report("head", None, "it does not name the hash of the last entry")
     stored: dict[int, list[bytes]] = {}
-    async for nodes in snapshot.nodes():
+    async for nodes in snapshot.rows(NODES):
         for level, number, node in nodes:
             at_level = stored.setdefault(level, [])
             if number != len(at_level):
@@ -136,8 +157,8 @@ async def _check_head(snapshot: Snapshot, head: Head, walk: Walk) -> None:
         found = stored.pop(level, [])
         if len(found) != len(derived):
             report("tree", None, f"level {level} has {len(found)} nodes, not {len(derived)}")
-        for number, (one, other) in enumerate(zip(found, derived, strict=False)):
-            if one != other:
+        for number, (data, other) in enumerate(zip(found, derived, strict=False)):
+            if data != other:
                 report("tree", None, f"node {number} of level {level} is not that of its entries")
         level += STRIDE
     for level in sorted(stored):
@@ -147,7 +168,7 @@ async def _check_head(snapshot: Snapshot, head: Head, walk: Walk) -> None:
 async def _check_notices(ledger: Ledger, walk: Walk) -> None:
     # They are not read from the snapshot: those that came since are behind its end.
     try:
-        listed = {one.seq for one in await ledger.notices() if one.seq < walk.end}
+        listed = {notice.seq for notice in await ledger.notices() if notice.seq < walk.end}
     except BodyUnreadable:
         return  # one of them was found to be unreadable in the first pass
     for seq in sorted(walk.notices - listed):
@@ -157,7 +178,7 @@ async def _check_notices(ledger: Ledger, walk: Walk) -> None:
 
 
 async def _words(
-    snapshot: Snapshot, size: int, damages: Damages, tell: Progress
+    snapshot: LedgerSnapshot, size: int, damages: Damages, tell: Progress
 ) -> WordSums | None:
     """What the word index has; None if it can't be compared."""
     index = await snapshot.index()
@@ -171,9 +192,9 @@ async def _words(
     words = WordSums(size, index, Randomness().take(KEY_BYTES))
     count = 0
     try:
-        async for chunk in snapshot.words():
-            words.feed(chunk, damages)
-            count += len(chunk)
+        async for chunk in snapshot.rows(WORDS):
+            await to_thread(words.feed, chunk, damages)
+            count += sum(len(seqs) for _, seqs, _ in chunk)
             tell("words", count, count)
     except StoreFailed as failed:
         damages.add("index", None, f"it can't be read: {failed.why}")
@@ -182,19 +203,16 @@ async def _words(
 
 
 async def _check_tags(
-    snapshot: Snapshot, derived: TagSums, stored: TagSums, damages: Damages
+    snapshot: LedgerSnapshot, derived: TagSums, stored: TagSums, damages: Damages
 ) -> None:
-    async for tags in snapshot.tags():
-        for tag in tags:
-            stored.add(tag)
     buckets = derived.differing(stored)
     if not buckets:
         return
     # Which ones differ: only what falls into the buckets that do is held in memory.
     wanted: set[StoredTag] = set()
-    async for rows in snapshot.rows():
-        wanted.update(stored.in_buckets(tags_of_newest(rows), buckets))
-    async for tags in snapshot.tags():
+    async for rows in snapshot.rows(ROWS):
+        await to_thread(wanted.update, stored.in_buckets(tags_of_newest(rows), buckets))
+    async for tags in snapshot.rows(TAGS):
         for tag in stored.in_buckets(tags, buckets):
             if tag in wanted:
                 wanted.discard(tag)
@@ -206,36 +224,59 @@ async def _check_tags(
         damages.add("tag", None, why)
 
 
-async def _check_derivations(
-    snapshot: Snapshot, derived: TagSums, stored: TagSums, damages: Damages
-) -> None:
-    async for chunk in snapshot.derivations():
-        for one in chunk:
-            stored.add(one)
-    if derived.differing(stored):
-        why = "what is listed as made from what is not what the objects and facts say"
-        damages.add("index", None, why)
-
-
-async def _check_threads(
-    snapshot: Snapshot, derived: TagSums, stored: TagSums, damages: Damages
-) -> None:
-    async for chunk in snapshot.threads():
-        for row in chunk:
-            stored.add(thread_tag(row))
-    if derived.differing(stored):
-        damages.add("index", None, "what stands around an object is not what the objects say")
-
-
-async def _check_marks(
-    snapshot: Snapshot, derived: TagSums, stored: TagSums, damages: Damages
-) -> None:
-    async for chunk in snapshot.marks():
-        for mark in chunk:
-            stored.add(mark_row(mark))
-    if derived.differing(stored):
-        damages.add("index", None, "the names of facts are not those that the facts say")
+async def summed(chunks: AsyncIterator[Iterable[StoredTag]], key: bytes) -> TagSums:
+    sums = TagSums(key)
+    async for chunk in chunks:
+        await to_thread(sums.add, *chunk)
+    return sums
 
 
 def nobody(_what: str, _done: int, _total: int) -> None:
     """Nobody watches."""
+
+
+# ------------------------------------------------------------------------------------------------
+# The journal's proof for one entry: that it stands where it says, under the journal's root.
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class EntryProof(Result):
+    """An entry, and the hashes that lead from it to the root over all entries (RFC 6962)."""
+
+    seq: int
+    entry_hash: str
+    size: int
+    root: str
+    hashes: tuple[str, ...]
+    holds: bool
+    """Whether they do."""
+
+
+async def proof_of(ledger: Ledger, seq: int) -> EntryProof | None:
+    """The proof of an entry under the journal as it is now; it is checked before it is given.
+
+    None where there is none: the entry is gone, or others are, so that there is no root over them.
+    """
+    entry = (await ledger.bytes_at([seq])).get(seq)
+    if entry is None:
+        return None
+    size = (await ledger.head()).size
+    blocks = blocks_for_root(size) | blocks_for_inclusion(seq, size)
+    hashes = await ledger.hashes(blocks)
+    try:
+        top, path = root(size, hashes), inclusion(seq, size, hashes)
+    except InvalidProof:
+        return None
+    try:
+        verify_inclusion(leaf=leaf_hash(entry), index=seq, size=size, proof=path, root=top)
+        holds = True
+    except InvalidProof:
+        holds = False
+    return EntryProof(
+        seq,
+        entry_hash(entry).hex(),
+        size,
+        top.hex(),
+        tuple(data.hex() for data in path),
+        holds,
+    )

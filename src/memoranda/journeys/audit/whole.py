@@ -21,7 +21,8 @@ from memoranda.ledger.checkpoint import parse_origin
 from memoranda.ledger.damage import Check, Damages
 from memoranda.ledger.directory import SCOPE as DIRECTORY
 from memoranda.ledger.directory import ScopeHead, newest_heads
-from memoranda.ledger.unit import Ledger
+from memoranda.ledger.port import Ledger
+from memoranda.ledger.snapshot import ENTRIES
 
 IN_DATABASE: Final = "the database"
 """Where a finding says that its checkpoint was kept, if that is with the journal itself."""
@@ -48,18 +49,20 @@ class Audit(Result):
     @property
     def signed_by(self) -> Sequence[str]:
         """The known keys under whose signature the journal was found to agree, each once."""
-        agreeing = (one.claim for one in self.findings if one.verdict == "agrees")
+        agreeing = (finding.claim for finding in self.findings if finding.verdict == "agrees")
         return sorted({name for claim in agreeing if claim for name in claim.signed_by})
 
     @property
     def standings(self) -> Mapping[str, int]:
         """How many of the checkpoints in the database are signed, unsigned and so on."""
-        return Counter(str(one.standing) for one in self.findings if one.where == IN_DATABASE)
+        return Counter(
+            str(finding.standing) for finding in self.findings if finding.where == IN_DATABASE
+        )
 
     @property
     def kept_outside(self) -> int | None:
         """The size of the newest checkpoint that was kept outside and agrees."""
-        agreeing = (one.claim for one in self.outside if one.verdict == "agrees")
+        agreeing = (finding.claim for finding in self.outside if finding.verdict == "agrees")
         return max((claim.checkpoint.size for claim in agreeing if claim), default=None)
 
     def wire_members(self) -> Mapping[str, object]:
@@ -94,10 +97,10 @@ async def audit(
     ]
     for anchor in checkpoints.seal.anchors:  # 3.
         try:
-            asked += [("anchor", examine(one, known)) async for one in anchor.read(origin)]
+            asked += [("anchor", examine(stored, known)) async for stored in anchor.read(origin)]
         except AnchorFailed as failed:
             checkpoints.failures[anchor.name] = failed.why
-    asked += [("anchor", examine(one, known)) for one in kept]
+    asked += [("anchor", examine(stored, known)) for stored in kept]
     asked += [("directory", head.claim) for head in heads if head.origin == origin]  # 4.
     sizes = {claim.checkpoint.size for _, claim in asked if isinstance(claim, Claim)}
     report = await verify(ledger, roots_at=sizes, progress=progress)  # 1.
@@ -129,7 +132,7 @@ async def directory_heads(directory: Ledger, damages: Damages) -> list[ScopeHead
     """The last head that the directory names for each journal; damage where it can't be read."""
     bodies = []
     async with directory.snapshot() as snapshot:
-        async for chunk in snapshot.entries():
+        async for chunk in snapshot.rows(ENTRIES):
             for stored in chunk:
                 if stored.body is None:
                     damages.add("directory", stored.seq, "what it says of a journal is gone")
@@ -159,8 +162,10 @@ def _is_of(origin: str, scope: str) -> bool:
 
 
 def _require_signature(report: Report, findings: Iterable[Finding]) -> None:
-    signed = (one.claim for one in findings if one.verdict == "agrees")
-    covered = max((one.checkpoint.size for one in signed if one and one.signed_by), default=0)
+    signed = (finding.claim for finding in findings if finding.verdict == "agrees")
+    covered = max(
+        (claim.checkpoint.size for claim in signed if claim and claim.signed_by), default=0
+    )
     if covered < report.size:
         why = f"no known key has signed a checkpoint of all {report.size:,} entries"
         if covered:

@@ -10,25 +10,27 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from memoranda.identity import decode
-from memoranda.journeys.audit.proving import EntryProof, proof_of
-from memoranda.journeys.govern.acts import act_of
+from memoranda.journeys.audit.verify import EntryProof, proof_of
 from memoranda.journeys.intent import documents, names
-from memoranda.journeys.intent.chronicle import Chronicle, Found, the
-from memoranda.journeys.recall.documents import TRACE
+from memoranda.journeys.intent.chronicle import Chronicle
+from memoranda.journeys.intent.documents import FoundFact, fact_of_type
+from memoranda.journeys.intent.traces import TRACE
 from memoranda.journeys.records.contents import check_findable
+from memoranda.kernel.ambient import check_reach, reached
 from memoranda.kernel.errors import RecordNotFound, WorldErased, WorldNotFound
 from memoranda.kernel.json import JsonValue
-from memoranda.kernel.reach import check_reach, reached
 from memoranda.kernel.results import Result
+from memoranda.ledger.acts import act_of
 from memoranda.ledger.entry import read_entry
 from memoranda.ledger.fact import ERASURE
 from memoranda.ledger.object import data_of
-from memoranda.ledger.unit import Ledger, Past
+from memoranda.ledger.port import Ledger
+from memoranda.ledger.unit import Past
 from memoranda.recall.trace import MEMORY, MEMORY_TRACES
 
 ERASED: Final = "erased"
 MOST: Final = 20
-"""How many of those that led to a world are told of; an action that does nothing has very many."""
+"""How many of those that led to a world are named; an action that does nothing has very many."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -92,7 +94,7 @@ class Explainer:
             known["more"] = "others led to it, too"
         return Why("world", world_id, known, parts, await self._proof(record))
 
-    async def _branch(self, fact: Found) -> Why:
+    async def _branch(self, fact: FoundFact) -> Why:
         said = fact.document
         known = {"head": said["head"], "createdAt": said["createdAt"]}
         return Why("branch", said["name"], known, (), await self._proof(fact))
@@ -104,7 +106,7 @@ class Explainer:
             facts = await self._chronicle.execution(key)
         except WorldErased:
             return await self._erased("execution", key, names.execution(key))
-        begun = next(one for one in facts if one.type == documents.BEGUN)
+        begun = next(stored for stored in facts if stored.type == documents.BEGUN)
         said = begun.document
         known: dict[str, JsonValue] = {
             "branch": said["branch"],
@@ -116,7 +118,7 @@ class Explainer:
         app = said["input"]["$app"]
         known["memoryContext"] = app["memoryContext"]
         known["memoryRecallFailed"] = app["memoryRecallFailed"]
-        sealed = next((one for one in facts if one.type == documents.SEALED), None)
+        sealed = next((stored for stored in facts if stored.type == documents.SEALED), None)
         if sealed is None:
             known["outcome"] = "not sealed"
         else:
@@ -134,7 +136,7 @@ class Explainer:
             facts = await self._chronicle.found(names.proposal(proposal_id))
         except WorldErased:
             return await self._erased("proposal", proposal_id, names.proposal(proposal_id))
-        asked = next((one for one in facts if one.type == documents.PROPOSAL), None)
+        asked = next((fact for fact in facts if fact.type == documents.PROPOSAL), None)
         if asked is None:
             raise WorldNotFound("proposal", proposal_id)
         said = asked.document["proposal"]
@@ -149,7 +151,7 @@ class Explainer:
             known["selected by"] = ", ".join(selectors)
         if "trace" in said:
             known["trace"] = said["trace"]
-        parts = [await self._decision(one) for one in facts if one.type == documents.DECISION]
+        parts = [await self._decision(fact) for fact in facts if fact.type == documents.DECISION]
         made_from = asked.document.get("inputs", ())
         traces = [name for name in made_from if name.startswith(names.TRACE)]
         parts += [await self._recall(name.removeprefix(names.TRACE)) for name in traces]
@@ -160,7 +162,7 @@ class Explainer:
             parts.append(Why("execution", key, execution.known, own, execution.proof))
         return Why("proposal", proposal_id, known, parts, await self._proof(asked))
 
-    async def _decision(self, fact: Found) -> Why:
+    async def _decision(self, fact: FoundFact) -> Why:
         said = fact.document["decision"]
         known = {
             "authority": f"{said['authority']['kind']}:{said['authority']['authorityId']}",
@@ -174,7 +176,9 @@ class Explainer:
         if "reasoning" in said:
             known["reasoning"] = said["reasoning"]
         if "votes" in said:
-            known["votes"] = [f"{_actor(one['voter'])}: {one['decision']}" for one in said["votes"]]
+            known["votes"] = [
+                f"{_actor(value['voter'])}: {value['decision']}" for value in said["votes"]
+            ]
         return Why("decision", said["decisionId"], known, (), await self._proof(fact))
 
     # ---------------------------------------------------------------------------- cycles
@@ -191,7 +195,7 @@ class Explainer:
         known = {"outcome": last["outcome"], "session": last["sessionRef"]}
         return Why("cycle", cycle_id, known, attempts)
 
-    async def _attempt(self, number: int, fact: Found) -> Why:
+    async def _attempt(self, number: int, fact: FoundFact) -> Why:
         said = fact.document
         known = {name: said[name] for name in ("outcome", "step", "error") if name in said}
         known |= {"at": fact.entry.at, "by": fact.entry.actor, "plan": said["planHash"]}
@@ -215,7 +219,7 @@ class Explainer:
         """A selection: who asked for what, what was found and why, and what was left out."""
         name = names.trace(trace_id)
         try:
-            fact = the(await self._chronicle.found(name), TRACE, trace_id, "recall")
+            fact = fact_of_type(await self._chronicle.found(name), TRACE, trace_id, "recall")
         except WorldErased:
             return await self._erased("recall", trace_id, name)
         trace, details = fact.document["trace"], fact.document["details"]
@@ -230,27 +234,27 @@ class Explainer:
         }
         if "subject" in fact.document:
             known["subject"] = fact.document["subject"]
-        for told in ("constraints", "notes", "error", "below"):
-            if details.get(told):
-                known[told] = details[told]
+        for member in ("constraints", "notes", "error", "below"):
+            if details.get(member):
+                known[member] = details[member]
         parts = [
-            await self._selected(one, item)
-            for one, item in zip(trace["selected"], details["items"], strict=True)
+            await self._selected(value, item)
+            for value, item in zip(trace["selected"], details["items"], strict=True)
         ]
         return Why("recall", trace_id, known, parts, await self._proof(fact))
 
-    async def _selected(self, one: Mapping[str, Any], item: Mapping[str, Any]) -> Why:
+    async def _selected(self, document: Mapping[str, Any], item: Mapping[str, Any]) -> Why:
         known: dict[str, JsonValue] = {
-            "reason": one["reason"],
-            "confidence": one["confidence"],
-            "verified": one["verified"],
-            "ref": one["ref"]["worldId"],
+            "reason": document["reason"],
+            "confidence": document["confidence"],
+            "verified": document["verified"],
+            "ref": document["ref"]["worldId"],
         }
-        for told in ("score", "whyNot"):
-            if told in item:
-                known[told] = item[told]
+        for member in ("score", "whyNot"):
+            if member in item:
+                known[member] = item[member]
         if item["kind"] == "world":
-            return Why("world", one["ref"]["worldId"], known)
+            return Why("world", document["ref"]["worldId"], known)
         memory = await self._memory(item["id"], item["seq"] + 1)
         return Why("memory", item["id"], {**memory.known, **known}, (), memory.proof)
 
@@ -285,7 +289,7 @@ class Explainer:
         proof = await proof_of(self._ledger, versions[-1].seq)
         return Why("record", id, {"status": versions[-1].version.status}, parts, proof)
 
-    async def _proof(self, fact: Found) -> EntryProof | None:
+    async def _proof(self, fact: FoundFact) -> EntryProof | None:
         return await proof_of(self._ledger, fact.seq)
 
 
@@ -298,7 +302,6 @@ def _content(past: Past) -> dict[str, JsonValue]:
 
 
 def _now(used: Past, newest: Past) -> str:
-    """What became of a version since."""
     version = newest.version
     if version.number == used.version.number:
         return "unchanged" if version.status == "active" else version.status
@@ -307,7 +310,7 @@ def _now(used: Past, newest: Past) -> str:
     return f"{version.status} (version {version.number})"
 
 
-def _effect(fact: Found) -> Why:
+def _effect(fact: FoundFact) -> Why:
     said = fact.document
     known = {name: said[name] for name in ("result", "error") if name in said}
     return Why("effect", f"{said['number']} {said['name']}", known)
@@ -316,7 +319,9 @@ def _effect(fact: Found) -> Why:
 def _selectors(context: Mapping[str, Any]) -> list[str]:
     """Who selected the memory of a proposal, each once (R-3)."""
     traces = context.get(MEMORY_TRACES) or [context.get(MEMORY)]
-    found = [one["selector"] for one in traces if isinstance(one, dict) and "selector" in one]
+    found = [
+        trace["selector"] for trace in traces if isinstance(trace, dict) and "selector" in trace
+    ]
     return list(dict.fromkeys(map(_actor, found)))
 
 

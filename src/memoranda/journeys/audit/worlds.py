@@ -15,13 +15,14 @@ from typing import Any, Final
 
 from memoranda.identity import decode
 from memoranda.journeys.intent import documents
-from memoranda.journeys.intent.snapshots import Kept, restored
+from memoranda.journeys.intent.chronicle import Kept, restored
 from memoranda.kernel.errors import InvalidInput, InvalidProof, WorldErased
 from memoranda.ledger.codec import Unreadable
 from memoranda.ledger.damage import Damages
 from memoranda.ledger.entry import Entry, body_digest, read_entry
-from memoranda.ledger.unit import Ledger, StoredEntry
-from memoranda.worlds.hashing import snapshot_hash, world_id
+from memoranda.ledger.port import Ledger
+from memoranda.ledger.unit import StoredEntry
+from memoranda.worlds.snapshot import snapshot_hash, world_id
 
 _KINDS: Final = frozenset({"world", "execution"})
 _KINDS_IN_ENTRIES: Final = (b'"kind":"world"', b'"kind":"execution"')
@@ -46,10 +47,9 @@ class WorldWalk:
         """Those that can't be rested on, which is said of themselves."""
 
     async def feed(self, stored: Sequence[StoredEntry]) -> None:
-        """Walk on over these entries."""
-        for one in stored:
-            if any(kind in one.entry for kind in _KINDS_IN_ENTRIES):
-                await self._check(one)
+        for entry in stored:
+            if any(kind in entry.entry for kind in _KINDS_IN_ENTRIES):
+                await self._check(entry)
 
     async def _check(self, stored: StoredEntry) -> None:
         try:
@@ -137,9 +137,9 @@ def check_kept_form(snapshot: Any, seq: int) -> None:
     if "full" in snapshot:
         return
     on, changes = snapshot["on"], snapshot["changes"]
-    if not (isinstance(on, list) and on and all(type(one) is int for one in on)):
+    if not (isinstance(on, list) and on and all(type(value) is int for value in on)):
         raise InvalidProof("what its snapshot rests on are not entries")
-    if not all(one < other for one, other in pairwise([-1, *on, seq])):
+    if not all(value < other for value, other in pairwise([-1, *on, seq])):
         raise InvalidProof("what its snapshot rests on are not entries before it, in their order")
     if not (isinstance(changes, list) and all(map(_is_change, changes))):
         raise InvalidProof("the changes of its snapshot are not changes")

@@ -1,4 +1,4 @@
-"""What a caller says of a statement beside its content, and how that is checked.
+"""What a caller says of a statement besides its content, and how that is checked.
 
 Every verb that writes takes the same members, `About`. One that is absent has its default where
 something is new, and passes on where it follows an earlier version. None says that there is none.
@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, Literal, TypedDict, TypeVar, Unpack, get
 from pydantic import ValidationError
 
 from memoranda.identity import canonical_bytes, decode
-from memoranda.journeys.govern.moments import Moment, milliseconds_or_none
+from memoranda.journeys.govern.times import Moment, milliseconds_or_none
 from memoranda.journeys.records.contents import UNCHANGED, Unchanged
 from memoranda.kernel.errors import (
     InvalidJson,
@@ -22,8 +22,8 @@ from memoranda.kernel.errors import (
     InvalidTime,
     ReasonMissing,
 )
+from memoranda.kernel.given import is_blank
 from memoranda.kernel.json import JsonValue, storable
-from memoranda.kernel.unseen import is_blank
 from memoranda.kernel.wire import place_and_reason
 from memoranda.ledger.model import SourceRef
 from memoranda.ledger.object import TEMPORAL_SCOPES, VERDICT_TYPES, VerdictType
@@ -87,7 +87,6 @@ class Said:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether nothing was said at all."""
         return not self.members and self.tags is UNCHANGED and self.meta is UNCHANGED
 
     @property
@@ -148,9 +147,9 @@ def checked(about: Mapping[str, Any], where: str = "$") -> Said:
 
 
 def check_verdict(verdict: object, where: str = "$.verdict") -> VerdictType:
-    """Refuse a verdict that is none."""
+    """Refuse what is not a verdict."""
     if verdict not in VERDICT_TYPES:
-        raise InvalidObject(where, f"it is none of {', '.join(VERDICT_TYPES)}")
+        raise InvalidObject(where, f"it must be one of {', '.join(VERDICT_TYPES)}")
     return verdict  # type: ignore[return-value]  # it is one of them
 
 
@@ -171,10 +170,10 @@ def sources_of(source: object, where: str = "$.source") -> list[Mapping[str, Jso
     if not isinstance(named, Sequence) or isinstance(named, bytes | bytearray | memoryview):
         raise InvalidObject(where, _NO_SOURCE)
     found: list[Mapping[str, JsonValue]] = []
-    for place, one in enumerate(named):
-        if not isinstance(one, str | Mapping):
+    for place, value in enumerate(named):
+        if not isinstance(value, str | Mapping):
             raise InvalidObject(f"{where}[{place}]", _NO_SOURCE)
-        given = {"uri": one} if isinstance(one, str) else dict(one)
+        given = {"uri": value} if isinstance(value, str) else dict(value)
         try:
             SourceRef.model_validate(given)
             found.append(decode(canonical_bytes(given)))
@@ -207,9 +206,9 @@ def _declared(value: object, where: str) -> object:
 
 
 def check_temporal(value: object, where: str = "$.temporal_scope") -> object:
-    """Refuse a temporal scope that is none."""
+    """Refuse what is not a temporal scope."""
     if value is not None and value not in TEMPORAL_SCOPES:
-        raise InvalidObject(where, f"it is none of {', '.join(TEMPORAL_SCOPES)}")
+        raise InvalidObject(where, f"it must be one of {', '.join(TEMPORAL_SCOPES)}")
     return value
 
 

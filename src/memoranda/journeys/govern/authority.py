@@ -14,53 +14,46 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from memoranda.journeys.govern import operations
+from memoranda.journeys.govern.committer import Telling
 from memoranda.journeys.govern.drafts import Drafts
-from memoranda.journeys.govern.rulebook import Guard
-from memoranda.journeys.govern.sealing_operations import (
+from memoranda.journeys.govern.operations import (
     BRANCH,
     GENESIS,
     SCHEMA_HASH,
     OperationSealer,
 )
-from memoranda.journeys.govern.table import GovernedTable, Written
-from memoranda.journeys.govern.telling import Telling
+from memoranda.journeys.govern.rulebook import Guard
+from memoranda.journeys.govern.table import GovernedTable, UnitOutcome
 from memoranda.journeys.intent import names
-from memoranda.journeys.intent.branching import Branches
-from memoranda.journeys.intent.chronicle import Chronicle, Head, Standing
+from memoranda.journeys.intent.branches import Branches
+from memoranda.journeys.intent.chronicle import Chronicle
+from memoranda.journeys.intent.documents import LoggedHead, ProposalState
 from memoranda.journeys.intent.phases import with_traces
-from memoranda.journeys.intent.proposing import Proposer, Wish, missing_trace
+from memoranda.journeys.intent.proposals import Proposer, missing_trace
+from memoranda.journeys.intent.requests import IntentRequest
 from memoranda.kernel.actors import ActorRef
-from memoranda.kernel.clock import Clock
+from memoranda.kernel.clock import Clock, IdSource
 from memoranda.kernel.errors import (
     ApprovalPending,
     DecisionRefused,
     MarkMoved,
     RecordError,
 )
-from memoranda.kernel.ids import IdSource
+from memoranda.kernel.given import RetryKey
 from memoranda.kernel.json import JsonValue
-from memoranda.kernel.retry import RetryKey
 from memoranda.ledger.entry import entry_hash
 from memoranda.ledger.object import version_of
-from memoranda.ledger.unit import (
-    Committed,
-    Current,
-    Draft,
-    Expected,
-    Place,
-    Unit,
-)
+from memoranda.ledger.unit import Committed, Current, Draft, EntryPlace, Expected, Unit
 from memoranda.records.authority import MemoryOperation
 from memoranda.records.table import Note
 from memoranda.worlds.authority import Pending, Rejected
-from memoranda.worlds.decision import DecisionRecord
-from memoranda.worlds.proposal import Proposal
+from memoranda.worlds.proposal import DecisionRecord, Proposal
 
 ACTION: Final = "system.memory."
 
 
-class Landing(NamedTuple):
-    """What an approved operation writes beside its decision."""
+class ApprovedWrite(NamedTuple):
+    """What an approved operation writes with its decision."""
 
     objects: "_Objects"
     facts: list[Draft]
@@ -92,7 +85,6 @@ class MemoryAuthority:
         self._sealer = OperationSealer(chronicle, clock, ids)
 
     def takes(self, proposal: Proposal, /) -> bool:
-        """Whether a proposal is about memory itself."""
         return proposal.intent.body.type.startswith(ACTION)
 
     async def put(
@@ -102,7 +94,7 @@ class MemoryAuthority:
         note: Note,
         risk: str | None,
         key: RetryKey | None,
-    ) -> Written:
+    ) -> UnitOutcome:
         """Propose changes; they are done if they are approved at once.
 
         It has the traces of the reasoning phases that it is made in, and goes with them (M-2).
@@ -110,13 +102,15 @@ class MemoryAuthority:
         """
         operation = asked[0].type
         changes = [operations.to_wire(draft) for draft in drafts]
-        wish = with_traces(
-            Wish(ACTION + operation, {"changes": changes}, has_input=True, actor=self._actor)
+        request = with_traces(
+            IntentRequest(
+                ACTION + operation, {"changes": changes}, has_input=True, actor=self._actor
+            )
         )
         head = await self._branches.opened(BRANCH, GENESIS, actor=note.actor, at=note.at)
-        proposal = self._proposer.proposal(wish, head, SCHEMA_HASH, note.at)
+        proposal = self._proposer.proposal(request, head, SCHEMA_HASH, note.at)
         judged, verdict = self._proposer.judged(proposal, note.at)
-        about = [operations.id_of(one) for one in changes]
+        about = [operations.id_of(change) for change in changes]
         facts, record = self._proposer.facts(
             proposal,
             BRANCH,
@@ -124,7 +118,7 @@ class MemoryAuthority:
             verdict,
             decided_by=self._actor,
             risk=risk,
-            about=tuple(dict.fromkeys([*about, *(one.name for one in wish.rests_on)])),
+            about=tuple(dict.fromkeys([*about, *(expected.name for expected in request.rests_on)])),
             is_to_run=False,
             key=key,
         )
@@ -133,27 +127,27 @@ class MemoryAuthority:
             try:
                 committed = await self._chronicle.commit(
                     facts, actor=note.actor, at=note.at,
-                    expects=wish.rests_on, key=key, about=proposal_id,
+                    expects=request.rests_on, key=key, about=proposal_id,
                 )  # fmt: skip
             except MarkMoved as moved:
                 raise await missing_trace(self._chronicle, moved.name) from None
-            return await self.told(committed, operation)
+            return await self.outcome_of(committed, operation)
         while True:
             landing = await self._landing(proposal, record, changes, head, facts)
-            landing.expects.extend(wish.rests_on)
+            landing.expects.extend(request.rests_on)
             try:
                 committed = await self._land(landing, note.actor, note.at, key, proposal_id)
             except MarkMoved as moved:
-                if moved.name in {one.name for one in wish.rests_on}:
+                if moved.name in {expected.name for expected in request.rests_on}:
                     raise await missing_trace(self._chronicle, moved.name) from None
                 continue
             if not committed.fresh:
-                return await self.told(committed, operation)
+                return await self.outcome_of(committed, operation)
             done = Committed(committed.places[: len(changes)], about[0])
-            return Written(done, list(landing.objects.made))
+            return UnitOutcome(done, list(landing.objects.made))
 
     async def carry_out(
-        self, standing: Standing, record: DecisionRecord, decided: list[Draft],
+        self, standing: ProposalState, record: DecisionRecord, decided: list[Draft],
         expects: list[Expected], *, actor: ActorRef, now: int,
     ) -> None:  # fmt: skip
         """Do what was approved, in one transaction with the decision.
@@ -185,7 +179,7 @@ class MemoryAuthority:
 
     async def _land(
         self,
-        landing: Landing,
+        landing: ApprovedWrite,
         actor: str,
         at: int,
         key: RetryKey | None = None,
@@ -204,26 +198,25 @@ class MemoryAuthority:
         proposal: Proposal,
         record: DecisionRecord,
         changes: Sequence[JsonValue],
-        head: Head,
+        head: LoggedHead,
         decided: Sequence[Draft],
         failure: str | None = None,
-    ) -> Landing:
-        """The objects' next versions, the decision, the execution and its world, as one."""
+    ) -> ApprovedWrite:
         facts, expected = await self._sealer.sealed(
             proposal,
             head,
-            [operations.id_of(one) for one in changes],
+            [operations.id_of(change) for change in changes],
             decision_id=record.decision_id,
             failure=failure,
         )
         guarded = await self._table.rulebook.guard()
         objects = _Objects(changes, self._drafts, str(proposal.actor), guarded)
-        return Landing(objects, [*decided, *facts], [expected])
+        return ApprovedWrite(objects, [*decided, *facts], [expected])
 
-    async def told(self, committed: Committed, operation: str) -> Written:
+    async def outcome_of(self, committed: Committed, operation: str) -> UnitOutcome:
         """What became of a proposal that is not done, or of a retry of one."""
         if not await self._chronicle.is_there(names.proposal(committed.about)):
-            return Written(committed, [])
+            return UnitOutcome(committed, [])
         standing = await self._chronicle.standing(committed.about)
         proposal = standing.proposal
         if standing.decision is None:
@@ -232,15 +225,14 @@ class MemoryAuthority:
             reason = standing.decision.document["decision"].get("reasoning", proposal.status)
             raise DecisionRefused(proposal.proposal_id, f"it was {proposal.status}: {reason}")
         changes = proposal.intent.body.input["changes"]
-        places = [await self._place(one) for one in changes]
-        return Written(Committed(places, operations.id_of(changes[0]), fresh=False), [])
+        places = [await self._place(change) for change in changes]
+        return UnitOutcome(Committed(places, operations.id_of(changes[0]), fresh=False), [])
 
-    async def _place(self, change: JsonValue) -> Place:
-        """Where the version stands that a change has made."""
+    async def _place(self, change: JsonValue) -> EntryPlace:
         number = version_of(change["object"])
         past = await self._chronicle.versions(operations.id_of(change))
-        made = next(one for one in past if one.version.number == number)
-        return Place(made.seq, entry_hash(made.entry))
+        made = next(version for version in past if version.version.number == number)
+        return EntryPlace(made.seq, entry_hash(made.entry))
 
 
 class _Objects:
@@ -249,7 +241,7 @@ class _Objects:
     def __init__(
         self, changes: Sequence[JsonValue], drafts: Drafts, actor: str, guarded: Guard
     ) -> None:
-        self.reads = [operations.id_of(one) for one in changes]
+        self.reads = [operations.id_of(change) for change in changes]
         self.made: list[Draft] = []
         self._changes = changes
         self._drafts = drafts

@@ -5,7 +5,7 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, Unpack
 
 from memoranda.journeys.govern.about import About
-from memoranda.journeys.govern.receipts import Receipt
+from memoranda.journeys.govern.objects import Receipt
 from memoranda.journeys.govern.writes import Write, Writer
 from memoranda.kernel.errors import InvalidRecord
 from memoranda.ledger.object import Cause
@@ -34,7 +34,6 @@ class Batch(Generic[T]):
         self._receipts: Sequence[Receipt | None] | None = None
 
     async def __aenter__(self) -> Self:
-        """Begin to collect."""
         if self._is_open is not None:
             raise InvalidRecord("$", "a batch is used once; make another one")
         self._is_open = True

@@ -9,18 +9,19 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from memoranda.identity import canonical_bytes, decode
-from memoranda.journeys.govern.receipts import Receipt
+from memoranda.journeys.govern.objects import Receipt
 from memoranda.journeys.intent import documents
-from memoranda.journeys.recall.documents import TRACE
+from memoranda.journeys.intent.traces import TRACE
 from memoranda.journeys.turn.facts import TYPE as CYCLE_TYPE
 from memoranda.kernel.errors import RecordNotFound
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.results import Result, members
-from memoranda.ledger.beside import BesideCounts
+from memoranda.ledger.attachments import AttachmentCounts
 from memoranda.ledger.derive import tags_of
 from memoranda.ledger.entry import NOTICES, entry_hash, read_entry
 from memoranda.ledger.object import Cause, version_of
-from memoranda.ledger.unit import Current, Draft, Ledger, NamedEntry, StoredEntry
+from memoranda.ledger.port import Ledger
+from memoranda.ledger.unit import Current, Draft, Found, NamedEntry, NamedFacts, StoredEntry
 
 AT_ONCE: Final = 500
 """How many entries are read at once where an erasure is looked for."""
@@ -83,26 +84,26 @@ class ErasureCounts:
         self.derived += is_derived
         self.versions += len(current.digests)
         self.tags += len(tags_of(decode(current.body)))
-        self.add_beside(current)
+        self.add_holdings(current)
 
-    def add_all_beside(self, gone: BesideCounts | None) -> None:
-        """Count what had landed beside the entries of a whole scope, where that goes whole."""
+    def add_attachments(self, gone: AttachmentCounts | None) -> None:
+        """Count what had landed with the entries of a whole scope, where that goes whole."""
         for kind, count in ({} if gone is None else gone._asdict()).items():
             setattr(self, kind, count)
 
-    def add_name(self, current: Current) -> None:
-        """Count what the facts of a name are together, and what is held beside them."""
-        self.cycles += any(entry.type == CYCLE_TYPE for entry in current.entries)
-        self.add_beside(current)
+    def add_name(self, facts: NamedFacts) -> None:
+        """Count what the facts of a name are together, and what else is held of them."""
+        self.cycles += any(entry.type == CYCLE_TYPE for entry in facts.entries)
+        self.add_holdings(facts)
 
     @property
     def document(self) -> dict[str, JsonValue]:
         """The counts that are not 0: how an erasure's last entry says them."""
         return {kind: count for kind, count in asdict(self).items() if count}
 
-    def add_beside(self, current: Current) -> None:
-        """Count what is held beside an object, or beside the facts of a name."""
-        for kind, count in current.beside._asdict().items():
+    def add_holdings(self, found: Found) -> None:
+        """Count what else is held of an object, or of the facts of a name."""
+        for kind, count in found.holdings._asdict().items():
             setattr(self, kind, getattr(self, kind) + count)
 
 
@@ -180,9 +181,8 @@ async def whole_scope_before(ledger: Ledger) -> ErasureCertificate | None:
 
 
 async def _made_again(ledger: Ledger, last: int, stated: Mapping[str, Any]) -> ErasureCertificate:
-    """The certificate of the erasure with this last entry, which states what went."""
     run = await ledger.entries_at(range(last - stated["entries"] + 1, last + 1))
-    said = [(one, read_entry(one.entry), decode(one.body or b"{}")) for one in run]
+    said = [(stored, read_entry(stored.entry), decode(stored.body or b"{}")) for stored in run]
     _, entry, asked = next(one for one in said if one[2]["reason"] != DERIVED)
     return ErasureCertificate(
         origin=(await ledger.head()).origin,
@@ -193,8 +193,8 @@ async def _made_again(ledger: Ledger, last: int, stated: Mapping[str, Any]) -> E
         counts=ErasureCounts(**stated["counts"]),
         is_dry_run=False,
         tombstones=[
-            Receipt(said["id"], version_of(said), entry_hash(one.entry).hex(), one.seq + 1)
-            for one, entry, said in said
+            Receipt(said["id"], version_of(said), entry_hash(stored.entry).hex(), stored.seq + 1)
+            for stored, entry, said in said
             if entry.kind == "archive"
         ],
     )
@@ -214,7 +214,6 @@ async def _erased_at(ledger: Ledger, id: str) -> int | None:
 async def _erasures_from(
     ledger: Ledger, seq: int
 ) -> AsyncIterator[tuple[StoredEntry, Mapping[str, Any]]]:
-    """The entries from one on, as long as they erase something."""
     while True:
         entries = await ledger.entries_at(range(seq, seq + AT_ONCE))
         for stored in entries:

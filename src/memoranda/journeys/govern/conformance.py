@@ -15,9 +15,9 @@ from typing import cast
 from memoranda.journeys.audit.checkpoints import Checkpoints, checkpoint_of, root_at
 from memoranda.journeys.audit.verify import Progress, nobody
 from memoranda.journeys.audit.whole import Audit, audit, disagreeing
-from memoranda.journeys.govern.auditing import check_report, lifted
 from memoranda.journeys.govern.drafts import Drafts
-from memoranda.journeys.govern.receipts import Receipt
+from memoranda.journeys.govern.objects import Receipt
+from memoranda.journeys.govern.rulebook import check_report, lifted
 from memoranda.journeys.govern.table import GovernedTable
 from memoranda.journeys.records.contents import check_text
 from memoranda.kernel.actors import parse_actor
@@ -56,8 +56,9 @@ from memoranda.ledger.governance import (
     standing,
 )
 from memoranda.ledger.policy import OversightRules, Policy, declared
+from memoranda.ledger.snapshot import INDEX_FORM, REBUILDING, ROWS
 from memoranda.ledger.tree import BLOCK
-from memoranda.ledger.unit import INDEX_FORM, REBUILDING, Draft, Head, Place, Unit
+from memoranda.ledger.unit import Draft, EntryPlace, Head, Unit
 
 ANCHORED_AT_OPEN = 8
 """How many of an anchor's newest notes are compared when a handle is opened; `verify` takes all."""
@@ -114,8 +115,8 @@ class Conformance:
         """Compare what memory rests on now with what it rested on. Nothing is written."""
         state = await self.logged()
         found, _ = await self._opening(state)
-        new = [one for one in found if one.id not in state.standing]
-        self.rulebook.unrecorded = {one.id: standing(one) for one in new}
+        new = [break_ for break_ in found if break_.id not in state.standing]
+        self.rulebook.unrecorded = {break_.id: standing(break_) for break_ in new}
 
     async def log_opening(self, at: int | None = None) -> None:
         """Log what broke, and what memory rests on now; at this time, or now."""
@@ -149,7 +150,7 @@ class Conformance:
         async with self._writing(at):
             state = await self.state()
             _, found, declared_first = self._of_models(state, used)
-            new = [break_body(one) for one in found if one.id not in state.standing]
+            new = [break_body(break_) for break_ in found if break_.id not in state.standing]
             notes = [*(_note("conformance_break", body) for body in new), *declared_first]
             return [Draft(kind, body, self._drafts.salt(), actor=ACTOR) for kind, body in notes]
 
@@ -158,11 +159,9 @@ class Conformance:
         return await self.rulebook.state()
 
     async def logged(self) -> Governance:
-        """What the journal says of it."""
         return await self.rulebook.logged()
 
     async def status(self) -> Status:
-        """How the scope stands, its anchors compared anew."""
         state, head = await self.state(), await self._ledger.head()
         notes = await self._ledger.notes(1)
         findings = await self._checkpoints.findings(newest=ANCHORED_AT_OPEN)
@@ -189,7 +188,7 @@ class Conformance:
     async def recorded(self, found: Audit) -> Audit:
         """An audit whose damage is on record, as far as it can be; `Audit.recorded` says so."""
         # That no known key has signed is what an auditor asked for, and no damage.
-        damages = [one for one in found.report.damages.found if one.name != "signature"]
+        damages = [damage for damage in found.report.damages.found if damage.name != "signature"]
         return replace(found, recorded=await self.record(damages))
 
     async def record(self, damages: Sequence[Damage]) -> bool | None:
@@ -210,8 +209,7 @@ class Conformance:
         await self.note_all([failed])
 
     async def note_all(self, failed: Sequence[BaseException | None]) -> None:
-        """The same for several, as one."""
-        damages = [damage for one in failed if (damage := damage_of(one)) is not None]
+        damages = [damage for error in failed if (damage := damage_of(error)) is not None]
         await self.record(damages)
 
     # ------------------------------------------------------------------------ policies
@@ -286,7 +284,6 @@ class Conformance:
     # ------------------------------------------------------------------------- inside
 
     async def _changes(self, state: Governance, now: Fingerprint) -> list[Break]:
-        """What changed since the fingerprint that is kept."""
         before = state.fingerprint
         root_then = None
         if before is not None and before.log is not None:
@@ -294,7 +291,7 @@ class Conformance:
             if size <= (await self._ledger.head()).size:
                 try:
                     root_then = (await root_at(self._ledger, size)).hex()
-                except InvalidProof:  # entries are missing: that is damage, and is told as such
+                except InvalidProof:  # entries are missing: that is damage, and is reported as such
                     root_then = before.log.root
         return compare(before, now, state.trail, root_then=root_then, since=state.fingerprint_at)
 
@@ -309,7 +306,9 @@ class Conformance:
             found += await self._of_tree()
         findings = await self._checkpoints.findings(newest=ANCHORED_AT_OPEN)
         found += [
-            Damage("anchor", None, str(one), disagreeing(one)) for one in findings if one.is_alarm
+            Damage("anchor", None, str(finding), disagreeing(finding))
+            for finding in findings
+            if finding.is_alarm
         ]
         return found
 
@@ -347,22 +346,22 @@ class Conformance:
         return len(await self._ledger.bytes_at(accepted)) < len(accepted)
 
     async def _of_damages(self, state: Governance, damages: Sequence[Damage]) -> list[Break]:
-        """The breaks that damage is, without what is on record."""
-        known = state.accepted.union(*(one.damages for one in state.standing.values()))
+        known = state.accepted.union(
+            *(standing_break.damages for standing_break in state.standing.values())
+        )
         found = first_damages(damages, state.damaged)
-        new = [one for one in found if one.name not in known]
+        new = [damage for damage in found if damage.name not in known]
         digests: dict[int, str] = {}
-        seqs = [one.entry for one in new if one.entry is not None]
+        seqs = [damage.entry for damage in new if damage.entry is not None]
         for seq, entry in (await self._ledger.bytes_at(seqs)).items():
             with suppress(InvalidProof):  # one that can't be read names no digest
                 digests[seq] = read_entry(entry).body_digest
         return list(of_damages(new, digests, state.audited))
 
     async def _objects_of(self, seqs: Collection[int]) -> set[str]:
-        """The ids of the objects that these entries are about, as their rows say."""
         found: set[str] = set()
         if seqs:
-            async with self._ledger.snapshot() as snapshot, aclosing(snapshot.rows()) as chunks:
+            async with self._ledger.snapshot() as snapshot, aclosing(snapshot.rows(ROWS)) as chunks:
                 async for rows in chunks:
                     found |= {row.version.id for row in rows if row.seq in seqs}
         return found
@@ -419,18 +418,23 @@ class Conformance:
 
         False where this handle can't write: then the breaks stand for it alone.
         """
-        new = {one.id: one for one in found if one.id not in state.standing}
-        notes = [*(_note("conformance_break", break_body(one)) for one in new.values()), *notes]
+        new = {break_.id: break_ for break_ in found if break_.id not in state.standing}
+        notes = [
+            *(_note("conformance_break", break_body(break_)) for break_ in new.values()),
+            *notes,
+        ]
         if not notes:
             return not self.rulebook.unrecorded
         try:
             await self._append(ACTOR, notes, at)
         except StoreReadOnly:
-            self.rulebook.unrecorded.update({id: standing(one) for id, one in new.items()})
+            self.rulebook.unrecorded.update({id: standing(break_) for id, break_ in new.items()})
             return False
         return True
 
-    async def _append(self, actor: str, notes: Sequence[_Note], at: int | None = None) -> Place:
+    async def _append(
+        self, actor: str, notes: Sequence[_Note], at: int | None = None
+    ) -> EntryPlace:
         """Append these in one unit, at a time or now; where the first of them stands."""
         drafts = [Draft(kind, body, self._drafts.salt()) for kind, body in notes]
         unit = Unit(actor, self._clock.now_ms() if at is None else at, lambda _: drafts)
@@ -441,7 +445,7 @@ def _note(kind: Kind, body: bytes) -> _Note:
     return kind, body
 
 
-def _receipt(id: str, version: int, place: Place) -> Receipt:
+def _receipt(id: str, version: int, place: EntryPlace) -> Receipt:
     return Receipt(id, version, place.entry_hash.hex(), place.seq + 1)
 
 
@@ -458,7 +462,6 @@ def damage_of(failed: BaseException | None) -> Damage | None:
 
 
 def _audited_models(state: Governance, over: Collection[str]) -> dict[str, list[str]]:
-    """For each role, the models that the lifted breaks are about."""
     roles: dict[str, list[str]] = {}
     for id in over:
         role, identity = state.standing[id].role, state.standing[id].identity

@@ -8,12 +8,12 @@ from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from typing import Any, Final
 
-from memoranda.identity import Frozen, canonical_bytes, decode
+from memoranda.identity import Frozen, canonical_bytes, decode, sha256_hex
 from memoranda.journeys.govern.about import NOTHING_SAID, Said
 from memoranda.journeys.govern.provenance import NO_PROVENANCE, Provenance, following, of_new
+from memoranda.kernel.clock import Randomness
 from memoranda.kernel.errors import InvalidRecord
 from memoranda.kernel.json import JsonValue
-from memoranda.kernel.randomness import Randomness
 from memoranda.ledger.derive import row_of, tags_of
 from memoranda.ledger.entry import SALT_BYTES, Kind
 from memoranda.ledger.forget import invalidate
@@ -27,11 +27,10 @@ from memoranda.ledger.object import (
     hash_name,
     is_bytes,
     members_of_bytes,
-    next_version,
+    next_document,
     statement_of_json,
     value_of,
 )
-from memoranda.ledger.ordinary import ordinary_version
 from memoranda.ledger.unit import Current, Draft, Version
 from memoranda.records.table import Content, Encoded, NewRow, Note
 
@@ -48,71 +47,60 @@ class Drafts:
         self._randomness = randomness
 
     def created(
-        self, row: NewRow, note: Note, provenance: Provenance, replaced: Current | None = None
+        self,
+        row: NewRow,
+        note: Note,
+        provenance: Provenance = NO_PROVENANCE,
+        replaced: Current | None = None,
     ) -> Draft:
         """A new object; in the place of a deleted one it is that one's next version."""
         id, created_at, updated_at, content, _ = row
-        tags = tuple(dict.fromkeys(content.tags)) if content.tags else ()
         drawn = self._randomness.take(NONCE_BYTES + SALT_BYTES)
-        nonce, salt = urlsafe_b64encode(drawn[:NONCE_BYTES]), drawn[NONCE_BYTES:]
-        is_ordinary = provenance is NO_PROVENANCE and replaced is None and not content.is_raw
-        if is_ordinary and content.meta is None and note.reason is None:
-            body = ordinary_version(
-                scope=self._scope_json,
-                id=id,
-                data=content.data,
-                tags=content.tags,
-                statement_type=_statement_type(note.actor),
-                at=note.at,
-                created_ms=created_at,
-                updated_ms=updated_at,
-                nonce=nonce,
-            )
-            version = Version(id, 1, "active", created_at, updated_at, None, None, None, None)
-            return Draft("create", body, salt, version, tags, is_new=True)
-        again: dict[str, Any] = {}
+        more: dict[str, Any] = {}
         number = 1
+        if provenance is not NO_PROVENANCE:
+            more = provenance.members
+            if not provenance.applies_here:
+                more["applicability_scope"] = provenance.applicability
+        if content.is_raw:
+            more |= _saying(content, provenance)
+        if content.meta is not None:
+            more["meta"] = decode(content.meta)
+        if note.reason is not None:
+            more["reason"] = note.reason
         if replaced is not None:
             number = replaced.number + 1
-            again["version"] = str(number)
-            again["supersedes"] = hash_name(Frozen(replaced.body).digest)
-        object_ = first_version(
-            id=row.id,
+            more["version"] = str(number)
+            more["supersedes"] = hash_name(Frozen(replaced.body).digest)
+        body = first_version(
+            scope=self._scope_json,
+            id=id,
+            data=b'""' if content.is_raw else content.data,
+            tags=content.tags,
             statement_type=provenance.statement_type or _statement_type(note.actor),
             at=note.at,
-            nonce=nonce.decode(),
-            trust="unreviewed",
-            scope=provenance.where_in(self._scope),
-            verdict_type=provenance.verdict,
-            source_refs=provenance.source_refs,
-            validity=provenance.validity,
-            expires=provenance.expires,
-            created_ms=row.created_at,
-            updated_ms=row.updated_at,
-            tags=content.tags,
-            meta=None if content.meta is None else decode(content.meta),
-            reason=note.reason,
-            **{**provenance.optional, **_saying(content, provenance)},
-            **again,
+            created_ms=created_at,
+            updated_ms=updated_at,
+            nonce=urlsafe_b64encode(drawn[:NONCE_BYTES]),
+            more=more,
         )
         version = Version(
-            row.id,
-            number,
-            "active",
-            row.created_at,
-            row.updated_at,
-            provenance.validity.valid_from,
-            provenance.validity.valid_to,
-            provenance.expires,
-            provenance.subject,
-        )
-        return Draft("create", object_.canonical, salt, version, tags, replaced, is_new=True)
+            id, number, "active", created_at, updated_at,
+            provenance.validity.valid_from, provenance.validity.valid_to,
+            provenance.expires, provenance.subject,
+        )  # fmt: skip
+        tags = tuple(dict.fromkeys(content.tags)) if content.tags else ()
+        return Draft("create", body, drawn[NONCE_BYTES:], version, tags, replaced, is_new=True)
 
     def edited(
-        self, current: Current, content: Encoded, note: Note, said: Said = NOTHING_SAID
+        self,
+        current: Current,
+        before: Mapping[str, Any],
+        content: Encoded,
+        note: Note,
+        said: Said = NOTHING_SAID,
     ) -> Draft:
-        """The object with other content; what is not said of it passes on."""
-        before = decode(current.body)
+        """The object of this document with other content; what is not said of it passes on."""
         if content.is_raw:
             media_type = said.members.get("media_type", before.get("media_type"))
             statement = description_of(content.data, str(media_type))
@@ -156,8 +144,9 @@ class Drafts:
             **_saying(content, provenance),
             **changes,
         }
-        object_ = next_version(
-            Frozen(current.body),
+        document = next_document(
+            before,
+            sha256_hex(current.body),
             **members,
             statement_type=provenance.statement_type or type_,
             at=note.at,
@@ -167,7 +156,7 @@ class Drafts:
             meta=None if content.meta is None else decode(content.meta),
             reason=note.reason,
         )
-        return self.following(current, "create", object_)
+        return self._next(current, before, "create", canonical_bytes(document), document)
 
     def revised(
         self, current: Current, note: Note, said: Said, annotated: Mapping[str, JsonValue]
@@ -181,8 +170,9 @@ class Drafts:
         judged = (before["verdict_type"], list(before["source_refs"]))
         is_same = judged == (provenance.verdict, list(provenance.source_refs))
         is_lowered = before["trust"] == "approved" and not is_same
-        object_ = next_version(
-            Frozen(current.body),
+        document = next_document(
+            before,
+            sha256_hex(current.body),
             applicability_scope=provenance.applicability,
             **provenance.members,
             **annotated,
@@ -193,7 +183,7 @@ class Drafts:
             updated_ms=max(note.at, current.updated_at),
             reason=note.reason,
         )
-        return self.following(current, "create", object_)
+        return self._next(current, before, "create", canonical_bytes(document), document)
 
     def invalidated(self, current: Current, note: Note, cause: Cause) -> Draft:
         """The object as one that is not to be used any more (GOV-FORGET)."""
@@ -208,23 +198,24 @@ class Drafts:
 
     def following(self, current: Current, kind: Kind, object_: Frozen) -> Draft:
         """The next version of an object, whatever led to it."""
-        document = object_.thaw()
-        return Draft(
-            kind,
-            object_.canonical,
-            self.salt(),
-            row_of(document),
-            tags_of(document),
-            current,
-            tags_of(decode(current.body)),
-        )
+        before = decode(current.body)
+        return self._next(current, before, kind, object_.canonical, object_.thaw())
+
+    def _next(
+        self,
+        current: Current,
+        before: Mapping[str, Any],
+        kind: Kind,
+        body: bytes,
+        document: Mapping[str, Any],
+    ) -> Draft:
+        row, tags = row_of(document), tags_of(document)
+        return Draft(kind, body, self.salt(), row, tags, current, tags_of(before))
 
     def nonce(self) -> str:
-        """A nonce for an object."""
         return urlsafe_b64encode(self._randomness.take(NONCE_BYTES)).decode()
 
     def salt(self) -> bytes:
-        """A salt for a body."""
         return self._randomness.take(SALT_BYTES)
 
 
@@ -247,7 +238,6 @@ def check_typed(media_type: str | None) -> str:
 
 
 def _saying(content: Encoded, provenance: Provenance) -> dict[str, Any]:
-    """The members that say what some content says."""
     if content.is_raw:
         return members_of_bytes(content.data, check_typed(provenance.media_type))
     statement, format_ = statement_of_json(content.data)

@@ -20,24 +20,28 @@ from memoranda.journeys.govern.certificate import (
     erased_before,
     whole_scope_before,
 )
+from memoranda.journeys.govern.committer import Committer, Telling
 from memoranda.journeys.govern.conformance import Conformance
 from memoranda.journeys.govern.drafts import Drafts
-from memoranda.journeys.govern.receipts import receipts
+from memoranda.journeys.govern.objects import receipts
 from memoranda.journeys.govern.table import GovernedTable
-from memoranda.journeys.govern.telling import Telling
-from memoranda.journeys.intent.names import LASTING
-from memoranda.kernel.errors import RecordNotFound, StoreError
+from memoranda.journeys.intent import names
+from memoranda.journeys.intent.chronicle import Chronicle
+from memoranda.journeys.records.contents import check_findable, check_text
+from memoranda.kernel.errors import EntryDamaged, InvalidRecord, RecordNotFound, StoreError
 from memoranda.ledger import forget
-from memoranda.ledger.beside import AllErased, BesideCounts
+from memoranda.ledger.attachments import AllErased, AttachmentCounts
 from memoranda.ledger.fact import erasure
 from memoranda.ledger.object import Cause
 from memoranda.ledger.unit import (
-    ENTRIES,
+    KEPT,
     Committed,
     Current,
     Draft,
     Everything,
+    Found,
     NamedEntry,
+    NamedFacts,
     OfSubject,
     Reads,
     Unit,
@@ -45,12 +49,12 @@ from memoranda.ledger.unit import (
 from memoranda.records.table import Note
 
 
-def is_lasting(found: Current) -> bool:
-    """Whether it stands for facts under a name that is still answered for when they are gone.
+def is_lasting(found: Found) -> bool:
+    """Whether these are facts under a name that is still answered for when they are gone.
 
     Names that say how things stand, such as which proposals wait, are not.
     """
-    return found.status == ENTRIES and found.id.startswith(LASTING)
+    return isinstance(found, NamedFacts) and found.id.startswith(names.LASTING)
 
 
 class _Succeeded(Exception):
@@ -63,17 +67,25 @@ class _Succeeded(Exception):
 
 
 def _check_successors(
-    reads: OfSubject, strangers: Collection[str], found: Sequence[Current | None]
+    reads: OfSubject, strangers: Collection[str], found: Sequence[Found | None]
 ) -> None:
     """Go on only if whatever superseded an object that goes is read, and goes with it.
 
     It tells of the same person, whether it names them or not; one that names somebody else stays.
     """
-    objects = [one for one in found if one is not None and one.status not in (ENTRIES, "erased")]
+    objects = [there for there in found if isinstance(there, Current) and there.status != "erased"]
     mine = (None, reads.subject)
-    foreign = {one.id for one in objects if one.id in reads.others and one.subject not in mine}
-    known = {one.id for one in found if one is not None}.union(reads.others, strangers)
-    after = [decode(one.body).get("superseded_by") for one in objects if one.id not in foreign]
+    foreign = {
+        current.id
+        for current in objects
+        if current.id in reads.others and current.subject not in mine
+    }
+    known = {there.id for there in found if there is not None}.union(reads.others, strangers)
+    after = [
+        decode(current.body).get("superseded_by")
+        for current in objects
+        if current.id not in foreign
+    ]
     new = [id for id in dict.fromkeys(after) if id is not None and id not in known]
     if foreign or new:
         raise _Succeeded([id for id in (*reads.others, *new) if id not in foreign], [*foreign])
@@ -86,36 +98,77 @@ class Eraser:
         self,
         table: GovernedTable,
         drafts: Drafts,
+        committer: Committer[Any],
         telling: Telling[Any],
         conformance: Conformance,
+        chronicle: Chronicle,
     ) -> None:
         self._table = table
         self._drafts = drafts
         self._telling = telling
         self._conformance = conformance
+        self._committer = committer
+        self._chronicle = chronicle
 
     async def erase(
-        self, reads: Reads, note: Note, cause: Cause, *, dry_run: bool
+        self,
+        id: str | None,
+        subject: str | None,
+        *,
+        whole_scope: bool,
+        reason: str,
+        cause: Cause,
+        dry_run: bool,
     ) -> ErasureCertificate:
-        """Erase what is read, and what was made from it; RecordNotFound for an unknown id.
+        """Erase what is named, and what was made from it; RecordNotFound for an unknown id.
 
-        1. when the unit has landed, the content is gone from every table
-        2. then the database is asked to see that it is in no byte either, which may have to wait
+        1. exactly one of id, subject and whole scope is named, and the policies allow it
+        2. when the unit has landed, the content is gone from every table
+        3. then the database is asked to see that it is in no byte either, which may have to wait
            for others: the certificate says so, and asking again tries again
         """
         # 1.
+        reads = await self._named(id, subject, whole_scope=whole_scope)
+        check_text("reason", reason)
+        await self._table.rulebook.check_erasing(self._committer.actor, cause)
+        note = self._committer.note_unchecked(reason)
+        # 2.
         try:
             certificate = await self._with_successors(reads, note, cause, dry_run=dry_run)
         except RecordNotFound as missing:
             certificate = await erased_before(self._table.ledger, missing)
         if dry_run:
             return certificate
-        # 2.
+        # 3.
         try:
             await self._table.ledger.scrub()
         except StoreError as refused:
             return replace(certificate, is_scrubbed=False, to_do=str(refused))
         return certificate
+
+    async def _named(self, id: str | None, subject: str | None, *, whole_scope: bool) -> Reads:
+        """What is to be erased: a record, facts by the name of their id, a person, or all."""
+        if [id is not None, subject is not None, bool(whole_scope)].count(True) != 1:
+            raise InvalidRecord("$", "name one of id, subject and whole_scope")
+        if id is not None:
+            check_findable(id)
+            return [id if await self._is_record(id) else await self._fact_of(id) or id]
+        if subject is None:
+            return KEPT
+        check_text("subject", subject)
+        return OfSubject(subject)
+
+    async def _is_record(self, id: str) -> bool:
+        try:
+            return bool(await self._table.ledger.versions(id))
+        except EntryDamaged:
+            return True  # and it can be erased, whatever it says
+
+    async def _fact_of(self, id: str) -> str | None:
+        for name in (names.proposal(id), names.execution(id), names.cycle(id), names.trace(id)):
+            if await self._chronicle.is_there(name):
+                return name
+        return None
 
     async def _with_successors(
         self, reads: Reads, note: Note, cause: Cause, *, dry_run: bool
@@ -136,8 +189,8 @@ class Eraser:
         going = _Erasure(self._drafts, reads, strangers, note, cause, is_dry_run=dry_run)
         committed = await self._landed(going.unit(), going.tombstones)
         counts = going.counts
-        counts.add_all_beside(committed.erased_beside)
-        if going.is_whole and not going.is_any and not any(committed.erased_beside or ()):
+        counts.add_attachments(committed.erased_attachments)
+        if going.is_whole and not going.is_any and not any(committed.erased_attachments or ()):
             before = await whole_scope_before(self._table.ledger)
             if before is not None:
                 return before
@@ -154,8 +207,10 @@ class Eraser:
 
     async def _landed(self, unit: Unit, tombstones: Sequence[Draft]) -> Committed:
         committed = await self._table.commit(unit)
-        erased = [one.replaces for one in tombstones if one.replaces is not None]
-        await self._conformance.note_all([damage for one in erased for damage in one.damaged])
+        erased = [tombstone.replaces for tombstone in tombstones if tombstone.replaces is not None]
+        await self._conformance.note_all(
+            [damage for current in erased for damage in current.damaged]
+        )
         await self._telling.tell(tombstones)
         return committed
 
@@ -188,12 +243,13 @@ class _Erasure:
         """Whether there is anything to be erased, or would be."""
         self._counted: set[int] = set()
         """The facts that were counted: one may stand under several names."""
-        self._beside: BesideCounts | None = None
+        self._attachments: AttachmentCounts | None = None
         self._last = (False, "")
 
     def unit(self) -> Unit:
-        """The unit of work that it is."""
-        beside = (AllErased(self._is_dry_run, self._note_beside),) if self.is_whole else ()
+        attachments = (
+            (AllErased(self._is_dry_run, self._note_attachments),) if self.is_whole else ()
+        )
         actor, at = self._note.actor, self._note.at
         return Unit(
             actor,
@@ -201,20 +257,20 @@ class _Erasure:
             self._decide,
             self._reads,
             is_erasing=True,
-            beside=beside,
+            attachments=attachments,
             is_dry=self._is_dry_run,
         )
 
-    def _note_beside(self, gone: BesideCounts) -> None:
-        self._beside = gone
+    def _note_attachments(self, gone: AttachmentCounts) -> None:
+        self._attachments = gone
 
-    def _decide(self, found: Sequence[Current | None]) -> list[Draft]:
+    def _decide(self, found: Sequence[Found | None]) -> list[Draft]:
         """What is appended for what was found.
 
         A unit may run twice. A whole scope comes in portions, objects by id, then facts by name:
         the first one again is a second run.
         """
-        places = [(one.status == ENTRIES, one.id) for one in found if one is not None]
+        places = [(isinstance(there, NamedFacts), there.id) for there in found if there is not None]
         if not self.is_whole or (places and places[0] <= self._last):
             self.tombstones.clear()
             self._counted.clear()
@@ -225,29 +281,32 @@ class _Erasure:
         if self._is_dry_run:
             return []
         if drafts:
-            self.counts.add_all_beside(self._beside)
+            self.counts.add_attachments(self._attachments)
             number = len(self.tombstones) + len(drafts)
             drafts[-1] = certified(drafts[-1], number, self.counts, is_whole=self.is_whole)
         self.tombstones.extend(drafts)
         return drafts
 
-    def _drafted(self, found: Sequence[Current | None]) -> list[Draft]:
+    def _drafted(self, found: Sequence[Found | None]) -> list[Draft]:
         drafts, facts = [], dict[int, NamedEntry]()
         reads, asked = self._reads, self._asked
-        names = [one.id for one in found if one is not None and is_lasting(one)]
-        known = {one.id for one in found if one is not None and one.status != "erased"}
+        there = [
+            record
+            for record in found
+            if isinstance(record, NamedFacts) or (record is not None and record.status != "erased")
+        ]
+        names = [record.id for record in there if is_lasting(record)]
+        known = {record.id for record in there}
         if missing := [id for id in asked if id not in known]:
             raise RecordNotFound(missing[0])
         if isinstance(reads, OfSubject):
             _check_successors(reads, self._strangers, found)
-        for current in found:
-            if current is None or current.status == "erased":
-                continue
-            if current.status == ENTRIES:
+        for current in there:
+            if isinstance(current, NamedFacts):
                 # A whole scope comes by all its names. Each fact has one that is answered for
                 # afterwards, and goes by that: else it might be gone when that one's turn is.
                 if not self.is_whole or is_lasting(current):
-                    facts.update((one.seq, one) for one in current.entries)
+                    facts.update((stored.seq, stored) for stored in current.entries)
                     self.counts.add_name(current)
                 continue
             is_asked = not asked or current.id in asked

@@ -1,42 +1,22 @@
 """The gate before memory: every change asks a MemoryAuthorityPolicy first (D-MEM-5)."""
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from memoranda.journeys.govern import operations
+from memoranda.journeys.govern.authority import MemoryAuthority
 from memoranda.journeys.govern.drafts import Drafts
-from memoranda.journeys.govern.table import Decide, GovernedTable, Written
+from memoranda.journeys.govern.table import Decide, GovernedTable, UnitOutcome
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.errors import RecordError
-from memoranda.kernel.retry import RetryKey
+from memoranda.kernel.given import RetryKey
 from memoranda.ledger.unit import Committed, Current, Draft, Everything, Unit
 from memoranda.records.authority import (
     RISKS,
     MemoryAuthorityPolicy,
-    MemoryOperation,
     Risk,
     risk_of,
 )
 from memoranda.records.table import Note
-
-
-class Authority(Protocol):
-    """Takes proposals of changes (`authority.MemoryAuthority`)."""
-
-    async def put(
-        self,
-        drafts: Sequence[Draft],
-        asked: Sequence[MemoryOperation],
-        note: Note,
-        risk: str | None,
-        key: RetryKey | None,
-    ) -> Written:
-        """Propose changes; they are done if they are approved at once."""
-        ...
-
-    async def told(self, committed: Committed, operation: str) -> Written:
-        """What became of a proposal that is not done, or of a retry of one."""
-        ...
 
 
 class GatedTable(GovernedTable):
@@ -48,31 +28,28 @@ class GatedTable(GovernedTable):
         drafts: Drafts,
         policy: MemoryAuthorityPolicy,
         actor: ActorRef,
+        authority: MemoryAuthority,
     ) -> None:
         super().__init__(table.ledger, drafts)
         self.rulebook = table.rulebook
         self._shared = table
         self._policy = policy
         self._actor = actor
-        self.authority: Authority | None = None
-        """Set once what it works with is there, which includes this table."""
+        self._authority = authority
 
     async def commit(self, unit: Unit) -> Committed:
         """Run any unit on the table that all handles of the scope share."""
         return await self._shared.commit(unit)
 
     async def opened(self) -> None:
-        """See that the scope is opened."""
         await self._shared.opened()
 
     async def begin(self, at: int) -> None:
-        """Write what comes before the scope's first unit."""
         await self._shared.begin(at)
 
     async def add(
         self, fresh: list[Draft], note: Note, key: RetryKey | None, about: str
-    ) -> Written:
-        """Store new objects, or propose them."""
+    ) -> UnitOutcome:
         return await self.change((), note, lambda _: fresh, key, about)
 
     async def change(
@@ -82,7 +59,7 @@ class GatedTable(GovernedTable):
         decide: Decide,
         key: RetryKey | None = None,
         about: str = "",
-    ) -> Written:
+    ) -> UnitOutcome:
         """Run a unit of work, or propose it, where the policy says so.
 
         1. what it would change is found out without changing it
@@ -102,20 +79,20 @@ class GatedTable(GovernedTable):
         try:
             await self.commit(Unit(note.actor, note.at, plan, ids))
         except RecordError:
-            if key is None or self.authority is None:
+            if key is None:
                 raise
             # Unless it was done before: then the key is known, and it does not come to this again.
             written = await super().change(ids, note, decide, key, about)
-            return await self.authority.told(written.committed, "do this")
+            return await self._authority.outcome_of(written.committed, "do this")
         actor_id = self._actor.actor_id
         asked = [operations.operation_of(draft, actor_id) for draft in planned]
-        needed = [one for one in asked if self._policy.requires_authority(one)]
+        needed = [operation for operation in asked if self._policy.requires_authority(operation)]
         # 2.
-        if not needed or self.authority is None:
+        if not needed:
             return await super().change(ids, note, decide, key, about)
         # 3.
-        risks = [risk_of(self._policy, one) for one in needed]
-        return await self.authority.put(planned, needed, note, highest(risks), key)
+        risks = [risk_of(self._policy, operation) for operation in needed]
+        return await self._authority.put(planned, needed, note, highest(risks), key)
 
 
 def highest(risks: Sequence[Risk | None]) -> Risk | None:

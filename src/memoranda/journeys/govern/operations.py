@@ -6,15 +6,28 @@ A change is the object's next version, whole: what somebody approves is exactly 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from memoranda.identity import canonical_bytes, decode
+from memoranda.identity import canonical_bytes, decode, sha256_hex
 from memoranda.journeys.govern.drafts import content_of
+from memoranda.journeys.intent import documents, names
+from memoranda.journeys.intent.branches import SYSTEM, Genesis
+from memoranda.journeys.intent.chronicle import Chronicle
+from memoranda.journeys.intent.documents import LoggedHead
+from memoranda.journeys.intent.execution import NOTHING, RecallResult, failed
+from memoranda.journeys.intent.seals import Sealer
+from memoranda.kernel.clock import Clock, IdSource
 from memoranda.kernel.errors import RecordExists, VersionConflict
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.derive import inputs_of, row_of, tags_of
+from memoranda.ledger.fact import Fact
 from memoranda.ledger.trust import is_at_least
-from memoranda.ledger.unit import Current, Draft
+from memoranda.ledger.unit import Current, Draft, Expected
+from memoranda.recall.frame import freeze_memory_context
 from memoranda.records.authority import MemoryOperation, OperationType
 from memoranda.records.model import StoredMemoryRecord
+from memoranda.worlds.host import HostExecutionResult
+from memoranda.worlds.intent import to_host_intent
+from memoranda.worlds.proposal import Proposal
+from memoranda.worlds.snapshot import Snapshot
 
 _KINDS: Final[dict[str, OperationType]] = {"invalidate": "delete", "archive": "demote"}
 
@@ -69,7 +82,7 @@ def from_wire(
 
     VersionConflict, or RecordExists, if somebody else changed one of them meanwhile.
     """
-    newest = {id_of(one): current for one, current in zip(changes, found, strict=True)}
+    newest = {id_of(value): current for value, current in zip(changes, found, strict=True)}
     drafts = []
     for change, salt in zip(changes, salts, strict=True):
         id, document = id_of(change), change["object"]
@@ -99,3 +112,93 @@ def _record(body: bytes) -> StoredMemoryRecord[Any]:
     row = row_of(decode(body))
     data, tags, meta = content_of(decode(body))
     return StoredMemoryRecord(row.id, data, row.created_at, row.updated_at, tags, meta)
+
+
+# ------------------------------------------------------------------------------------------------
+# Worlds of operations on memory: each approved operation leads to one, on a branch of its own.
+#
+# The branch ``system`` has a schema of its own; its state says which operation was the last.
+
+BRANCH: Final = SYSTEM
+SCHEMA_HASH: Final = sha256_hex(canonical_bytes({"form": "memoranda/memory-operations/1"}))
+GENESIS: Final = Genesis(SCHEMA_HASH, {"last": None}, {})
+"""What the branch begins with; nothing is executed on it but operations that were approved."""
+_CHANGED: Final = "memory.changed"
+
+
+class OperationSealer:
+    """Says what an approved operation came to, as facts of one scope's worlds."""
+
+    def __init__(self, chronicle: Chronicle, clock: Clock, ids: IdSource) -> None:
+        self._chronicle = chronicle
+        self._clock = clock
+        self._sealer = Sealer(chronicle, SCHEMA_HASH, ids)
+
+    async def sealed(
+        self,
+        proposal: Proposal,
+        head: LoggedHead,
+        ids: Sequence[str],
+        *,
+        decision_id: str,
+        approved_at: int | None = None,
+        failure: str | None = None,
+    ) -> tuple[list[Draft], Expected]:
+        """The execution and its world, and what must still hold of that world to write them.
+
+        `ids` are the records that it changed; `failure` says why it changed none. `approved_at` is
+        the entry by which it was waiting to be carried out, if it was.
+        """
+        at = self._clock.now_ms()
+        base = await self._chronicle.kept(head.fact)
+        intent = to_host_intent(proposal.intent)
+        before = Snapshot.known({**base.parts, "input": {}})
+        frozen = freeze_memory_context(before, NOTHING)
+        if failure is None:
+            last = {
+                "operation": intent.type,
+                "ids": sorted(set(ids)),
+                "proposalId": proposal.proposal_id,
+            }
+            result = _done(frozen, {"last": last}, at, intent.intent_id)
+        else:
+            result = failed(frozen, intent, _CHANGED, failure, now=at, schema_hash=SCHEMA_HASH)
+        begun = _begun(proposal, head, frozen, at)
+        sealing = self._sealer.sealing(
+            proposal,
+            head,
+            None,  # whole, and so independent of other operations, which may be erased
+            frozen.input,
+            result,
+            decision_id=decision_id,
+            at=at,
+        )
+        expected, is_known = await self._chronicle.expected(sealing.world["worldId"])
+        sealed = sealing.facts(is_known=is_known, approved_at=approved_at)
+        return self._chronicle.drafts([begun, *sealed]), expected
+
+
+def _begun(proposal: Proposal, head: LoggedHead, frozen: Snapshot, at: int) -> Fact:
+    return documents.begun(
+        execution_key=proposal.execution_key,
+        proposal_id=proposal.proposal_id,
+        branch=BRANCH,
+        base=head.world,
+        parent=head.fact.seq,
+        schema_hash=SCHEMA_HASH,
+        now=at,
+        random_seed=proposal.intent.intent_id,
+        input=frozen.input,
+        recall=RecallResult("none", NOTHING).to_wire(),
+        sources=(),
+        made_from=names.branches(BRANCH),
+    )
+
+
+def _done(frozen: Snapshot, data: JsonValue, at: int, seed: str) -> HostExecutionResult:
+    wire = frozen.to_wire()
+    wire["data"] = data
+    meta = frozen.meta
+    wire["meta"] = {**meta.to_wire(), "version": meta.version + 1, "timestamp": at,
+                    "randomSeed": seed}  # fmt: skip
+    return HostExecutionResult(outcome="completed", terminal_snapshot=Snapshot.from_wire(wire))

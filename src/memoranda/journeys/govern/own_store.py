@@ -18,29 +18,31 @@ from collections.abc import Sequence
 from typing import Any, Final, Generic, TypeVar
 
 from memoranda.journeys.govern.gate import highest
-from memoranda.journeys.govern.sealing_operations import (
+from memoranda.journeys.govern.operations import (
     BRANCH,
     GENESIS,
     SCHEMA_HASH,
     OperationSealer,
 )
 from memoranda.journeys.intent import names
-from memoranda.journeys.intent.branching import Branches
-from memoranda.journeys.intent.chronicle import Chronicle, Standing
+from memoranda.journeys.intent.branches import Branches
+from memoranda.journeys.intent.chronicle import Chronicle
+from memoranda.journeys.intent.decisions import ACTION
+from memoranda.journeys.intent.documents import ProposalState
+from memoranda.journeys.intent.execution import described
 from memoranda.journeys.intent.phases import with_traces
-from memoranda.journeys.intent.proposing import Proposer, Wish, missing_trace
-from memoranda.journeys.intent.recalling import described
-from memoranda.journeys.intent.store_changes import ACTION
+from memoranda.journeys.intent.proposals import Proposer, missing_trace
+from memoranda.journeys.intent.requests import IntentRequest
 from memoranda.journeys.records.changes import (
     Planned,
-    Wanted,
+    RequestedChange,
     carried_out,
     planned,
 )
 from memoranda.journeys.records.codec import DataCodec
 from memoranda.journeys.records.foreign import GOES_THROUGH, within
+from memoranda.journeys.records.own_hooks import OwnTelling
 from memoranda.journeys.records.own_store import Found
-from memoranda.journeys.records.own_telling import OwnTelling
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.clock import Clock
 from memoranda.kernel.errors import (
@@ -50,7 +52,7 @@ from memoranda.kernel.errors import (
     OwnStoreFailed,
     RecordError,
 )
-from memoranda.kernel.retry import RetryKey
+from memoranda.kernel.given import RetryKey
 from memoranda.ledger.unit import Current, Draft, Expected, Unit
 from memoranda.records.authority import (
     MemoryAuthorityPolicy,
@@ -100,7 +102,7 @@ class StoreChanges(Generic[T]):
     # -------------------------------------------------------------------------- asking
 
     async def passes(
-        self, wanted: Sequence[Wanted], found: Found, note: Note, key: RetryKey | None
+        self, wanted: Sequence[RequestedChange], found: Found, note: Note, key: RetryKey | None
     ) -> Sequence[str] | None:
         """None where nothing of it needs approval; else the ids of the records, once it is done.
 
@@ -113,32 +115,30 @@ class StoreChanges(Generic[T]):
         bound = None if key is None else RetryKey(f"store/{key.key}", key.fingerprint)
         # 1.
         try:
-            numbered = [await self._numbered(one) for one in wanted]
+            numbered = [await self._numbered(change) for change in wanted]
             plan = planned(self._codec, numbered, found, note.at)
         except RecordError as refused:
             if bound is None:
                 raise
             return await self._retried(refused, wanted, note, bound)
-        plan = [one for one in plan if not one.is_done]
+        plan = [change for change in plan if not change.is_done]
         if not plan:  # what a key or a version says about it, the store knows
-            return None if key or any(one.version is not None for one in wanted) else []
+            return None if key or any(change.version is not None for change in wanted) else []
         needed = self._needed(self._policy, plan, note)
         # 2.
         if not needed:
             return None
         # 3.
-        risk = highest([risk_of(self._policy, one) for one in needed])
+        risk = highest([risk_of(self._policy, operation) for operation in needed])
         return await self._put(plan, note, risk, bound)
 
     def _needed(
         self, policy: MemoryAuthorityPolicy, plan: Sequence[Planned], note: Note
     ) -> list[MemoryOperation]:
-        """The operations that need approval."""
-        asked = [_operation(one, self._actor.actor_id, note.reason) for one in plan]
-        return [one for one in asked if policy.requires_authority(one)]
+        asked = [_operation(change, self._actor.actor_id, note.reason) for change in plan]
+        return [operation for operation in asked if policy.requires_authority(operation)]
 
-    async def _numbered(self, wanted: Wanted) -> Wanted:
-        """The change with the version that it follows, where the store counts versions."""
+    async def _numbered(self, wanted: RequestedChange) -> RequestedChange:
         if wanted.kind == "create" or Capability.VERSIONED not in self._store.capabilities:
             return wanted
         store: Versioned[Any] = self._store  # type: ignore[assignment]  # it declares it
@@ -149,7 +149,7 @@ class StoreChanges(Generic[T]):
         return wanted._replace(version=version)
 
     async def _retried(
-        self, refused: RecordError, wanted: Sequence[Wanted], note: Note, key: RetryKey
+        self, refused: RecordError, wanted: Sequence[RequestedChange], note: Note, key: RetryKey
     ) -> Sequence[str] | None:
         """What a retry comes to that can't be planned again, for it may have been done before.
 
@@ -171,14 +171,14 @@ class StoreChanges(Generic[T]):
     async def _put(
         self, plan: Sequence[Planned], note: Note, risk: str | None, key: RetryKey | None
     ) -> Sequence[str]:
-        given: dict[str, Any] = {"changes": [one.to_wire() for one in plan]}
+        given: dict[str, Any] = {"changes": [change.to_wire() for change in plan]}
         if note.reason is not None:
             given["reason"] = note.reason
-        wish = with_traces(
-            Wish(ACTION + plan[0].wanted.kind, given, has_input=True, actor=self._actor)
+        request = with_traces(
+            IntentRequest(ACTION + plan[0].wanted.kind, given, has_input=True, actor=self._actor)
         )
         head = await self._branches.opened(BRANCH, GENESIS, actor=note.actor, at=note.at)
-        proposal = self._proposer.proposal(wish, head, SCHEMA_HASH, note.at)
+        proposal = self._proposer.proposal(request, head, SCHEMA_HASH, note.at)
         judged, verdict = self._proposer.judged(proposal, note.at)
         facts, _ = self._proposer.facts(
             proposal,
@@ -187,13 +187,13 @@ class StoreChanges(Generic[T]):
             verdict,
             decided_by=self._actor,
             risk=risk,
-            about=tuple(one.name for one in wish.rests_on),
+            about=tuple(expected.name for expected in request.rests_on),
             key=key,
         )
         try:
             committed = await self._chronicle.commit(
                 facts, actor=note.actor, at=note.at,
-                expects=wish.rests_on, key=key, about=proposal.proposal_id,
+                expects=request.rests_on, key=key, about=proposal.proposal_id,
             )  # fmt: skip
         except MarkMoved as moved:
             raise await missing_trace(self._chronicle, moved.name) from None
@@ -215,11 +215,11 @@ class StoreChanges(Generic[T]):
                 kept = await self._chronicle.kept(standing.sealed)
                 why = kept.parts["system"]["lastError"]["message"]
             raise DecisionRefused(proposal_id, f"it was {status}: {why}")
-        return [one.wanted.id for one in _plan(standing.proposal)]
+        return [change.wanted.id for change in _plan(standing.proposal)]
 
     # -------------------------------------------------------------------- carrying out
 
-    async def carry_out(self, standing: Standing) -> None:
+    async def carry_out(self, standing: ProposalState) -> None:
         """Do what was approved, and put on record what came of it; the hooks hear of it then.
 
         OwnStoreFailed where the store fails or takes too long: then it is left to be done.
@@ -235,14 +235,13 @@ class StoreChanges(Generic[T]):
         except Exception as error:
             raise OwnStoreFailed(proposal.proposal_id, described(error)) from error
         if await self._sealed(standing, plan, failure) and failure is None:
-            created = [one.wanted.id for one in plan if one.before is None]
+            created = [change.wanted.id for change in plan if change.before is None]
             await self._telling.created(created)
             await self._telling.changed(plan)
 
     async def _sealed(
-        self, standing: Standing, plan: Sequence[Planned], failure: str | None
+        self, standing: ProposalState, plan: Sequence[Planned], failure: str | None
     ) -> bool:
-        """Whether it was this attempt that put on record how it ended."""
         proposal = standing.proposal
         expects = [
             Expected(names.proposal(proposal.proposal_id), standing.newest),
@@ -252,7 +251,7 @@ class StoreChanges(Generic[T]):
             facts, expected = await self._sealer.sealed(
                 proposal,
                 await self._branches.head(BRANCH),
-                [one.wanted.id for one in plan],
+                [change.wanted.id for change in plan],
                 decision_id=proposal.decision_id or "",
                 approved_at=standing.decision.seq if standing.decision else None,
                 failure=failure,
@@ -272,7 +271,7 @@ class StoreChanges(Generic[T]):
 
 
 def _plan(proposal: Proposal) -> list[Planned]:
-    return [Planned.from_wire(one) for one in proposal.intent.body.input["changes"]]
+    return [Planned.from_wire(value) for value in proposal.intent.body.input["changes"]]
 
 
 def _operation(change: Planned, actor_id: str, reason: str | None) -> MemoryOperation:

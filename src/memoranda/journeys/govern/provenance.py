@@ -1,10 +1,10 @@
-"""What holds of a version beside its statement: sources, validity, subject, verdict, thread."""
+"""What holds of a version besides its statement: sources, validity, subject, verdict, thread."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from memoranda.identity.threads import thread_digest
+from memoranda.identity.canonical import thread_digest
 from memoranda.journeys.govern.about import Declared, Said
 from memoranda.kernel.errors import InvalidObject
 from memoranda.kernel.json import JsonValue
@@ -22,7 +22,7 @@ from memoranda.ledger.time import (
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What a version says beside its statement; nothing is implied: unknown validity is written."""
+    """What a version says besides its statement; unknown validity is written, never implied."""
 
     source_refs: Sequence[Mapping[str, JsonValue]] = ()
     validity: Validity = UNKNOWN

@@ -5,23 +5,28 @@ while a break stands, in GOV-BREAK. Each act asks once, just before it writes. A
 that another process writes in between is obeyed from the next act on.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from memoranda.identity import decode
+from memoranda.journeys.audit.verify import Report
 from memoranda.kernel.actors import parse_actor
 from memoranda.kernel.errors import (
+    AuditRefused,
     ConformanceBroken,
+    InvalidProof,
     JudgementRefused,
     PolicyRefused,
     RecordNotFound,
 )
-from memoranda.ledger.entry import read_entry
-from memoranda.ledger.governance import Governance, Standing, folded
+from memoranda.ledger.damage import Damage, first_damages
+from memoranda.ledger.entry import NOTICES, entry_hash, read_entry
+from memoranda.ledger.governance import Governance, StandingBreak, folded
 from memoranda.ledger.object import CAUSES, VerdictType
 from memoranda.ledger.policy import ConsolidationRules, ForgettingRules, OnConflict, OversightRules
-from memoranda.ledger.unit import Draft, Ledger
+from memoranda.ledger.port import Ledger
+from memoranda.ledger.unit import Draft, Head, StoredEntry
 
 Guard = Callable[[Sequence[Draft]], None]
 """Looks at what is about to be written, and refuses what must not be."""
@@ -36,7 +41,8 @@ class Rulebook:
     def __init__(self, scope: str, ledger: Ledger) -> None:
         self._scope = scope
         self._ledger = ledger
-        self.unrecorded: dict[str, Standing] = {}
+        self._folded: tuple[list[StoredEntry], Governance] | None = None
+        self.unrecorded: dict[str, StandingBreak] = {}
         """Breaks that were found and could not be recorded: they stand for this handle alone."""
 
     async def state(self) -> Governance:
@@ -47,8 +53,11 @@ class Rulebook:
         return replace(state, standing={**state.standing, **self.unrecorded})
 
     async def logged(self) -> Governance:
-        """What the journal says."""
-        return folded(await self._ledger.notices())
+        """What the journal says; read each time, and folded where it says something else."""
+        notices = await self._ledger.notices()
+        if self._folded is None or notices != self._folded[0]:
+            self._folded = (notices, folded(notices))
+        return self._folded[1]
 
     async def check_factual(self) -> Governance:
         """Refuse factual use while a break stands; ConformanceBroken names the first."""
@@ -81,12 +90,12 @@ class Rulebook:
         seen: set[str] = set()
         ahead = [id]
         while ahead:
-            one = ahead.pop()
-            if one in seen:
+            text = ahead.pop()
+            if text in seen:
                 continue
-            seen.add(one)
-            versions = await self._ledger.versions(one)
-            if one == id and not versions:
+            seen.add(text)
+            versions = await self._ledger.versions(text)
+            if text == id and not versions:
                 raise RecordNotFound(id)
             for past in versions:
                 actors.add(read_entry(past.entry).actor)
@@ -115,7 +124,6 @@ class Rulebook:
         _check_cause(rules, cause)
 
     async def check_erasing(self, actor: str, cause: str) -> None:
-        """The same for an erasure."""
         rules = await self._forgetting()
         _check_by("forgetting", rules.erase_by, actor, "erase")
         _check_cause(rules, cause)
@@ -150,3 +158,90 @@ def _makes_factual(draft: Draft) -> bool:
     if draft.kind not in _MAKES or _FACTUAL not in draft.body:
         return False
     return bool(decode(draft.body).get("verdict_type") == "Factual")
+
+
+# ------------------------------------------------------------------------------------------------
+# What a re-audit rests on: a report of `verify`, of the journal as it is (GOV-BREAK).
+
+_NAMED = 3
+"""How many damages a refusal names."""
+
+
+def check_report(
+    report: Report,
+    head: Head,
+    since: Mapping[int, bytes],
+    state: Governance,
+    accept: Collection[int | str],
+) -> list[Damage]:
+    """The damage that a re-audit accepts; AuditRefused if it can't rest on this report.
+
+    `since` are the entries that came after it.
+
+    1. the report is of this journal as it is; what came since is about the whole memory, such as
+       the breaks that `verify` logged
+    2. all of its damage is listed
+    3. all of it was accepted before, or is named: by its entry, or by its check if it has none
+    4. nothing is named that is not in it
+    """
+    # 1.
+    _check_present(report, head, since)
+    # That nobody has signed is what an auditor asked for, and no damage.
+    found = [damage for damage in report.damages.found if damage.name != "signature"]
+    damages = first_damages(found, state.damaged)
+    # 2.
+    if not report.damages.is_whole:
+        why = f"there is too much damage ({report.damages.counts.total():,}) to accept each"
+        raise AuditRefused(f"{why}; restore a backup, or copy what is sound to a new database")
+    # 3.
+    named = {str(number) for number in accept}
+    missing = [
+        damage
+        for damage in damages
+        if damage.name not in state.accepted and damage.accepted_as not in named
+    ]
+    if missing:
+        shown = "; ".join(str(damage) for damage in missing[:_NAMED])
+        more = f" and {len(missing) - _NAMED:,} more" if len(missing) > _NAMED else ""
+        asked = tuple(sorted({damage.accepted_as for damage in missing}))
+        why = f"there is damage that nobody accepted: {shown}{more}"
+        how = f"mend it, or accept it by its entry or its check ({', '.join(asked[:_NAMED])})"
+        raise AuditRefused(f"{why}; {how}", asked)
+    # 4.
+    unknown = named - {damage.accepted_as for damage in damages}
+    if unknown:
+        raise AuditRefused(f"{min(unknown)!r} is to be accepted, and the report has no such damage")
+    return damages
+
+
+def lifted(state: Governance, size: int, accepted: Sequence[Damage]) -> list[str]:
+    """The breaks that a report of so many entries looked at: those before it, and its own."""
+    names = {damage.name for damage in accepted}
+    return [
+        id
+        for id, standing_break in state.standing.items()
+        if standing_break.seq < size or (standing_break.damages and standing_break.damages <= names)
+    ]
+
+
+def _check_present(report: Report, head: Head, since: Mapping[int, bytes]) -> None:
+    then = report.head
+    why = "the report is of another journal, or of one that was rewritten since"
+    if then.origin != head.origin or then.size > head.size:
+        raise AuditRefused(f"{why}; verify again, and take that report")
+    if len(since) < head.size - then.size:
+        raise AuditRefused("entries that came after the report are not there; verify again")
+    previous = then.entry_hash
+    for seq, stored in sorted(since.items()):
+        try:
+            entry = read_entry(stored)
+        except InvalidProof as refused:
+            raise AuditRefused(f"entry {seq} is damaged: {refused.why}") from refused
+        if entry.previous_entry_hash != previous.hex():
+            raise AuditRefused(f"{why}; verify again, and take that report")
+        if entry.kind not in NOTICES:
+            grown = f"the journal grew from {then.size:,} to {head.size:,} entries since the report"
+            raise AuditRefused(f"{grown}; stop who writes, verify again, and record it at once")
+        previous = entry_hash(stored)
+    if previous != head.entry_hash:
+        raise AuditRefused(f"{why}; verify again, and take that report")

@@ -6,34 +6,25 @@ has it (GOV-FORGET).
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from memoranda.identity import decode
 from memoranda.journeys.govern.about import NOTHING_SAID
 from memoranda.journeys.govern.drafts import Drafts, content_of
-from memoranda.journeys.govern.found import FilteredReads, FoundRecords, row_of, still_fitting
-from memoranda.journeys.govern.receipts import earlier_writes
+from memoranda.journeys.govern.find import FilteredReads, FoundRecords, row_of, still_fitting
+from memoranda.journeys.govern.objects import earlier_writes
 from memoranda.journeys.govern.rulebook import Rulebook
 from memoranda.journeys.govern.writes import Write, creating, editing, forgetting
-from memoranda.kernel.retry import RetryKey
-from memoranda.ledger.beside import BesideCounts
+from memoranda.kernel.given import RetryKey
+from memoranda.ledger.attachments import AttachmentCounts
 from memoranda.ledger.object import Cause
-from memoranda.ledger.unit import (
-    ACTIVE,
-    Committed,
-    Current,
-    Draft,
-    Everything,
-    Ledger,
-    OfSubject,
-    Unit,
-)
-from memoranda.recall.fitting import fits
-from memoranda.recall.index import WordIndex
+from memoranda.ledger.port import Ledger
+from memoranda.ledger.unit import ACTIVE, Committed, Current, Draft, Everything, OfSubject, Unit
+from memoranda.recall.index import WordIndex, fits
 from memoranda.recall.vectors import Embedded
 from memoranda.records.filter import GOVERNED_KEYS, MemoryFilter
-from memoranda.records.table import Change, Edit, Inserted, NewRow, Note, Row
+from memoranda.records.table import Edit, Inserted, NewRow, Note, Row, RowEdit
 
 R = TypeVar("R")
 
@@ -42,14 +33,14 @@ class FilteredLedger(Ledger, WordIndex, Embedded, FilteredReads, Protocol):
     """A ledger whose active objects are found by the filters of records, by words and meaning."""
 
 
-class Written(NamedTuple):
+class UnitOutcome(NamedTuple):
     """What a unit wrote, or would have written if it were not a retry."""
 
     committed: Committed
     drafts: list[Draft]
 
 
-class Ran(NamedTuple):
+class WriteOutcomes(NamedTuple):
     """What several writes came to: what each has made, one draft or none; nothing on a retry."""
 
     committed: Committed
@@ -83,7 +74,9 @@ class GovernedTable(FoundRecords):
 
     # ------------------------------------------------------------------ units of work
 
-    async def run(self, writes: Sequence[Write], note: Note, key: RetryKey | None = None) -> Ran:
+    async def run(
+        self, writes: Sequence[Write], note: Note, key: RetryKey | None = None
+    ) -> WriteOutcomes:
         """Run writes in one transaction, each on what those before it left.
 
         Where there is nothing to read, nothing is read and nothing decided.
@@ -108,16 +101,18 @@ class GovernedTable(FoundRecords):
             fresh = [draft for drafts in made for draft in drafts]
             written = await self.add(fresh, note, key, about)
         if not written.committed.fresh:
-            return Ran(written.committed, [])
+            return WriteOutcomes(written.committed, [])
         landed = iter(written.drafts)  # which an approval may have made anew
-        return Ran(written.committed, [next(landed) if drafts else None for drafts in made])
+        return WriteOutcomes(
+            written.committed, [next(landed) if drafts else None for drafts in made]
+        )
 
     async def add(
         self, fresh: list[Draft], note: Note, key: RetryKey | None, about: str
-    ) -> Written:
+    ) -> UnitOutcome:
         """Store new objects for which there is nothing to read and nothing to decide."""
         unit = Unit(note.actor, note.at, lambda _: fresh, (), key, about)
-        return Written(await self.commit(unit), fresh)
+        return UnitOutcome(await self.commit(unit), fresh)
 
     async def change(
         self,
@@ -126,7 +121,7 @@ class GovernedTable(FoundRecords):
         decide: Decide,
         key: RetryKey | None = None,
         about: str = "",
-    ) -> Written:
+    ) -> UnitOutcome:
         """Run a unit of work on the newest versions of some objects."""
         drafts: list[Draft] = []
 
@@ -135,15 +130,17 @@ class GovernedTable(FoundRecords):
             return drafts
 
         unit = Unit(note.actor, note.at, decided, ids, key, about)
-        return Written(await self.commit(unit), drafts)
+        return UnitOutcome(await self.commit(unit), drafts)
 
     async def commit(self, unit: Unit) -> Committed:
-        """Run any unit on the ledger; whoever watches is told of new entries."""
-        await self.opened()
-        if not await self._writes(unit):
-            return Committed([], unit.about, erased_beside=BesideCounts())
-        if not unit.is_dry:
-            await self.begin(unit.at)
+        """Run any unit on the ledger; whoever watches learns of new entries."""
+        if self.opening is not None:
+            await self.opened()
+        if self.before_first is not None:
+            if not await self._writes(unit):
+                return Committed([], unit.about, erased_attachments=AttachmentCounts())
+            if not unit.is_dry:
+                await self.begin(unit.at)
         committed = await self.ledger.commit(unit)
         if self._on_commit is not None and committed.fresh and committed.places:
             self._on_commit(len(committed.places))
@@ -162,7 +159,7 @@ class GovernedTable(FoundRecords):
             return unit.key is not None  # there is nothing else
         is_named = not isinstance(unit.reads, OfSubject)
         drafts = unit.decide([None] * len(unit.reads) if is_named else [])
-        return bool(drafts or unit.beside or unit.key)
+        return bool(drafts or unit.attachments or unit.key)
 
     async def begin(self, at: int) -> None:
         """Write what comes before the first unit; units that come meanwhile wait for it."""
@@ -184,24 +181,30 @@ class GovernedTable(FoundRecords):
         self, rows: Sequence[NewRow], note: Note, key: RetryKey | None = None
     ) -> Inserted:
         """Store new objects; RecordExists if an id is in use."""
-        writes = [creating(self._drafts, row, is_dated=True) for row in rows]
-        committed, _ = await self.run(writes, note, key)
+        created = self._drafts.created
+        own = [row.id for row in rows if not row.is_minted]
+        if own:
+            writes = [creating(self._drafts, row, is_dated=True) for row in rows]
+            committed, _ = await self.run(writes, note, key)
+        else:
+            fresh = [created(row, note) for row in rows]
+            committed, _ = await self.add(fresh, note, key, rows[0].id)
         if committed.fresh:
             return Inserted([row.id for row in rows])
         earlier = await earlier_writes(self.ledger, committed)
-        return Inserted([one.id for one in earlier], fresh=False)
+        return Inserted([item.id for item in earlier], fresh=False)
 
     async def edit(
         self, edits: Sequence[Edit], note: Note, key: RetryKey | None = None
-    ) -> list[Change]:
+    ) -> Iterable[RowEdit]:
         """Make the next versions of objects, in the order given."""
         writes = [editing(self._drafts, edit, NOTHING_SAID) for edit in edits]
         ran = await self.run(writes, note, key)
-        return [
-            Change(row_of(draft.replaces), content_of(decode(draft.body)))
+        return (
+            RowEdit(row_of(draft.replaces), content_of(decode(draft.body)))
             for draft in ran.made
             if draft is not None and draft.replaces is not None
-        ]
+        )
 
     async def remove(
         self,
@@ -210,7 +213,7 @@ class GovernedTable(FoundRecords):
         *,
         expected_version: int | None = None,
         key: RetryKey | None = None,
-    ) -> list[Row]:
+    ) -> Iterable[Row]:
         """Invalidate objects and return what they were; unknown ids are passed over.
 
         VersionConflict where somebody else changed or deleted it since the expected version.
@@ -218,7 +221,7 @@ class GovernedTable(FoundRecords):
         await self.rulebook.check_forgetting(note.actor, _DELETED)
         writes = [forgetting(self._drafts, id, _DELETED, expected_version) for id in ids]
         ran = await self.run(writes, note, key)
-        return [row_of(draft.replaces) for draft in ran.made if draft and draft.replaces]
+        return (row_of(draft.replaces) for draft in ran.made if draft and draft.replaces)
 
     async def clear(self, note: Note, removed: list[Row] | None = None) -> None:
         """Invalidate every active object; what they were goes into `removed`, if it is given."""
@@ -233,7 +236,7 @@ class GovernedTable(FoundRecords):
                     removed.clear()
                 last = present[-1].id
                 removed.extend(map(row_of, present))
-            return [self._drafts.invalidated(one, note, _DELETED) for one in present]
+            return [self._drafts.invalidated(version, note, _DELETED) for version in present]
 
         await self.change(ACTIVE, note, decide)
 
@@ -251,7 +254,7 @@ class GovernedTable(FoundRecords):
         def decide(found: Sequence[Current | None]) -> list[Draft]:
             fit = still_fitting(found, lambda one: fits(filter.unpaged, one))
             removed[:] = map(row_of, fit)
-            return [self._drafts.invalidated(one, note, _DELETED) for one in fit]
+            return [self._drafts.invalidated(current, note, _DELETED) for current in fit]
 
         if not ids:
             return []
@@ -266,5 +269,4 @@ def _about(writes: Sequence[Write]) -> str:
 
 
 def _after(draft: Draft) -> Current | None:
-    """What a draft leaves, for the next write of the same batch."""
     return None if draft.version is None else Current(*draft.version, draft.body)

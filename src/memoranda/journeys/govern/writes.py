@@ -28,8 +28,8 @@ from memoranda.journeys.records.contents import (
     plain_meta,
     raw_bytes,
 )
+from memoranda.kernel.clock import IdSource
 from memoranda.kernel.errors import InvalidRecord, RecordExists, RecordNotFound
-from memoranda.kernel.ids import IdSource
 from memoranda.ledger.forget import check_reason
 from memoranda.ledger.object import Cause
 from memoranda.ledger.unit import Current, Draft
@@ -63,7 +63,6 @@ class Write(NamedTuple):
     forgets: bool = False
 
     def drafts(self, found: Sequence[Current | None], note: Note) -> list[Draft]:
-        """What it comes to, on what was read."""
         return self.decide(
             found, note if self.reason is None else note._replace(reason=self.reason)
         )
@@ -125,8 +124,9 @@ def editing(drafts: Drafts, edit: Edit, said: Said, **more: Any) -> Write:
     def decide(found: Sequence[Current | None], note: Note) -> list[Draft]:
         current = active(edit.id, found[0])
         check_version(edit.id, current.number, edit.expected_version)
-        content = edit.apply(content_of(decode(current.body)))
-        return [drafts.edited(current, content, note, said)]
+        before = decode(current.body)
+        content = edit.apply(content_of(before))
+        return [drafts.edited(current, before, content, note, said)]
 
     return Write(edit.id, decide, (edit.id,), **more)
 
@@ -171,13 +171,11 @@ class Writer(Generic[T]):
     def remember(
         self, data: T | bytes, id: str | None, about: Mapping[str, Any], reason: str | None = None
     ) -> Write:
-        """Remember something new."""
         return self.remembering(about, reason)(data, id)
 
     def remembering(
         self, about: Mapping[str, Any], reason: str | None
     ) -> Callable[[T | bytes, str | None], Write]:
-        """Makes writes of which the same is said."""
         said = said_of_new(about)
         provenance = of_new(said)
         check, why, members = _judging(said), _checked(reason), dict(said.members)
@@ -199,7 +197,6 @@ class Writer(Generic[T]):
         expected_version: int | None = None,
         reason: str | None = None,
     ) -> Write:
-        """Create something, or replace it whole."""
         if id is None:
             raise InvalidRecord("$.id", "say under which id; `remember` makes one")
         check_expected(expected_version)
@@ -225,7 +222,6 @@ class Writer(Generic[T]):
         expected_version: int | None = None,
         reason: str | None = None,
     ) -> Write:
-        """Make the next version of something."""
         check_not_blank("$.data", patch)
         said = said_of_next(about, "update", reason)
         raw = raw_bytes(self._codec, patch, is_typed=bool(said.members.get("media_type")))
@@ -312,7 +308,6 @@ def _checked(reason: str | None) -> str | None:
 
 
 def _judging(said: Said) -> Check | None:
-    """Whoever writes something makes it: that it is Factual, another one says."""
     if said.verdict != "Factual":
         return None
     return lambda rulebook, actor: rulebook.check_judging("Factual", actor)

@@ -1,33 +1,104 @@
 """The chronicle of a scope: what its journal says of proposals, executions, worlds and branches.
 
-Only reads, and commits of facts. How a proposal stands is never stored: it follows from the facts.
+It reads and commits facts. How a proposal stands is never stored: it follows from the facts.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
-from memoranda.identity import decode, freeze
+from memoranda.identity import canonical_bytes, decode, sha256_hex
 from memoranda.journeys.intent import documents, names
-from memoranda.journeys.intent.snapshots import Kept, restored
-from memoranda.kernel.errors import EntryDamaged, WorldErased, WorldNotFound
-from memoranda.kernel.json import storable
-from memoranda.kernel.randomness import Randomness
-from memoranda.kernel.retry import RetryKey
-from memoranda.ledger.entry import SALT_BYTES, Entry, read_entry
-from memoranda.ledger.fact import ERASURE, Fact
-from memoranda.ledger.unit import (
-    Committed,
-    Current,
-    Draft,
-    Expected,
-    Ledger,
-    Past,
-    StoredEntry,
-    Unit,
+from memoranda.journeys.intent.documents import (
+    FoundFact,
+    LoggedHead,
+    ProposalState,
+    SubmittedProposal,
+    check_bound,
+    check_frozen,
+    fact_of_type,
 )
-from memoranda.worlds.decision import Vote
-from memoranda.worlds.proposal import Proposal, ProposalStatus
+from memoranda.kernel.clock import Randomness
+from memoranda.kernel.errors import InvalidProof, WorldErased, WorldNotFound
+from memoranda.kernel.given import RetryKey
+from memoranda.kernel.json import JsonValue, storable
+from memoranda.ledger.entry import SALT_BYTES, read_entry
+from memoranda.ledger.fact import ERASURE, Fact
+from memoranda.ledger.port import Ledger, LedgerTable
+from memoranda.ledger.unit import Committed, Current, Draft, Expected, Past, StoredEntry, Unit
+from memoranda.worlds.delta import applied, changes
+from memoranda.worlds.proposal import Proposal, ProposalStatus, Vote
+
+LONGEST: Final = 64
+"""How many changes in a row there are at most until the next whole snapshot."""
+
+_WORTHWHILE: Final = 0.5
+"""Changes that are larger than this part of the whole are not worth restoring from."""
+
+Parts = dict[str, JsonValue]
+"""The members of a snapshot but for its input."""
+
+
+class Kept(NamedTuple):
+    """A snapshot that is in the journal: its members, their bytes, and what it was kept as."""
+
+    parts: Parts
+    canonical: bytes
+    seq: int
+    on: tuple[int, ...] = ()
+    """The entries that it is restored from: the whole one, then the changes before its own."""
+
+
+def parts_of(snapshot: Mapping[str, JsonValue]) -> Parts:
+    return {name: value for name, value in snapshot.items() if name != "input"}
+
+
+def whole(canonical: bytes, parts: Parts) -> dict[str, JsonValue]:
+    return {"sha256": sha256_hex(canonical), "full": parts}
+
+
+def kept_as(parts: Parts, canonical: bytes, before: Kept | None) -> dict[str, JsonValue]:
+    """How a snapshot is kept: by what changed since the one before, where that is short."""
+    if before is None:
+        return whole(canonical, parts)
+    on = (*before.on, before.seq)
+    if len(on) >= LONGEST:
+        return whole(canonical, parts)
+    changed = changes(before.parts, parts)
+    if len(canonical_bytes(changed)) > len(canonical) * _WORTHWHILE:
+        return whole(canonical, parts)
+    return {"sha256": sha256_hex(canonical), "on": list(on), "changes": changed}
+
+
+async def restored(
+    ledger: Ledger, seq: int, kept: Mapping[str, Any], *, before: Kept | None = None
+) -> Kept:
+    """The snapshot that an entry keeps; WorldErased if something that it needs is gone.
+
+    1. read the whole one and all changes since, in one go
+    2. apply them
+    3. the bytes have the digest that was written with them
+    """
+    on: Sequence[int] = kept.get("on", ())
+    if "full" in kept:
+        parts = kept["full"]
+    elif before is not None and [*before.on, before.seq] == on:
+        parts = applied(before.parts, kept["changes"])
+    else:
+        # 1.
+        found = await ledger.entries_at(on)
+        documents = [decode(entry.body) for entry in found if entry.body is not None]
+        if len(documents) != len(on):
+            raise WorldErased("snapshot of entry", str(seq))
+        # 2. All at once: what is changed again and again is copied once.
+        since = [change for document in documents[1:] for change in document["snapshot"]["changes"]]
+        parts = applied(documents[0]["snapshot"]["full"], [*since, *kept["changes"]])
+    # 3.
+    canonical = canonical_bytes(parts)
+    if sha256_hex(canonical) != kept["sha256"]:
+        raise InvalidProof(f"the snapshot of entry {seq} is not the one that was sealed")
+    return Kept(parts, canonical, seq, tuple(on))
+
 
 MEMORY: Final = "memory"
 """What WorldErased says of an object that a fact was made from."""
@@ -39,92 +110,10 @@ FEW: Final = 4
 """The same, where nearly always the first ones are enough."""
 
 
-class Found(NamedTuple):
-    """A fact as it stands in the journal."""
-
-    seq: int
-    entry: Entry
-    document: Any
-
-    @property
-    def type(self) -> str:
-        """What it is."""
-        return str(self.document["type"])
-
-
-def made_from(keeper: Found) -> str:
-    """The name of what left a snapshot: an execution, or the beginning of a branch."""
-    if keeper.type == documents.BRANCH:
-        return names.branches(keeper.document["name"])
-    return names.execution(keeper.document["executionKey"])
-
-
-class Head(NamedTuple):
-    """The head of a branch: the world, and the entry that moved the head there."""
-
-    branch: str
-    world: str
-    schema_hash: str
-    fact: Found
-
-    @property
-    def made_from(self) -> str:
-        """The name of what left the snapshot: with it goes whatever is made from it."""
-        return made_from(self.fact)
-
-
-class Standing(NamedTuple):
-    """How a proposal stands: what was proposed, and all that followed."""
-
-    proposal: Proposal
-    """With the status that follows from the rest."""
-    branch: str
-    waits_for: Any
-    risk: str | None
-    hints: Any
-    asked: Found
-    votes: Sequence[Vote]
-    decision: Found | None
-    newest: int
-    """The newest entry about it: when another one came, it stands otherwise."""
-    execution: Sequence[Found]
-    """How its execution began, its effects, and how it ended, as far as they are there."""
-
-    @property
-    def begun(self) -> Found | None:
-        """How its execution began."""
-        return next((one for one in self.execution if one.type == documents.BEGUN), None)
-
-    @property
-    def sealed(self) -> Found | None:
-        """How its execution ended."""
-        return next((one for one in self.execution if one.type == documents.SEALED), None)
-
-
-class Asked(NamedTuple):
-    """What was proposed, as it was submitted, and the scope that it was approved with."""
-
-    proposal: Any
-    approved_scope: Any
-
-
-class Table(Protocol):
-    """What units of work go through, so that whoever watches the journal is told."""
-
-    @property
-    def ledger(self) -> Ledger:
-        """The ledger."""
-        ...
-
-    async def commit(self, unit: Unit) -> Committed:
-        """Run a unit."""
-        ...
-
-
 class Chronicle:
     """The facts of one scope's worlds."""
 
-    def __init__(self, table: Table, randomness: Randomness) -> None:
+    def __init__(self, table: LedgerTable, randomness: Randomness) -> None:
         self._table = table
         self._randomness = randomness
         self._recent: Kept | None = None
@@ -160,12 +149,14 @@ class Chronicle:
         return await self.run(Unit(actor, at, decide, sources, key, about, expects=tuple(expects)))
 
     async def run(self, unit: Unit) -> Committed:
-        """Run a unit of one's own, say one that changes objects beside the facts."""
+        """Run a unit of one's own, say one that changes objects besides the facts."""
         return await self._table.commit(unit)
 
     # -------------------------------------------------------------------------- reading
 
-    async def found(self, name: str, *, after: int = -1, limit: int | None = None) -> list[Found]:
+    async def found(
+        self, name: str, *, after: int = -1, limit: int | None = None
+    ) -> list[FoundFact]:
         """The facts under a name, the first one first; WorldErased if they were erased."""
         return _facts(await self._stored(name, after=after, limit=limit), name)
 
@@ -174,7 +165,7 @@ class Chronicle:
             return []
         return await self._table.ledger.marked(name, after=after, limit=limit)
 
-    async def each(self, name: str, at_once: int = AT_ONCE) -> AsyncGenerator[Found, None]:
+    async def each(self, name: str, at_once: int = AT_ONCE) -> AsyncGenerator[FoundFact, None]:
         """The same, a few at a time: some names have very many, erasures among them."""
         last, is_found = -1, False
         while stored := await self._stored(name, after=last, limit=at_once):
@@ -186,14 +177,13 @@ class Chronicle:
         if last >= 0 and not is_found:
             raise _erased(name)
 
-    async def newest(self, name: str) -> Found | None:
-        """The newest fact under a name."""
+    async def newest(self, name: str) -> FoundFact | None:
         if not storable(name):
             return None
         stored = await self._table.ledger.marked(name, limit=1, newest_first=True)
         return _facts(stored, name)[0] if stored else None
 
-    async def latest(self, name: str, limit: int) -> list[Found]:
+    async def latest(self, name: str, limit: int) -> list[FoundFact]:
         """The newest facts under a name, the newest first; what was erased is passed over."""
         stored = await self._table.ledger.marked(name, limit=limit, newest_first=True)
         return [fact for fact in map(_fact, stored) if fact is not None]
@@ -214,7 +204,6 @@ class Chronicle:
         return any(mark.name == name for mark in first)
 
     async def size(self) -> int:
-        """How many entries the journal has."""
         return (await self._table.ledger.head()).size
 
     async def named(self, prefix: str) -> list[str]:
@@ -225,16 +214,16 @@ class Chronicle:
         """Every version of an object, the first one first."""
         return await self._table.ledger.versions(id)
 
-    async def head(self, branch: str) -> Head | None:
+    async def head(self, branch: str) -> LoggedHead | None:
         """The head of a branch; None if there is no such branch."""
         fact = await self.newest(names.branch(branch))
         if fact is None:
             return None
         if fact.type == documents.BRANCH:
-            return Head(branch, fact.document["head"], fact.document["schemaHash"], fact)
-        return Head(branch, fact.document["world"], fact.document["schemaHash"], fact)
+            return LoggedHead(branch, fact.document["head"], fact.document["schemaHash"], fact)
+        return LoggedHead(branch, fact.document["world"], fact.document["schemaHash"], fact)
 
-    async def world(self, world_id: str) -> Found:
+    async def world(self, world_id: str) -> FoundFact:
         """The World record of an id; WorldNotFound if there is none."""
         async with aclosing(self.each(names.world(world_id), FEW)) as facts:
             async for fact in facts:
@@ -242,7 +231,7 @@ class Chronicle:
                     return fact
         raise WorldNotFound("world", world_id)
 
-    async def keeper(self, world_id: str) -> Found:
+    async def keeper(self, world_id: str) -> FoundFact:
         """The first fact that keeps the snapshot of a world and was not erased."""
         is_known = False
         async with aclosing(self.each(names.world(world_id), FEW)) as facts:
@@ -252,12 +241,12 @@ class Chronicle:
                 is_known = True
         raise WorldErased("world", world_id) if is_known else WorldNotFound("world", world_id)
 
-    async def kept(self, fact: Found, *, before: Kept | None = None) -> Kept:
+    async def kept(self, fact: FoundFact, *, before: Kept | None = None) -> Kept:
         """The snapshot that a fact keeps, without its input; from the one before, if it is that."""
         snapshot = fact.document["snapshot"]
         return await restored(self._table.ledger, fact.seq, snapshot, before=before)
 
-    async def base(self, fact: Found) -> Kept:
+    async def base(self, fact: FoundFact) -> Kept:
         """The same for the next run, which most likely starts from what this handle sealed last.
 
         Of that only the bytes are used: whoever got the value may have changed it since.
@@ -268,17 +257,16 @@ class Chronicle:
         return recent._replace(parts=decode(recent.canonical))
 
     def sealed(self, kept: Kept) -> None:
-        """This snapshot was just written."""
         self._recent = kept
 
-    async def at(self, seq: int) -> Found:
+    async def at(self, seq: int) -> FoundFact:
         """The fact of an entry; WorldErased if it was erased."""
         stored = await self._table.ledger.entries_at([seq])
         if not stored:
             raise WorldNotFound("entry", str(seq))
         return _facts(stored, f"entry/{seq}")[0]
 
-    async def execution(self, execution_key: str) -> list[Found]:
+    async def execution(self, execution_key: str) -> list[FoundFact]:
         """An execution: how it began, its effects, how it ended; empty if there is none.
 
         EntryDamaged where the memory that it was given is not the one that it recorded.
@@ -289,35 +277,38 @@ class Chronicle:
                 check_frozen(fact)
         return facts
 
-    async def asked(self, proposal_id: str) -> Asked:
+    async def asked(self, proposal_id: str) -> SubmittedProposal:
         """What was proposed, and with which scope it was approved."""
         facts = await self.found(names.proposal(proposal_id))
-        decision = next((one for one in facts if one.type == documents.DECISION), None)
+        decision = next((fact for fact in facts if fact.type == documents.DECISION), None)
         scope = None if decision is None else decision.document["decision"].get("approvedScope")
-        asked = the(facts, documents.PROPOSAL, proposal_id, "proposal")
+        asked = fact_of_type(facts, documents.PROPOSAL, proposal_id, "proposal")
         if decision is not None:
             check_bound(decision, asked)
-        return Asked(asked.document["proposal"], scope)
+        return SubmittedProposal(asked.document["proposal"], scope)
 
-    async def standing(self, proposal_id: str) -> Standing:
+    async def standing(self, proposal_id: str) -> ProposalState:
         """How a proposal stands; WorldNotFound, or WorldErased."""
         facts = await self.found(names.proposal(proposal_id))
-        asked = the(facts, documents.PROPOSAL, proposal_id, "proposal")
+        asked = fact_of_type(facts, documents.PROPOSAL, proposal_id, "proposal")
         votes = [
-            Vote.model_validate(one.document["vote"]) for one in facts if one.type == documents.VOTE
+            Vote.model_validate(fact.document["vote"])
+            for fact in facts
+            if fact.type == documents.VOTE
         ]
-        decision = next((one for one in facts if one.type == documents.DECISION), None)
+        decision = next((fact for fact in facts if fact.type == documents.DECISION), None)
         execution = []
         if decision is not None:
             check_bound(decision, asked)
             execution = await self.execution(names.execution_key(proposal_id))
-        return Standing(
+        return ProposalState(
             _as_it_stands(asked, decision, execution),
             asked.document["branch"],
             asked.document.get("policy"),
             asked.document.get("risk"),
             asked.document.get("hints"),
-            asked,
+            asked.entry.body_digest,
+            asked.seq,
             votes,
             decision,
             facts[-1].seq,
@@ -325,24 +316,9 @@ class Chronicle:
         )
 
 
-def check_bound(decision: Found, asked: Found) -> None:
-    """EntryDamaged where a decision was made on another proposal than the one that is there."""
-    said = decision.document
-    bound = (said["proposalDigest"], said["baseWorld"])
-    if bound != (asked.entry.body_digest, asked.document["proposal"]["baseWorld"]):
-        raise EntryDamaged(asked.seq, "entry", "what was decided on is another proposal")
-
-
-def check_frozen(begun: Found) -> None:
-    """EntryDamaged where the memory that an execution was given is not what it recorded."""
-    app = begun.document["input"]["$app"]
-    if freeze(app["memoryContext"]).digest != begun.document["recall"]["digest"]:
-        why = "the memory that was frozen in it is not what was recalled"
-        raise EntryDamaged(begun.seq, "object", why)
-
-
-def _as_it_stands(asked: Found, decision: Found | None, execution: Sequence[Found]) -> Proposal:
-    """The proposal with its status, and with what became of it."""
+def _as_it_stands(
+    asked: FoundFact, decision: FoundFact | None, execution: Sequence[FoundFact]
+) -> Proposal:
     said = dict(asked.document["proposal"])
     status: ProposalStatus = "evaluating"
     if decision is not None:
@@ -364,15 +340,7 @@ def _as_it_stands(asked: Found, decision: Found | None, execution: Sequence[Foun
     return Proposal.model_validate(said)
 
 
-def the(facts: Sequence[Found], type_: str, key: str, what: str = "execution that ended") -> Found:
-    """The one fact of a type among some; WorldNotFound if it is not there."""
-    for fact in facts:
-        if fact.type == type_:
-            return fact
-    raise WorldNotFound(what, key)
-
-
-def _facts(stored: Sequence[StoredEntry], name: str) -> list[Found]:
+def _facts(stored: Sequence[StoredEntry], name: str) -> list[FoundFact]:
     """What is there; WorldErased if something was, and nothing is."""
     found = [fact for fact in map(_fact, stored) if fact is not None]
     if stored and not found:
@@ -385,9 +353,9 @@ def _erased(name: str) -> WorldErased:
     return WorldErased(what, which or name)
 
 
-def _fact(stored: StoredEntry) -> Found | None:
+def _fact(stored: StoredEntry) -> FoundFact | None:
     """The fact of an entry; None where it was erased, and for what says so."""
     document = {} if stored.body is None else decode(stored.body)
     if document.get("type", ERASURE) == ERASURE:
         return None
-    return Found(stored.seq, read_entry(stored.entry), document)
+    return FoundFact(stored.seq, read_entry(stored.entry), document)

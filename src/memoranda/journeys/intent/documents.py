@@ -5,15 +5,16 @@ beginning of the execution, which can be erased by itself (MEM-CTX-1).
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final, NamedTuple
 
+from memoranda.identity import freeze
 from memoranda.journeys.intent import names
+from memoranda.kernel.errors import EntryDamaged, WorldNotFound
 from memoranda.kernel.json import JsonValue
+from memoranda.ledger.entry import Entry
 from memoranda.ledger.fact import Fact
 from memoranda.ledger.unit import Mark
-from memoranda.worlds.decision import DecisionRecord, TribunalDecisionRecord, Vote
-from memoranda.worlds.proposal import Proposal
-from memoranda.worlds.world import World, WorldEdge
+from memoranda.worlds.proposal import DecisionRecord, Proposal, TribunalDecisionRecord, Vote
 
 PROPOSAL: Final = "Proposal"
 VOTE: Final = "Vote"
@@ -56,7 +57,6 @@ def proposed(
 
 
 def voted(proposal_id: str, vote: Vote) -> Fact:
-    """One voice on a proposal."""
     says = {"type": VOTE, "proposalId": proposal_id, "vote": vote.to_wire()}
     return Fact("decision", says, marks=[names.proposal(proposal_id)])
 
@@ -88,10 +88,9 @@ def decided(
     return Fact("decision", says, marks=marks, unmarks=unmarks)
 
 
-def sealed_world(world: World) -> Fact:
+def sealed_world(world: Document) -> Fact:
     """A world that was not there before."""
-    says = {"type": WORLD, "world": world.to_wire()}
-    return Fact("world", says, marks=[names.world(world.world_id)])
+    return Fact("world", {"type": WORLD, "world": world}, marks=[names.world(world["worldId"])])
 
 
 def branched(
@@ -158,7 +157,6 @@ def begun(
 
 
 def effect_started(execution_key: str, number: int, name: str, digest: str) -> Fact:
-    """An effect is about to be called."""
     says = {
         "type": EFFECT_STARTED,
         "executionKey": execution_key,
@@ -190,9 +188,8 @@ def sealed(
     branch: str,
     outcome: str,
     schema_hash: str,
-    edge: WorldEdge,
+    edge: Document,
     snapshot: Mapping[str, JsonValue],
-    approved_at: int | None,
     completed_at: int,
     input: Mapping[str, JsonValue] | None = None,
     trace_ref: Mapping[str, JsonValue] | None = None,
@@ -208,9 +205,9 @@ def sealed(
         "proposalId": proposal_id,
         "branch": branch,
         "outcome": outcome,
-        "world": edge.to_world,
+        "world": edge["to"],
         "schemaHash": schema_hash,
-        "edge": edge.to_wire(),
+        "edge": edge,
         "snapshot": dict(snapshot),
         "completedAt": completed_at,
     }
@@ -220,13 +217,12 @@ def sealed(
         says["traceRef"] = dict(trace_ref)
     marks = [
         names.execution(execution_key),
-        names.world(edge.to_world),
-        names.based_on(edge.from_world),
+        names.world(edge["to"]),
+        names.based_on(edge["from"]),
     ]
     if outcome == "completed":
         marks.append(names.branch(branch))
-    unmarks = [] if approved_at is None else [Mark(names.running(execution_key), approved_at)]
-    return Fact("execution", says, marks=marks, unmarks=unmarks)
+    return Fact("execution", says, marks=marks)
 
 
 def abandoned(proposal_id: str, *, approved_at: int, why: str) -> Fact:
@@ -234,3 +230,101 @@ def abandoned(proposal_id: str, *, approved_at: int, why: str) -> Fact:
     says = {"type": ABANDONED, "proposalId": proposal_id, "why": why}
     unmarks = [Mark(names.running(names.execution_key(proposal_id)), approved_at)]
     return Fact("execution", says, marks=[names.proposal(proposal_id)], unmarks=unmarks)
+
+
+# ---------------------------------------------------------------------- as they are read
+
+
+class FoundFact(NamedTuple):
+    """A fact as it stands in the journal."""
+
+    seq: int
+    entry: Entry
+    document: Any
+
+    @property
+    def type(self) -> str:
+        return str(self.document["type"])
+
+
+def made_from(keeper: FoundFact) -> str:
+    """The name of what left a snapshot: an execution, or the beginning of a branch."""
+    if keeper.type == BRANCH:
+        return names.branches(keeper.document["name"])
+    return names.execution(keeper.document["executionKey"])
+
+
+class LoggedHead(NamedTuple):
+    """The head of a branch: the world, and the entry that moved the head there."""
+
+    branch: str
+    world: str
+    schema_hash: str
+    fact: FoundFact
+
+    @property
+    def made_from(self) -> str:
+        """The name of what left the snapshot: with it goes whatever is made from it."""
+        return made_from(self.fact)
+
+
+class ProposalState(NamedTuple):
+    """How a proposal stands: what was proposed, and all that followed."""
+
+    proposal: Proposal
+    """With the status that follows from the rest."""
+    branch: str
+    waits_for: Any
+    risk: str | None
+    hints: Any
+    proposal_digest: str
+    """That of the proposal's own bytes, which a decision is bound to."""
+    proposed_at: int | None
+    """The entry of the proposal; None while it is not on record."""
+    votes: Sequence[Vote]
+    decision: FoundFact | None
+    newest: int | None
+    """The newest entry about it: when another one came, it stands otherwise."""
+    execution: Sequence[FoundFact]
+    """How its execution began, its effects, and how it ended, as far as they are there."""
+
+    @property
+    def begun(self) -> FoundFact | None:
+        return next((fact for fact in self.execution if fact.type == BEGUN), None)
+
+    @property
+    def sealed(self) -> FoundFact | None:
+        return next((fact for fact in self.execution if fact.type == SEALED), None)
+
+
+class SubmittedProposal(NamedTuple):
+    """What was proposed, as it was submitted, and the scope that it was approved with."""
+
+    proposal: Any
+    approved_scope: Any
+
+
+def check_bound(decision: FoundFact, asked: FoundFact) -> None:
+    """EntryDamaged where a decision was made on another proposal than the one that is there."""
+    said = decision.document
+    bound = (said["proposalDigest"], said["baseWorld"])
+    if bound != (asked.entry.body_digest, asked.document["proposal"]["baseWorld"]):
+        raise EntryDamaged(asked.seq, "entry", "what was decided on is another proposal")
+
+
+def check_frozen(begun: FoundFact) -> None:
+    """EntryDamaged where the memory that an execution was given is not what it recorded."""
+    app = begun.document["input"]["$app"]
+    if freeze(app["memoryContext"]).digest != begun.document["recall"]["digest"]:
+        why = "the memory that was frozen in it is not what was recalled"
+        raise EntryDamaged(begun.seq, "object", why)
+
+
+def fact_of_type(
+    facts: Sequence[FoundFact], type_: str, key: str, what: str = "execution that ended"
+) -> FoundFact:
+    """The one fact of a type among some; WorldNotFound if it is not there."""
+    for fact in facts:
+        if fact.type == type_:
+            return fact
+    raise WorldNotFound(what, key)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from memoranda.kernel.errors import InvalidWorld
-from memoranda.ledger.beside import CYCLE
+from memoranda.ledger.attachments import CYCLE
 
 OPEN: Final = "open/"
 RUNNING: Final = "running/"
@@ -20,7 +20,6 @@ def proposal(proposal_id: str) -> str:
 
 
 def waiting(proposal_id: str) -> str:
-    """A proposal that waits for its decision."""
     return OPEN + _text(proposal_id)
 
 
@@ -35,12 +34,10 @@ def execution(execution_key: str) -> str:
 
 
 def world(world_id: str) -> str:
-    """A world, and the executions that reached it."""
     return "world/" + _text(world_id)
 
 
 def based_on(world_id: str) -> str:
-    """The executions that started from a world."""
     return "from/" + _text(world_id)
 
 
@@ -50,12 +47,10 @@ def branch(name: str) -> str:
 
 
 def branches(name: str) -> str:
-    """The branch of this name, among all."""
     return BRANCHES + _text(name)
 
 
 def trace(trace_id: str) -> str:
-    """A selection of memory."""
     return TRACE + _text(trace_id)
 
 

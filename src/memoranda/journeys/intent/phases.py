@@ -21,33 +21,19 @@ from and by those that were started from it, and is in no proposal yet.
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, replace
-from typing import Final, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Final, Protocol
 from weakref import WeakKeyDictionary, ref
 
-from memoranda.journeys.intent.proposing import Wish
-from memoranda.kernel.errors import InvalidWorld, TraceMissing
-from memoranda.kernel.reach import observed
-from memoranda.ledger.unit import Expected
-from memoranda.recall.trace import MEMORY, MEMORY_TRACES, MemoryTrace, trace_context
-from memoranda.worlds.proposal import ProposalTrace
-
-SUMMARY: Final = "it rests on memory"
-"""The summary of a proposal that says nothing of itself, and used memory."""
+from memoranda.journeys.intent.requests import IntentRequest, Traced, resting_on
+from memoranda.kernel.ambient import ambient, change_ambient, observed, surrounded
+from memoranda.kernel.errors import TraceMissing
 
 OLDEST_MS: Final = 10 * 60 * 1000
 """How long ago something may have been recalled for a proposal that does not name it."""
 
 MOST: Final = 16
 """How many recalls a proposal may rest on that does not name them."""
-
-
-class Traced(NamedTuple):
-    """A selection: its trace with all proofs, and the entry that holds it."""
-
-    trace: MemoryTrace
-    rests_on: Expected
 
 
 class Around(Protocol):
@@ -63,11 +49,11 @@ class Around(Protocol):
         """Its selections so far, the first one first."""
         ...
 
-    def check_past(self, told: Collection[str], /) -> None:
+    def check_past(self, reported: Collection[str], /) -> None:
         """Refuse a proposal past it that tells of this memory only."""
         ...
 
-    def check_complete(self, told: Collection[str], /) -> None:
+    def check_complete(self, reported: Collection[str], /) -> None:
         """Refuse a proposal while it selects, or if it used any memory but this."""
         ...
 
@@ -88,19 +74,19 @@ _Noted = WeakKeyDictionary[object, Sequence[_Recall]]
 """Recalls by the handle of each: one more than can be used is enough to know so."""
 
 
-class _Recalls:
+class _TaskRecalls:
     """What counts for one task: what it recalled, and what those did around it and below it.
 
     A task is handed down what was recalled around it before. It tells those around it, as long as
     they are there, of each recall of its own.
     """
 
-    def __init__(self, around: "_Recalls | None" = None) -> None:
+    def __init__(self, around: "_TaskRecalls | None" = None) -> None:
         task = running_task()
         self._task = None if task is None else ref(task)
         self.handed_down: _Noted = _Noted() if around is None else around.handed_down.copy()
         self.known: _Noted = self.handed_down.copy()
-        self.above: tuple[ref[_Recalls], ...] = ()
+        self.above: tuple[ref[_TaskRecalls], ...] = ()
         if around is not None:
             self.above = (ref(around), *(one for one in around.above if one() is not None))
 
@@ -110,15 +96,14 @@ class _Recalls:
         return (None if self._task is None else self._task()) is running_task()
 
     def add(self, handle: object, recall: _Recall) -> None:
-        """Note a recall of this task."""
         _note(self.handed_down, handle, recall)
-        for one in (self, *(above() for above in self.above)):
-            if one is not None:
-                _note(one.known, handle, recall)
+        for recalls in (self, *(above() for above in self.above)):
+            if recalls is not None:
+                _note(recalls.known, handle, recall)
 
     def unsubmitted(self, handle: object) -> list[_Recall]:
         """What counts and is in no proposal yet, the first one first."""
-        return [one for one in self.known.get(handle, ()) if not one.is_submitted]
+        return [recall for recall in self.known.get(handle, ()) if not recall.is_submitted]
 
 
 def running_task() -> "asyncio.Task[object] | None":
@@ -134,29 +119,17 @@ def _note(noted: _Noted, handle: object, recall: _Recall) -> None:
     noted[handle] = (*known[-MOST:], recall)
 
 
-@dataclass(frozen=True, slots=True)
-class _Here:
-    """What is around a piece of code."""
-
-    phases: tuple[Around, ...] = ()
-    recalls: _Recalls | None = None
-
-
-_NOTHING: Final = _Here()
-_here: Final[ContextVar[_Here]] = ContextVar("memoranda_phases", default=_NOTHING)
-
-
 def watch_recalls() -> None:
     """From now on it is known here what the tasks recall that are started here."""
     _own_recalls()
 
 
-def _own_recalls() -> _Recalls:
-    here = _here.get()
-    if here.recalls is not None and here.recalls.is_of_this_task:
-        return here.recalls
-    own = _Recalls(here.recalls)
-    _here.set(replace(here, recalls=own))
+def _own_recalls() -> _TaskRecalls:
+    around = ambient().recalls
+    if isinstance(around, _TaskRecalls) and around.is_of_this_task:
+        return around
+    own = _TaskRecalls(around if isinstance(around, _TaskRecalls) else None)
+    change_ambient(recalls=own)
     return own
 
 
@@ -175,7 +148,7 @@ def recalled_here(handle: object, now: int) -> list[Traced]:
     unclear = None
     if len(unsubmitted) > MOST:
         unclear = f"more than {MOST} recalls were made here since the last proposal"
-    elif any(now - one.at > OLDEST_MS for one in unsubmitted):
+    elif any(now - recall.at > OLDEST_MS for recall in unsubmitted):
         minutes = OLDEST_MS // 60_000
         unclear = f"what was recalled here since the last proposal is older than {minutes} minutes"
     if unclear is not None:
@@ -183,23 +156,20 @@ def recalled_here(handle: object, now: int) -> list[Traced]:
             f"{unclear}; say which of it the proposal rests on with memory= (recalls, ids of"
             " traces, or () for none)"
         )
-    return [one.made() for one in unsubmitted]
+    return [recall.made() for recall in unsubmitted]
 
 
 def submitted(handle: object) -> None:
     """A proposal was submitted through a handle: what was recalled until now is settled with it."""
-    for one in _own_recalls().unsubmitted(handle):
-        one.is_submitted = True
+    for recall in _own_recalls().unsubmitted(handle):
+        recall.is_submitted = True
 
 
 @contextmanager
 def unnoted() -> Iterator[None]:
     """What is recalled in this block is no reasoning of the task around it."""
-    token = _here.set(replace(_here.get(), recalls=_Recalls()))
-    try:
+    with surrounded(recalls=_TaskRecalls()):
         yield
-    finally:
-        _here.reset(token)
 
 
 # --------------------------------------------------------------------------- phases
@@ -209,27 +179,24 @@ def unnoted() -> Iterator[None]:
 def reasoning_in(phase: Around) -> Iterator[Sequence[Around]]:
     """In this block a phase is around whoever proposes; the block gets those around the phase."""
     watch_recalls()
-    here = _here.get()
-    token = _here.set(replace(here, phases=(*here.phases, phase)))
-    try:
-        yield here.phases
-    finally:
-        _here.reset(token)
+    with surrounded(phases=(*_phases(), phase)):
+        yield _phases()[:-1]
 
 
 def is_around(phase: Around) -> bool:
     """Whether a phase lies around whoever asks: only there it is noted what is read."""
-    return any(one is phase for one in _here.get().phases)
+    return any(around is phase for around in _phases())
+
+
+def _phases() -> tuple[Around, ...]:
+    return ambient().phases
 
 
 @contextmanager
 def beyond_phases() -> Iterator[None]:
     """In this block there is nothing around: it was asked, or has nothing to do with it."""
-    token = _here.set(_NOTHING)
-    try:
+    with surrounded(phases=(), recalls=None):
         yield
-    finally:
-        _here.reset(token)
 
 
 @contextmanager
@@ -241,46 +208,17 @@ def unobserved() -> Iterator[None]:
 
 def check_proposable() -> None:
     """Refuse a proposal that goes past a reasoning phase around it (M-2)."""
-    for phase in _here.get().phases:
+    for phase in _phases():
         phase.check_past(())
 
 
-def with_traces(wish: Wish) -> Wish:
+def with_traces(request: IntentRequest) -> IntentRequest:
     """An operation on memory with all that the phases around it rest on, the outermost first (M-2).
 
     What it used must be selected by then, and no selection under way (M-3).
     """
-    phases = _here.get().phases
-    told = {name for phase in phases for name in phase.selected}
+    phases = _phases()
+    reported = {name for phase in phases for name in phase.selected}
     for phase in phases:
-        phase.check_complete(told)
-    return resting_on(wish, [one for phase in phases for one in phase.traced])
-
-
-def resting_on(wish: Wish, traced: Sequence[Traced]) -> Wish:
-    """A wish with traces, and which goes when they go."""
-    if says_memory(wish):
-        where = f"$.trace.context.{MEMORY}"
-        raise InvalidWorld(where, "its traces are attached here; leave it out of what you give")
-    if not traced:
-        return wish
-    complete = with_context(wish, [one.trace for one in traced])
-    return complete._replace(rests_on=[one.rests_on for one in traced])
-
-
-def says_memory(wish: Wish) -> bool:
-    """Whether what is given with a wish says already which memory it used."""
-    context = None if wish.trace is None else wish.trace.context
-    return context is not None and (MEMORY in context or MEMORY_TRACES in context)
-
-
-def with_context(wish: Wish, traces: Sequence[MemoryTrace]) -> Wish:
-    """A wish whose trace holds these, in the place of any that it held."""
-    given = wish.trace
-    context = {} if given is None or given.context is None else dict(given.context)
-    context.pop(MEMORY_TRACES, None)
-    context |= trace_context(traces, wish.actor)
-    if given is None:
-        return wish._replace(trace=ProposalTrace(summary=SUMMARY, context=context))
-    trace = ProposalTrace(summary=given.summary, reasoning=given.reasoning, context=context)
-    return wish._replace(trace=trace)
+        phase.check_complete(reported)
+    return resting_on(request, [traced for phase in phases for traced in phase.traced])

@@ -10,12 +10,14 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from memoranda.identity import decode
 from memoranda.journeys.govern.conformance import Conformance
-from memoranda.journeys.govern.remembered import Remembered, remembered
+from memoranda.journeys.govern.objects import Remembered, remembered
 from memoranda.journeys.intent import names
-from memoranda.journeys.intent.chronicle import Chronicle, made_from
-from memoranda.journeys.recall.verifying import Candidate, Verified, Verifying, damaged
+from memoranda.journeys.intent.chronicle import Chronicle
+from memoranda.journeys.intent.documents import made_from
+from memoranda.journeys.recall.verification import UnverifiedItem, Verified, Verifying, damaged
 from memoranda.journeys.records.codec import DataCodec
 from memoranda.kernel.actors import ActorRef
+from memoranda.kernel.ambient import check_reach, reached
 from memoranda.kernel.clock import Clock
 from memoranda.kernel.errors import (
     EntryDamaged,
@@ -27,14 +29,15 @@ from memoranda.kernel.errors import (
     WorldNotFound,
 )
 from memoranda.kernel.json import JsonValue, storable
-from memoranda.kernel.reach import check_reach, reached
 from memoranda.kernel.results import Result, members
 from memoranda.ledger.derive import row_of
 from memoranda.ledger.entry import read_entry
 from memoranda.ledger.object import data_of, hash_name
-from memoranda.ledger.unit import Current, Ledger, StoredEntry
+from memoranda.ledger.port import Ledger
+from memoranda.ledger.snapshot import ENTRIES
+from memoranda.ledger.unit import Current, StoredEntry
 from memoranda.ledger.walk import OBJECT_KINDS
-from memoranda.recall.address import body_address, record_address
+from memoranda.recall.proof import body_address, record_address
 from memoranda.recall.trace import MemoryRef, VerificationEvidence
 from memoranda.worlds.snapshot import Snapshot
 
@@ -76,7 +79,7 @@ class Original(Result, Generic[T]):
 class _Found(NamedTuple):
     """An original that was loaded, and is to be verified."""
 
-    candidate: Candidate
+    candidate: UnverifiedItem
     source: str
     said: JsonValue
     record: Remembered[Any] | None = None
@@ -132,10 +135,10 @@ class Originals(Generic[T]):
                 found.append(await self._found(ref, seq))
             except (InvalidInput, RecordNotFound, WorldErased, WorldNotFound) as missing:
                 found.append(missing)
-        there = [one for one in found if isinstance(one, _Found)]
-        reached([one.source for one in there])
+        there = [record for record in found if isinstance(record, _Found)]
+        reached([record.source for record in there])
         verified = iter(await self._verified(there, by))
-        return [one if isinstance(one, MemorandaError) else next(verified) for one in found]
+        return [error if isinstance(error, MemorandaError) else next(verified) for error in found]
 
     async def _found(self, ref: MemoryRef, seq: int | None) -> _Found:
         if seq is None and await self._chronicle.is_there(names.world(ref.world_id)):
@@ -148,7 +151,7 @@ class Originals(Generic[T]):
         document = decode(stored.body)
         current = Current(*row_of(document), stored.body)
         return _Found(
-            Candidate(ref, stored.seq, await self._against(current.id, stored.seq)),
+            UnverifiedItem(ref, stored.seq, await self._against(current.id, stored.seq)),
             current.id,
             data_of(document),
             remembered(current, self._codec),
@@ -169,7 +172,7 @@ class Originals(Generic[T]):
         keeper = await self._chronicle.keeper(ref.world_id)
         kept = await self._chronicle.kept(keeper)
         snapshot = Snapshot.known(kept.parts)
-        candidate = Candidate(ref, record.seq, None, kept.parts)
+        candidate = UnverifiedItem(ref, record.seq, None, kept.parts)
         return _Found(candidate, made_from(keeper), snapshot.data, snapshot=snapshot)
 
     async def _verified(
@@ -180,15 +183,15 @@ class Originals(Generic[T]):
         state = await self._conformance.state()
         broken = next(iter(state.breaks.values()), None)
         candidates = [
-            one.candidate._replace(
-                against=one.candidate.against or damaged(state, one.candidate.seq)
+            there.candidate._replace(
+                against=there.candidate.against or damaged(state, there.candidate.seq)
             )
-            for one in found
+            for there in found
         ]
         verified, _ = await self._verifying.verified(
             candidates, by=by, at=self._clock.now_ms(), broken=broken
         )
-        return [_original(one, proved) for one, proved in zip(found, verified, strict=True)]
+        return [_original(there, proved) for there, proved in zip(found, verified, strict=True)]
 
     # ------------------------------------------------------------------------- looking up
 
@@ -203,39 +206,39 @@ class Originals(Generic[T]):
                 seq = await self._selected(ref)
         for stored in [] if seq is None else await self._ledger.entries_at([seq]):
             return stored
-        async with self._ledger.snapshot() as snapshot, aclosing(snapshot.entries()) as chunks:
+        async with self._ledger.snapshot() as snapshot, aclosing(snapshot.rows(ENTRIES)) as chunks:
             async for chunk in chunks:
-                for one in chunk:
-                    if _holds(one, ref):
-                        return one
+                for entry in chunk:
+                    if _holds(entry, ref):
+                        return entry
         raise RecordNotFound(ref.world_id)
 
     async def _selected(self, ref: MemoryRef) -> int | None:
         if not storable(ref.world_id):
             raise RecordNotFound(ref.world_id)
         for fact in await self._chronicle.latest(names.ref(ref.world_id), 1):
-            told = zip(
+            pairs = zip(
                 fact.document["trace"]["selected"], fact.document["details"]["items"], strict=True
             )
-            for selected, item in told:
+            for selected, item in pairs:
                 if selected["ref"]["worldId"] == ref.world_id:
                     return int(item["seq"])
         return None
 
 
-def _original(one: _Found, proved: Verified) -> Original[Any] | MemorandaError:
+def _original(found: _Found, proved: Verified) -> Original[Any] | MemorandaError:
     if not proved.is_original:
         return InvalidProof(proved.why_not or "it can't be proved")
     return Original(
-        one.candidate.ref,
-        "world" if one.record is None else "record",
+        found.candidate.ref,
+        "world" if found.record is None else "record",
         proved.is_verified,
         None if proved.shown is None else proved.shown.evidence(),
         proved.why_not,
-        one.source,
-        one.said,
-        one.record,
-        one.snapshot,
+        found.source,
+        found.said,
+        found.record,
+        found.snapshot,
     )
 
 

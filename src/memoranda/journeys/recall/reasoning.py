@@ -7,21 +7,36 @@ says what does). A task that was started in a phase may live longer than it: the
 nothing any more.
 """
 
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import asynccontextmanager, contextmanager
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from memoranda.journeys.intent import names
-from memoranda.journeys.intent.phases import (
-    Around,
+from memoranda.journeys.intent.intents import Intents
+from memoranda.journeys.intent.phases import Around, beyond_phases, is_around, reasoning_in
+from memoranda.journeys.intent.requests import (
+    ABSENT,
+    IntentRequest,
+    Run,
+    Submitted,
+    Trace,
     Traced,
-    beyond_phases,
-    is_around,
-    reasoning_in,
+    request_key,
+    request_of,
     resting_on,
 )
-from memoranda.journeys.intent.proposing import Wish
-from memoranda.journeys.recall.recalled import Recalled
+from memoranda.journeys.recall.originals import Original
+from memoranda.journeys.recall.recalled import Item, Recalled
+from memoranda.kernel.actors import ActorRef
+from memoranda.kernel.ambient import Observed, observed
 from memoranda.kernel.errors import (
     InvalidInput,
     ReasoningClosed,
@@ -29,14 +44,15 @@ from memoranda.kernel.errors import (
     TraceMissing,
     WorldError,
 )
-from memoranda.kernel.reach import Observed, observed
+from memoranda.kernel.given import check_seconds
+from memoranda.kernel.json import JsonValue
 from memoranda.ledger.unit import Expected
+from memoranda.recall.trace import MemoryRef
 
 T = TypeVar("T")
 
 
 def traced_by(found: Recalled[T]) -> Traced:
-    """A recall as what a proposal rests on."""
     return Traced(found.trace, Expected(names.trace(found.trace_id), found.seq))
 
 
@@ -64,18 +80,16 @@ class Phase(Generic[T]):
 
     @property
     def recalled(self) -> Sequence[Recalled[T]]:
-        """What was recalled in it so far."""
         return tuple(self._recalled)
 
     @property
     def selected(self) -> Collection[str]:
         """What was selected in it: ids of records, and names."""
-        return {item.source for one in self._recalled for item in one.selected_items}
+        return {item.source for recalled in self._recalled for item in recalled.selected_items}
 
     @property
     def traced(self) -> Sequence[Traced]:
-        """Its selections so far, the first one first."""
-        return [traced_by(one) for one in self._recalled]
+        return [traced_by(recalled) for recalled in self._recalled]
 
     # ------------------------------------------------------------------------- selecting
 
@@ -102,8 +116,8 @@ class Phase(Generic[T]):
     # ------------------------------------------------------------------------- proposing
 
     @asynccontextmanager
-    async def submitting(self, wish: Wish) -> AsyncIterator[Wish]:
-        """The wish with all that the phase rests on; when it was submitted, the phase is closed.
+    async def submitting(self, request: IntentRequest) -> AsyncIterator[IntentRequest]:
+        """The request with all that the phase rests on; when it was submitted, the phase is closed.
 
         1. nothing was submitted yet                                       (M-3)
         2. whoever proposes is in the phase; no recall is under way, and
@@ -129,7 +143,7 @@ class Phase(Generic[T]):
         was_open, self._is_open, self._is_submitted = self._is_open, False, True
         try:
             with beyond_phases():
-                yield resting_on(wish, self.traced)
+                yield resting_on(request, self.traced)
         # 4.
         except (InvalidInput, RecordError, WorldError):
             self._is_open, self._is_submitted = was_open, False
@@ -138,24 +152,110 @@ class Phase(Generic[T]):
             self._is_submitted = False
             raise
 
-    def check_complete(self, told: Collection[str]) -> None:
+    def check_complete(self, reported: Collection[str]) -> None:
         """Refuse a proposal while it selects, or if it used any memory but this."""
         if self._under_way:
             raise TraceMissing("a recall of its reasoning phase is still under way")
-        if unseen := self._unseen(told):
+        if unseen := self._unseen(reported):
             raise TraceMissing(f"it read {', '.join(unseen[:3])} past any recall")
 
-    def check_past(self, told: Collection[str]) -> None:
+    def check_past(self, reported: Collection[str]) -> None:
         """Refuse a proposal past it that tells of this memory only."""
         if self._is_over:
             raise TraceMissing(
                 f"it is made in a task that outlived its reasoning phase {self.id};"
                 " propose before the phase ends, or start the task outside of it"
             )
-        if self._recalled or self._under_way or self._unseen(told):
+        if self._recalled or self._under_way or self._unseen(reported):
             raise TraceMissing(
                 "memory was used in a reasoning phase that it goes past; propose through the phase"
             )
 
-    def _unseen(self, told: Collection[str]) -> list[str]:
-        return [name for name in self._seen.ids if name not in told]
+    def _unseen(self, reported: Collection[str]) -> list[str]:
+        return [name for name in self._seen.ids if name not in reported]
+
+
+class Reasoning(Generic[T]):
+    """One reasoning phase: recall in it, then propose or act through it."""
+
+    def __init__(
+        self,
+        phase: Phase[T],
+        branch: str,
+        intents: Intents,
+        recall: Callable[..., Awaitable[Recalled[T]]],
+        original: Callable[[MemoryRef | Item[T] | str], Awaitable[Original[T]]],
+    ) -> None:
+        self._phase = phase
+        self.branch: Final = branch
+        self._intents = intents
+        self._recall = recall
+        self._original = original
+
+    @property
+    def actor(self) -> ActorRef:
+        """Who reasons, and proposes."""
+        return self._intents.actor
+
+    @property
+    def id(self) -> str:
+        """What it is called over the wire."""
+        return self._phase.id
+
+    @property
+    def recalled(self) -> Sequence[Recalled[T]]:
+        """What was recalled in it so far."""
+        return self._phase.recalled
+
+    async def original(self, ref: MemoryRef | Item[T] | str) -> Original[T]:
+        """The same as `memory.journal.original`."""
+        return await self._original(ref)
+
+    async def recall(self, query: str, *, top_k: int, **asked: Any) -> Recalled[T]:
+        """The same as the handle's `recall`; ReasoningClosed once a proposal was submitted."""
+        async with self._phase.selecting():
+            found = await self._recall(query, top_k=top_k, **asked)
+            self._phase.add(found)
+            return found
+
+    async def propose(
+        self,
+        action: str,
+        input: JsonValue = ABSENT,
+        *,
+        reason: Trace | None = None,
+        paths: Sequence[str] | None = None,
+        hints: Mapping[str, JsonValue] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Submitted:
+        """Propose an action with all that was recalled, and close the phase (M-2, M-3).
+
+        TraceMissing if memory was read that no recall tells of, or while one is under way.
+        """
+        request = request_of(action, input, reason, paths, self.actor, hints)
+        key = request_key(idempotency_key, request, self.branch)
+        async with self._phase.submitting(request) as complete:
+            return await self._intents.submit(complete, self.branch, key, None)
+
+    async def act(
+        self,
+        action: str,
+        input: JsonValue = ABSENT,
+        *,
+        reason: Trace | None = None,
+        paths: Sequence[str] | None = None,
+        hints: Mapping[str, JsonValue] | None = None,
+        wait: float = 0.0,
+        idempotency_key: str | None = None,
+    ) -> Run:
+        """The same, and run it once it is approved."""
+        check_seconds("wait", wait)
+        submitted = await self.propose(
+            action,
+            input,
+            reason=reason,
+            paths=paths,
+            hints=hints,
+            idempotency_key=idempotency_key,
+        )
+        return await self._intents.carry_on(submitted.proposal_id, wait=wait)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, Literal, TypeVar
 
-from memoranda.journeys.recall.verifying import Shown
+from memoranda.journeys.recall.verification import Shown
 from memoranda.kernel.errors import RecallFailed
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.results import Result, html_table
@@ -134,13 +134,13 @@ class Recalled(Result, Generic[T]):
         """The trace with all proofs: what a proposal carries."""
         selected = [
             SelectedMemory(
-                ref=one.ref,
-                reason=one.reason,
-                confidence=one.confidence,
-                verified=one.verified,
-                evidence=one.evidence,
+                ref=item.ref,
+                reason=item.reason,
+                confidence=item.confidence,
+                verified=item.verified,
+                evidence=item.evidence,
             )
-            for one in self.selected_items
+            for item in self.selected_items
         ]
         light = self.journaled
         return MemoryTrace(
@@ -173,13 +173,13 @@ class Recalled(Result, Generic[T]):
         return framed(
             [
                 Framed(
-                    one.text,
-                    one.origin,
-                    one.trust,
-                    one.verified,
-                    (one.kind,) * (one.kind == "world"),
+                    item.text,
+                    item.origin,
+                    item.trust,
+                    item.verified,
+                    (item.kind,) * (item.kind == "world"),
                 )
-                for one in self.items
+                for item in self.items
             ]
         )
 

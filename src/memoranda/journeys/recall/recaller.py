@@ -19,18 +19,25 @@ from typing import Final, Generic, NamedTuple, TypeVar
 from memoranda.journeys.govern.about import check_name
 from memoranda.journeys.govern.conformance import Conformance
 from memoranda.journeys.govern.table import FilteredLedger
-from memoranda.journeys.intent.branching import EMPTY, first_world
+from memoranda.journeys.intent.branches import EMPTY, first_world
 from memoranda.journeys.intent.chronicle import MEMORY, Chronicle
+from memoranda.journeys.intent.execution import described
 from memoranda.journeys.intent.phases import unnoted
-from memoranda.journeys.intent.recalling import described
-from memoranda.journeys.recall.documents import traced
+from memoranda.journeys.intent.traces import traced
 from memoranda.journeys.recall.recalled import Item, Recalled
-from memoranda.journeys.recall.resolving import Resolved, Resolving, Unresolved
+from memoranda.journeys.recall.resolution import Resolved, Resolving, Unresolved
 from memoranda.journeys.recall.sources import ScopeSources, accepting
-from memoranda.journeys.recall.verifying import Candidate, Tree, Verified, Verifying, damaged
+from memoranda.journeys.recall.verification import (
+    Tree,
+    UnverifiedItem,
+    Verified,
+    Verifying,
+    damaged,
+)
 from memoranda.journeys.records.codec import DataCodec
 from memoranda.kernel.actors import ActorRef
-from memoranda.kernel.clock import Clock
+from memoranda.kernel.ambient import check_reach, observed, reached
+from memoranda.kernel.clock import Clock, IdSource
 from memoranda.kernel.errors import (
     CapabilityMissing,
     InvalidFilter,
@@ -40,16 +47,15 @@ from memoranda.kernel.errors import (
     MemorandaError,
     WorldErased,
 )
-from memoranda.kernel.ids import IdSource
 from memoranda.kernel.json import JsonValue
-from memoranda.kernel.reach import check_reach, observed, reached
 from memoranda.ledger.trust import trust_of
 from memoranda.ledger.unit import Current, Draft, Unit
-from memoranda.recall.budget import Count, estimate, fits
-from memoranda.recall.meaning import Meaning
+from memoranda.recall.hybrid import Meaning
 from memoranda.recall.proof import Method
 from memoranda.recall.selector import (
     Constraints,
+    Count,
+    NoSelection,
     Outcome,
     Request,
     Selection,
@@ -57,9 +63,11 @@ from memoranda.recall.selector import (
     check_offset,
     check_query,
     check_top_k,
+    estimate,
+    fits,
+    well_formed,
 )
 from memoranda.recall.trace import MemoryTrace, SelectedMemory, VerificationEvidence
-from memoranda.recall.wellformed import NoSelection, well_formed
 from memoranda.worlds.world import MAIN
 
 T = TypeVar("T")
@@ -85,11 +93,11 @@ class _Picked(NamedTuple):
     @property
     def sources(self) -> list[str]:
         """What takes the trace along when it is erased: what was selected, by id or name."""
-        return [one.input for one, _ in self.items]
+        return [resolved.input for resolved, _ in self.items]
 
     def without(self, source: str) -> "_Picked":
         """The same without what is gone by now, and with a word about it."""
-        left = [(one, proved) for one, proved in self.items if one.input != source]
+        left = [(resolved, proved) for resolved, proved in self.items if resolved.input != source]
         if len(left) == len(self.items):
             raise WorldErased(MEMORY, source)  # it was none of these
         note = f"{source} was selected, and is left out: it is gone by now"
@@ -143,7 +151,7 @@ class Recaller(Generic[T]):
         check_offset(offset, top_k)
         _check_person("about", about)
         _check_person("subject", constraints.filter.subject)
-        subjects = [one for one in (about, constraints.filter.subject) if one is not None]
+        subjects = [text for text in (about, constraints.filter.subject) if text is not None]
         check_reach()
         # 1.
         at = self._clock.now_ms()
@@ -195,17 +203,22 @@ class Recaller(Generic[T]):
             notes.append(f"{len(unreadable) - MANY:,} others are left out: they are damaged")
         await self._conformance.note_all(unreadable)
         resolved, left_out = await self._looked_up(selection, request, sources)
-        notes += [f"{one.name} was selected, and is left out: {one.why}" for one in left_out[:MANY]]
+        notes += [
+            f"{unresolved.name} was selected, and is left out: {unresolved.why}"
+            for unresolved in left_out[:MANY]
+        ]
         if len(left_out) > MANY:
             notes.append(f"{len(left_out) - MANY:,} others were selected, and are left out")
         state = await self._conformance.state()
         broken = next(iter(state.breaks.values()), None)
         if broken is not None:
-            notes.append(f"a conformance break stands: {broken}")
+            notes.append(f"there is an open conformance break: {broken}")
         verified, tree = await self.verifying.verified(
             [
-                Candidate(one.ref, one.seq, one.against or damaged(state, one.seq), one.snapshot)
-                for one in resolved
+                UnverifiedItem(
+                    item.ref, item.seq, item.against or damaged(state, item.seq), item.snapshot
+                )
+                for item in resolved
             ],
             by=selector.actor or request.by,
             at=request.at,
@@ -213,14 +226,14 @@ class Recaller(Generic[T]):
         )
         # 4.
         items = [
-            (one, proved)
-            for one, proved in zip(resolved, verified, strict=True)
-            if one.chosen.confidence >= constraints.min_confidence
-            and not (constraints.verified_only and not _is_trusted(one, proved))
+            (item, proved)
+            for item, proved in zip(resolved, verified, strict=True)
+            if item.chosen.confidence >= constraints.min_confidence
+            and not (constraints.verified_only and not _is_trusted(item, proved))
         ][request.offset : request.top_k]
         if constraints.token_budget is not None:
             try:
-                room = fits([one.text for one, _ in items], constraints.token_budget, count)
+                room = fits([item.text for item, _ in items], constraints.token_budget, count)
             except InvalidInput:
                 raise  # what counts is whoever asks to say, and it is no number
             except Exception as error:  # noqa: BLE001 - whatever it is, it is told
@@ -261,13 +274,13 @@ class Recaller(Generic[T]):
         by = VerificationEvidence(method=INCLUSION, verified_at=request.at, verified_by=who)
         selected = [
             SelectedMemory(
-                ref=one.ref,
-                reason=one.chosen.reason,
-                confidence=one.chosen.confidence,
+                ref=resolved.ref,
+                reason=resolved.chosen.reason,
+                confidence=resolved.chosen.confidence,
                 verified=proved.is_verified,
                 evidence=None if proved.shown is None else by,
             )
-            for one, proved in picked.items
+            for resolved, proved in picked.items
         ]
         trace = MemoryTrace(
             selector=who,
@@ -282,8 +295,8 @@ class Recaller(Generic[T]):
         if picked.error is not None:
             outcome = "failed"
         items = tuple(
-            self._item(memory, one, proved)
-            for memory, (one, proved) in zip(selected, picked.items, strict=True)
+            self._item(memory, resolved, proved)
+            for memory, (resolved, proved) in zip(selected, picked.items, strict=True)
         )
         return Recalled(
             f"trace-{self._ids.new_id()}",
@@ -295,26 +308,26 @@ class Recaller(Generic[T]):
             items,
         )
 
-    def _item(self, memory: SelectedMemory, one: Resolved, proved: Verified) -> Item[T]:
+    def _item(self, memory: SelectedMemory, resolved: Resolved, proved: Verified) -> Item[T]:
         return Item(
             memory,
-            one.data,
-            one.said,
-            one.text,
-            one.kind,
-            one.id,
-            one.version,
-            one.seq,
-            one.created_at,
-            one.chosen.score,
-            trust_of(one.trust),
-            one.origin,
-            one.input,
+            resolved.data,
+            resolved.said,
+            resolved.text,
+            resolved.kind,
+            resolved.id,
+            resolved.version,
+            resolved.seq,
+            resolved.created_at,
+            resolved.chosen.score,
+            trust_of(resolved.trust),
+            resolved.origin,
+            resolved.input,
             proved.why_not,
             proved.shown,
-            one.tags,
-            one.meta,
-            one.subject,
+            resolved.tags,
+            resolved.meta,
+            resolved.subject,
         )
 
     async def _write(
@@ -335,10 +348,16 @@ class Recaller(Generic[T]):
             subjects=subjects,
         )
         drafts = self._chronicle.drafts([fact])
-        records = list(dict.fromkeys(one.id for one, _ in picked.items if one.kind == "record"))
-        worlds = [one.newest for one, _ in picked.items if one.newest is not None]
+        records = list(
+            dict.fromkeys(resolved.id for resolved, _ in picked.items if resolved.kind == "record")
+        )
+        worlds = [resolved.newest for resolved, _ in picked.items if resolved.newest is not None]
         # Those of what was selected that had not come to an end when they were verified.
-        active = {one.id for one, _ in picked.items if one.kind == "record" and not one.against}
+        active = {
+            resolved.id
+            for resolved, _ in picked.items
+            if resolved.kind == "record" and not resolved.against
+        }
 
         def decide(found: Sequence[Current | None]) -> Sequence[Draft]:
             for current in found:
@@ -355,9 +374,9 @@ class Recaller(Generic[T]):
         return committed.places[0].seq
 
 
-def _is_trusted(one: Resolved, proved: Verified) -> bool:
+def _is_trusted(resolved: Resolved, proved: Verified) -> bool:
     """Whether it may be handed out where only verified memory may: nor is it untrusted."""
-    return proved.is_verified and trust_of(one.trust) != "untrusted"
+    return proved.is_verified and trust_of(resolved.trust) != "untrusted"
 
 
 def _check_person(place: str, name: str | None) -> None:
@@ -382,7 +401,7 @@ def _failed(error: Exception) -> _Picked:
 
 
 def _details(request: Request, selector: Selector, picked: _Picked) -> dict[str, JsonValue]:
-    """What `why` tells of a selection beside its trace."""
+    """What `why` tells of a selection besides its trace."""
     asked = request.constraints
     given: dict[str, JsonValue] = {
         "minConfidence": asked.min_confidence or None,
@@ -396,8 +415,8 @@ def _details(request: Request, selector: Selector, picked: _Picked) -> dict[str,
         "selector": selector.name,
         "topK": request.top_k - request.offset,
         "constraints": {name: value for name, value in given.items() if value is not None},
-        "items": [_told(one, proved) for one, proved in picked.items],
-        "below": [{"id": one.id, "score": one.score} for one in picked.selection.below],
+        "items": [_told(resolved, proved) for resolved, proved in picked.items],
+        "below": [{"id": below.id, "score": below.score} for below in picked.selection.below],
     }
     if request.offset:
         details["offset"] = request.offset
@@ -412,12 +431,12 @@ def _details(request: Request, selector: Selector, picked: _Picked) -> dict[str,
     return details
 
 
-def _told(one: Resolved, proved: Verified) -> dict[str, JsonValue]:
-    told: dict[str, JsonValue] = {"kind": one.kind, "id": one.id, "seq": one.seq}
-    if one.version is not None:
-        told["version"] = one.version
-    if one.chosen.score is not None:
-        told["score"] = one.chosen.score
+def _told(resolved: Resolved, proved: Verified) -> dict[str, JsonValue]:
+    members: dict[str, JsonValue] = {"kind": resolved.kind, "id": resolved.id, "seq": resolved.seq}
+    if resolved.version is not None:
+        members["version"] = resolved.version
+    if resolved.chosen.score is not None:
+        members["score"] = resolved.chosen.score
     if proved.why_not is not None:
-        told["whyNot"] = proved.why_not
-    return told
+        members["whyNot"] = proved.why_not
+    return members

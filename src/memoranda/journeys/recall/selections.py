@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 from memoranda.journeys.intent import names
-from memoranda.journeys.intent.branching import EMPTY, first_world
-from memoranda.journeys.intent.chronicle import Chronicle, the
-from memoranda.journeys.intent.phases import Traced
-from memoranda.journeys.intent.selected import Confirmed
-from memoranda.journeys.recall.documents import TRACE
+from memoranda.journeys.intent.branches import EMPTY, first_world
+from memoranda.journeys.intent.chronicle import Chronicle
+from memoranda.journeys.intent.documents import fact_of_type
+from memoranda.journeys.intent.requests import Confirmed, Traced
+from memoranda.journeys.intent.traces import TRACE
 from memoranda.journeys.recall.originals import Original, Originals
 from memoranda.journeys.recall.reasoning import traced_by
 from memoranda.journeys.recall.recalled import Recalled
 from memoranda.kernel.actors import ActorRef
+from memoranda.kernel.ambient import observed
 from memoranda.kernel.errors import (
     InvalidProof,
     InvalidWorld,
@@ -26,7 +27,6 @@ from memoranda.kernel.errors import (
     WorldNotFound,
 )
 from memoranda.kernel.json import JsonValue, path
-from memoranda.kernel.reach import observed
 from memoranda.ledger.unit import Expected
 from memoranda.recall.provider import MemoryExperience, MemoryProvider, MemoryQuery
 from memoranda.recall.trace import MemoryTrace, SelectedMemory
@@ -61,11 +61,13 @@ class ScopeSelections(Generic[T]):
             why = f"it is a recall or the id of a trace, not a {type(given).__name__}"
             raise InvalidWorld("$.memory", f"{why}; give () for none")
         name = names.trace(given)
-        fact = the(await self._chronicle.found(name), TRACE, given, "trace")
+        fact = fact_of_type(await self._chronicle.found(name), TRACE, given, "trace")
         trace = MemoryTrace.from_wire(fact.document["trace"])
         seqs = [int(item["seq"]) for item in fact.document["details"]["items"]]
         loaded = await self._loaded(trace, seqs)
-        selected = [_proved(one, now) for one, now in zip(trace.selected, loaded, strict=True)]
+        selected = [
+            _proved(memory, now) for memory, now in zip(trace.selected, loaded, strict=True)
+        ]
         return Traced(_with(trace, selected), Expected(name, fact.seq))
 
     async def confirmed(self, trace: MemoryTrace, where: str, at: int, /) -> Confirmed:
@@ -89,7 +91,7 @@ class ScopeSelections(Generic[T]):
         # 3.
         selected, sources = [], []
         loaded = await self._loaded(trace)
-        for number, (one, now) in enumerate(zip(trace.selected, loaded, strict=True)):
+        for number, (memory, now) in enumerate(zip(trace.selected, loaded, strict=True)):
             here = f"{where}.{path('selected', number)}"
             if isinstance(now, RecordNotFound):
                 why = "this scope knows no world and no record of this address (C-3)"
@@ -97,9 +99,9 @@ class ScopeSelections(Generic[T]):
             if isinstance(now, MemorandaError):
                 raise now
             # 4.
-            if one.verified and not now.verified:
+            if memory.verified and not now.verified:
                 raise InvalidWorld(f"{here}.verified", f"it is not verified: {now.why_not}")
-            selected.append(_proved(one, now))
+            selected.append(_proved(memory, now))
             sources.append(now.source)
         return Confirmed(_with(trace, selected), sources)
 
@@ -107,31 +109,30 @@ class ScopeSelections(Generic[T]):
         self, trace: MemoryTrace, seqs: Sequence[int] | None = None
     ) -> list[Original[T] | MemorandaError]:
         """What a trace selected, as it is now; nobody is shown it by that."""
-        refs = [one.ref for one in trace.selected]
+        refs = [selected.ref for selected in trace.selected]
         with observed():
             return await self._originals.load_all(refs, by=self._actor, seqs=seqs)
 
     # ----------------------------------------------------------------- what a run is given
 
     def provider(self, traces: Sequence[MemoryTrace], /) -> MemoryProvider[JsonValue]:
-        """Hands a run what these traces selected."""
         return _Selected(self, traces)
 
     async def selected(self, traces: Sequence[MemoryTrace]) -> dict[str, JsonValue]:
         """The versions that were selected, each once, verified again; and what can't be had."""
         chosen: dict[str, SelectedMemory] = {}
         for trace in traces:
-            for one in trace.selected:
-                chosen.setdefault(one.ref.world_id, one)
-        refs = [one.ref for one in chosen.values()]
+            for selected in trace.selected:
+                chosen.setdefault(selected.ref.world_id, selected)
+        refs = [selected.ref for selected in chosen.values()]
         loaded = await self._originals.load_all(refs, by=self._actor)
         items: list[JsonValue] = []
         left_out: list[JsonValue] = []
-        for one, now in zip(chosen.values(), loaded, strict=True):
+        for selected, now in zip(chosen.values(), loaded, strict=True):
             if isinstance(now, MemorandaError):
-                left_out.append({"ref": one.ref.to_wire(), "why": _why(now)})
+                left_out.append({"ref": selected.ref.to_wire(), "why": _why(now)})
             else:
-                items.append(_item(one, now))
+                items.append(_item(selected, now))
         return {"items": items, "leftOut": left_out}
 
 
@@ -151,15 +152,15 @@ class _Selected(MemoryProvider[JsonValue]):
         """Nothing: the run is on record."""
 
 
-def _item(one: SelectedMemory, now: Original[Any]) -> dict[str, JsonValue]:
+def _item(selected: SelectedMemory, now: Original[Any]) -> dict[str, JsonValue]:
     """A memory as an action reads it: as a recall shows it, but for its rank."""
     item: dict[str, JsonValue] = {
-        "ref": one.ref.to_wire(),
+        "ref": selected.ref.to_wire(),
         "kind": now.kind,
         "id": now.source.partition("/")[2] if now.record is None else now.source,
         "data": now.said,
-        "reason": one.reason,
-        "confidence": one.confidence,
+        "reason": selected.reason,
+        "confidence": selected.confidence,
         "verified": now.verified,
     }
     if now.record is not None:
@@ -171,7 +172,6 @@ def _item(one: SelectedMemory, now: Original[Any]) -> dict[str, JsonValue]:
 
 
 def _why(missing: MemorandaError) -> str:
-    """Why a memory is left out, in words that repeat nothing of it."""
     match missing:
         case WorldErased():
             return "it was erased"
@@ -183,11 +183,11 @@ def _why(missing: MemorandaError) -> str:
             return "its data are not what this handle reads"
 
 
-def _proved(one: SelectedMemory, now: Original[Any] | MemorandaError) -> SelectedMemory:
+def _proved(selected: SelectedMemory, now: Original[Any] | MemorandaError) -> SelectedMemory:
     """A selection with our own proof; verified is what was so then, and is so now."""
-    is_verified = one.verified and isinstance(now, Original) and now.verified
+    is_verified = selected.verified and isinstance(now, Original) and now.verified
     evidence = now.evidence if isinstance(now, Original) else None
-    return one.model_copy(update={"verified": is_verified, "evidence": evidence})
+    return selected.model_copy(update={"verified": is_verified, "evidence": evidence})
 
 
 def _with(trace: MemoryTrace, selected: Sequence[SelectedMemory]) -> MemoryTrace:

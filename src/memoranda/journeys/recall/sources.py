@@ -8,23 +8,24 @@ from typing import Any, NamedTuple, TypeVar
 from memoranda.identity import decode
 from memoranda.journeys.govern.table import FilteredLedger
 from memoranda.journeys.intent import documents, names
-from memoranda.journeys.intent.chronicle import Chronicle, Found
-from memoranda.journeys.recall.resolving import is_allowed
+from memoranda.journeys.intent.chronicle import Chronicle
+from memoranda.journeys.intent.documents import FoundFact
+from memoranda.journeys.recall.resolution import is_allowed
 from memoranda.kernel.errors import EmbedderMissing, EntryDamaged, WorldErased, WorldNotFound
 from memoranda.ledger.codec import Unreadable
 from memoranda.ledger.derive import row_of
 from memoranda.ledger.entry import body_digest, read_entry
 from memoranda.ledger.object import is_indexed, status_of
+from memoranda.ledger.snapshot import ENTRIES, ROWS, LedgerSnapshot
 from memoranda.ledger.trust import trust_of
-from memoranda.ledger.unit import Current, Snapshot, StoredEntry
+from memoranda.ledger.unit import Current, StoredEntry
 from memoranda.ledger.walk import OBJECT_KINDS
-from memoranda.recall.asking import Asked, asked
-from memoranda.recall.candidates import Scored
+from memoranda.recall.bm25 import Scored
 from memoranda.recall.corpus import Corpus, of_object
-from memoranda.recall.fitting import fits, fits_by_time
-from memoranda.recall.index import Ranking
-from memoranda.recall.meaning import Meaning
-from memoranda.recall.ranking import Mode, seeds_for
+from memoranda.recall.hybrid import Meaning
+from memoranda.recall.index import Ranking, fits, fits_by_time
+from memoranda.recall.question import ParsedQuestion, asked
+from memoranda.recall.ranking import RankingMode, seeds_for
 from memoranda.recall.selector import (
     Below,
     Chosen,
@@ -36,7 +37,7 @@ from memoranda.recall.selector import (
 )
 from memoranda.recall.selectors import UNASKED, newest_reason
 from memoranda.records.filter import MemoryFilter
-from memoranda.text.values import texts
+from memoranda.text.tokens import texts
 from memoranda.worlds.world import MAIN
 
 R = TypeVar("R")
@@ -66,7 +67,7 @@ class ScopeSources:
     @property
     def damaged(self) -> Sequence[EntryDamaged]:
         """What would have been looked at, and is not what was written; each entry once."""
-        return list({one.entry: one for one in self._damaged}.values())
+        return list({damaged.entry: damaged for damaged in self._damaged}.values())
 
     def has_read(self, chosen: Chosen) -> bool:
         """Whether a version was read here just now, from this entry, as the constraints ask.
@@ -80,9 +81,11 @@ class ScopeSources:
         own = self._request
         if request.accepts is own.accepts and request.constraints == own.constraints:
             # Each is held, so that no other value comes to have its identity.
-            self._read |= {id(one.found): one for one in found if one.found is not None}
+            self._read |= {id(chosen.found): chosen for chosen in found if chosen.found is not None}
 
-    async def ranked(self, mode: Mode, request: Request, limit: int, below: int = 0) -> Selection:
+    async def ranked(
+        self, mode: RankingMode, request: Request, limit: int, below: int = 0
+    ) -> Selection:
         """The records that fit the question, in the order of a mode."""
         wanted = asked(request.query, at=request.at)
 
@@ -111,15 +114,15 @@ class ScopeSources:
         if request.constraints.min_confidence > UNASKED:
             return Selection((), notes=("nothing is sure enough that nobody asked for",))
         if self._size is not None:
-            then = [one for one in await self._then() if is_allowed(one.current, request)]
+            then = [item for item in await self._then() if is_allowed(item.current, request)]
             then.sort(key=lambda one: one.current.created_at)  # which leaves ties as they are
-            return self._newest([one.current for one in then[::-1][:limit]], request)
+            return self._newest([item.current for item in then[::-1][:limit]], request)
         asked_for = limit + SPARE
         while True:
             page = request.constraints.filter.model_copy(update={"limit": asked_for})
             damaged: list[EntryDamaged] = []
             read = await self._ledger.select(page, lambda current: current, damaged)
-            found = [one for one in read if request.accepts(one)]
+            found = [version for version in read if request.accepts(version)]
             if len(found) >= limit or len(read) + len(damaged) < asked_for:
                 self._damaged += damaged
                 return self._newest(found[:limit], request)
@@ -127,9 +130,9 @@ class ScopeSources:
 
     def _newest(self, found: Iterable[Current], request: Request) -> Selection:
         chosen = []
-        for one in found:
-            reason = newest_reason(one.created_at, request.at)
-            chosen.append(Chosen(reason, UNASKED, one.id, None, None, one))
+        for current in found:
+            reason = newest_reason(current.created_at, request.at)
+            chosen.append(Chosen(reason, UNASKED, current.id, None, None, current))
         return Selection(chosen)
 
     async def nearest(self, request: Request, limit: int) -> Nearest:
@@ -153,12 +156,11 @@ class ScopeSources:
                     found.append(world)
         return found
 
-    async def _moves(self, limit: int) -> Sequence[Found]:
-        """What moved the head of the main branch last, the newest first."""
+    async def _moves(self, limit: int) -> Sequence[FoundFact]:
         name = names.branch(MAIN)
         if self._size is None:
             return await self._chronicle.latest(name, limit)
-        then: deque[Found] = deque(maxlen=limit)
+        then: deque[FoundFact] = deque(maxlen=limit)
         with suppress(WorldErased):
             async with aclosing(self._chronicle.each(name)) as facts:
                 async for fact in facts:
@@ -167,7 +169,7 @@ class ScopeSources:
                     then.appendleft(fact)
         return list(then)
 
-    async def _past_world(self, fact: Found) -> PastWorld:
+    async def _past_world(self, fact: FoundFact) -> PastWorld:
         said = fact.document
         record = await self._chronicle.world(said["world"])
         asked_for = (await self._chronicle.asked(said["proposalId"])).proposal
@@ -185,8 +187,8 @@ class ScopeSources:
 
     async def _rank(
         self,
-        mode: Mode,
-        wanted: Asked,
+        mode: RankingMode,
+        wanted: ParsedQuestion,
         make: Callable[[Current, Scored], R | None],
         limit: int,
         below: int,
@@ -204,11 +206,11 @@ class ScopeSources:
             )
         then = await self._then()
         corpus = Corpus(
-            of_object(one.current, one.document, one.seq)
-            for one in then
-            if is_indexed(one.document)
+            of_object(item.current, item.document, item.seq)
+            for item in then
+            if is_indexed(item.document)
         )
-        by_id = {one.current.id: one.current for one in then}
+        by_id = {item.current.id: item.current for item in then}
         only = {id for id, current in by_id.items() if fits(within, current)}
         made: list[R] = []
         rest: list[Scored] = []
@@ -226,21 +228,23 @@ class ScopeSources:
         newest: dict[str, _Then] = {}
         gone: set[int] = set()
         async with self._ledger.snapshot() as snapshot:
-            async with aclosing(snapshot.entries()) as chunks:
+            async with aclosing(snapshot.rows(ENTRIES)) as chunks:
                 async for chunk in chunks:
-                    then = [one for one in chunk if self._size is None or one.seq < self._size]
+                    then = [
+                        entry for entry in chunk if self._size is None or entry.seq < self._size
+                    ]
                     for stored in then:
                         self._note(newest, gone, stored)
                     if len(then) < len(chunk):
                         break
             await self._note_lost(snapshot, gone)
-        return [one for one in newest.values() if _is_active(one)]
+        return [item for item in newest.values() if _is_active(item)]
 
-    async def _note_lost(self, snapshot: Snapshot, gone: set[int]) -> None:
+    async def _note_lost(self, snapshot: LedgerSnapshot, gone: set[int]) -> None:
         """Note those that lost their bodies, and are not erased: the rows say which are."""
         if not gone:
             return
-        async with aclosing(snapshot.rows()) as chunks:
+        async with aclosing(snapshot.rows(ROWS)) as chunks:
             async for rows in chunks:
                 gone.difference_update(row.seq for row in rows if row.version.status == "erased")
         why = "its body is not there, and nothing says why"
@@ -273,8 +277,8 @@ class _Then(NamedTuple):
     seq: int
 
 
-def _is_active(one: _Then) -> bool:
-    return status_of(one.document) == "active"
+def _is_active(then: _Then) -> bool:
+    return status_of(then.document) == "active"
 
 
 def accepting(constraints: Constraints, at: int) -> Callable[[Current], bool]:

@@ -33,7 +33,7 @@ Plain = StoredMemoryRecord[JsonValue]
 """A record whose data is JSON, and belongs to whoever has it."""
 
 
-class Wanted(NamedTuple):
+class RequestedChange(NamedTuple):
     """A change that somebody asks for, before anything is known of the record."""
 
     kind: Kind
@@ -47,7 +47,7 @@ class Wanted(NamedTuple):
 class Planned(NamedTuple):
     """A change of a record as it is now: what is there before it, and after it."""
 
-    wanted: Wanted
+    wanted: RequestedChange
     before: Plain | None
     after: Plain | None
 
@@ -66,11 +66,10 @@ class Planned(NamedTuple):
 
     @classmethod
     def from_wire(cls, wire: JsonValue) -> "Planned":
-        """The change that a proposal holds."""
         before, after = (record_of(wire[name]) if name in wire else None
                          for name in ("before", "after"))  # fmt: skip
         given = wire.get("given", wire.get("after") if wire["event"] == "create" else None)
-        wanted = Wanted(wire["event"], wire["id"], given, wire.get("version"))
+        wanted = RequestedChange(wire["event"], wire["id"], given, wire.get("version"))
         return cls(wanted, before, after)
 
     @property
@@ -104,10 +103,10 @@ def typed(codec: DataCodec[Any], record: Plain) -> StoredMemoryRecord[Any]:
     return replace(record, data=codec.decode(data), meta=meta)
 
 
-def _is_same(one: Plain | None, other: Plain | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return canonical_bytes(one.to_wire()) == canonical_bytes(other.to_wire())
+def _is_same(record: Plain | None, other: Plain | None) -> bool:
+    if record is None or other is None:
+        return record is other
+    return canonical_bytes(record.to_wire()) == canonical_bytes(other.to_wire())
 
 
 # -------------------------------------------------------------------------- planning
@@ -115,7 +114,7 @@ def _is_same(one: Plain | None, other: Plain | None) -> bool:
 
 def planned(
     codec: DataCodec[Any],
-    wanted: Sequence[Wanted],
+    wanted: Sequence[RequestedChange],
     found: Mapping[str, StoredMemoryRecord[Any] | None],
     now: int,
 ) -> list[Planned]:
@@ -123,16 +122,18 @@ def planned(
 
     RecordExists, RecordNotFound or InvalidPatch where one of them can't be made.
     """
-    newest = {id: None if one is None else plain(codec, one) for id, one in found.items()}
+    newest = {id: None if record is None else plain(codec, record) for id, record in found.items()}
     plan = []
-    for one in wanted:
-        before = newest[one.id]
-        after = newest[one.id] = _after(codec, one, before, now)
-        plan.append(Planned(one, before, after))
+    for change in wanted:
+        before = newest[change.id]
+        after = newest[change.id] = _after(codec, change, before, now)
+        plan.append(Planned(change, before, after))
     return plan
 
 
-def _after(codec: DataCodec[Any], wanted: Wanted, before: Plain | None, now: int) -> Plain | None:
+def _after(
+    codec: DataCodec[Any], wanted: RequestedChange, before: Plain | None, now: int
+) -> Plain | None:
     kind, id, given, _ = wanted
     if kind == "delete":
         return None
@@ -167,8 +168,10 @@ async def carried_out(
     is_single = len(plan) == 1 and plan[0].wanted.kind != "annotate"
     left = plan
     if not (is_versioned and is_single):
-        found = {id: await store.get(id) for id in dict.fromkeys(one.wanted.id for one in plan)}
-        now = {id: None if one is None else plain(codec, one) for id, one in found.items()}
+        found = {
+            id: await store.get(id) for id in dict.fromkeys(change.wanted.id for change in plan)
+        }
+        now = {id: None if record is None else plain(codec, record) for id, record in found.items()}
         left = _left(plan, now)
         changed = _changed(left, now)
         if changed is not None:
@@ -183,29 +186,29 @@ async def carried_out(
 
 def _left(plan: Sequence[Planned], now: Mapping[str, Plain | None]) -> list[Planned]:
     """What is not done yet; times aside that the store sets by itself."""
-    last = {one.wanted.id: one for one in plan}
+    last = {change.wanted.id: change for change in plan}
     done = set()
-    for id, one in last.items():
-        there, after = now[id], one.after
-        if there is not None and after is not None and one.wanted.kind != "create":
+    for id, change in last.items():
+        there, after = now[id], change.after
+        if there is not None and after is not None and change.wanted.kind != "create":
             there = replace(there, updated_at=after.updated_at)
         if _is_same(there, after):
             done.add(id)
-    return [one for one in plan if one.wanted.id not in done]
+    return [change for change in plan if change.wanted.id not in done]
 
 
 def _changed(left: Sequence[Planned], now: Mapping[str, Plain | None]) -> str | None:
     """A record that is not as it was when the change was planned."""
-    first = {one.wanted.id: one for one in reversed(left)}
-    return next((id for id, one in first.items() if not _is_same(now[id], one.before)), None)
+    first = {change.wanted.id: change for change in reversed(left)}
+    return next((id for id, change in first.items() if not _is_same(now[id], change.before)), None)
 
 
 async def _made(
     store: MemoryStore[Any], codec: DataCodec[Any], left: Sequence[Planned], key: str | None
 ) -> None:
     kind, id, given, version = left[0].wanted
-    ids = [one.wanted.id for one in left]
-    records = [_input(codec, one.after) for one in left if one.after is not None]
+    ids = [change.wanted.id for change in left]
+    records = [_input(codec, change.after) for change in left if change.after is not None]
     options: dict[str, Any] = {} if key is None else {"idempotency_key": key}
     if key is not None and kind != "create":
         options["expected_version"] = version
@@ -218,7 +221,7 @@ async def _made(
         case "update", 1:
             await keyed.update(id, given, **options)
         case "update", _:
-            updates = [MemoryUpdate(one.wanted.id, one.wanted.given) for one in left]
+            updates = [MemoryUpdate(change.wanted.id, change.wanted.given) for change in left]
             await cast("UpdatesMany", store).update_many(updates)
         case "annotate", _:
             await cast("Annotated", store).annotate(id, **given)
@@ -227,8 +230,8 @@ async def _made(
         case _ if Capability.DELETE_MANY in store.capabilities:
             await cast("DeletesMany", store).delete_many(ids)
         case _:
-            for one in ids:
-                await store.delete(one)
+            for name in ids:
+                await store.delete(name)
 
 
 def _input(codec: DataCodec[Any], record: Plain) -> MemoryRecordInput[Any]:

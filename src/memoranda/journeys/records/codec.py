@@ -42,11 +42,9 @@ class JsonCodec:
         return data
 
     def encode_patch(self, patch: JsonValue) -> JsonValue:
-        """The value itself."""
         return patch
 
     def decode(self, data: JsonValue) -> JsonValue:
-        """The value itself."""
         return data
 
 

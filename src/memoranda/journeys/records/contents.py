@@ -5,6 +5,7 @@ from typing import Any, Final, TypeVar, cast
 
 from memoranda.identity import canonical_bytes, sha256
 from memoranda.journeys.records.codec import DataCodec
+from memoranda.kernel.clock import RESERVED, IdSource
 from memoranda.kernel.errors import (
     InvalidInput,
     InvalidJson,
@@ -15,12 +16,9 @@ from memoranda.kernel.errors import (
     ReasonMissing,
     RecordNotFound,
 )
-from memoranda.kernel.ids import RESERVED, IdSource
+from memoranda.kernel.given import RetryKey, is_blank
 from memoranda.kernel.json import MAX_INTEGER, JsonValue, storable
-from memoranda.kernel.retry import RetryKey
-from memoranda.kernel.unseen import is_blank
-from memoranda.records.model import MemoryRecordInput
-from memoranda.records.patch import merged
+from memoranda.records.model import MemoryRecordInput, merged
 from memoranda.records.store import MemoryUpdate
 from memoranda.records.table import Content, Edit, Encoded, NewRow
 
@@ -113,7 +111,6 @@ def check_batch(given: object) -> None:
 
 
 def check_updates(given: object) -> None:
-    """Refuse what is no list of updates."""
     check_batch(given)
     for place, update in enumerate(cast("Sequence[object]", given)):
         if not isinstance(update, MemoryUpdate):
@@ -262,13 +259,12 @@ def is_possible_id(id: str) -> bool:
 
 
 def check_findable(id: str) -> None:
-    """Refuse an id that no record can have."""
     if not is_possible_id(id):
         raise RecordNotFound(id)
 
 
 def check_expected(version: int | None) -> None:
-    """Refuse an expected version that is none."""
+    """Refuse an expected version that is not a version number."""
     if version is not None and (type(version) is not int or not 0 <= version <= MAX_INTEGER):
         raise InvalidRecord("expected_version", "a version is a whole number")
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Literal
 
 from memoranda.journeys.records.foreign import answer_of
-from memoranda.records.hooks import HookFailure, MemoryHooks
+from memoranda.records.store import HookFailure, MemoryHooks
 
 log = logging.getLogger("memoranda.hooks")
 
@@ -28,12 +28,12 @@ async def notify(
     be read first.
     """
 
-    async def told() -> None:
+    async def call() -> None:
         made = values()
         given = await made if inspect.isawaitable(made) else made
         await answer_of(partial(getattr(hooks, name), *given))
 
-    error = await _outcome(told(), hooks.time_limit)
+    error = await _outcome(call(), hooks.time_limit)
     if error is None:
         return
     log.error("the hook %s failed for the record %r", name, record_id, exc_info=error)
@@ -41,7 +41,7 @@ async def notify(
         failure = HookFailure(name, record_id, error)
         error = await _outcome(answer_of(partial(hooks.on_failure, failure)), hooks.time_limit)
         if error is not None:
-            log.error("on_failure itself failed when told of %s", name, exc_info=error)
+            log.error("on_failure itself failed when called about %s", name, exc_info=error)
 
 
 async def _outcome(foreign: Awaitable[None], time_limit: float) -> BaseException | None:

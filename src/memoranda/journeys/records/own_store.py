@@ -12,8 +12,7 @@ from functools import partial
 from typing import Any, Final, Protocol, TypeVar, cast
 
 from memoranda.identity import canonical_bytes, decode
-from memoranda.journeys.records.absent import absent
-from memoranda.journeys.records.changes import Kind, Planned, Wanted, plain, planned, typed
+from memoranda.journeys.records.changes import Kind, Planned, RequestedChange, plain, planned, typed
 from memoranda.journeys.records.codec import DataCodec
 from memoranda.journeys.records.contents import (
     UNCHANGED,
@@ -29,18 +28,17 @@ from memoranda.journeys.records.contents import (
     retry_key,
 )
 from memoranda.journeys.records.notify import notify
-from memoranda.journeys.records.own_telling import OwnTelling
+from memoranda.journeys.records.own_hooks import OwnTelling
 from memoranda.journeys.records.store import Records
 from memoranda.kernel.actors import ActorRef
-from memoranda.kernel.clock import Clock
+from memoranda.kernel.ambient import check_reach
+from memoranda.kernel.clock import Clock, IdSource
 from memoranda.kernel.errors import CapabilityMissing, InvalidFilter, InvalidPatch, StoreClosed
-from memoranda.kernel.ids import IdSource
-from memoranda.kernel.reach import check_reach
-from memoranda.kernel.retry import RetryKey
+from memoranda.kernel.given import RetryKey
 from memoranda.records.filter import MemoryFilter
 from memoranda.records.model import MemoryRecordInput, StoredMemoryRecord
 from memoranda.records.pages import Page
-from memoranda.records.store import Capabilities, Capability, MemoryStore, MemoryUpdate
+from memoranda.records.store import Capabilities, Capability, MemoryHooks, MemoryStore, MemoryUpdate
 from memoranda.records.table import NewRow, Note
 
 T = TypeVar("T")
@@ -55,7 +53,7 @@ class Gate(Protocol):
     """Asks the handle's policy before a change (`journeys.govern.own_store`)."""
 
     async def passes(
-        self, wanted: Sequence[Wanted], found: Found, note: Note, key: RetryKey | None
+        self, wanted: Sequence[RequestedChange], found: Found, note: Note, key: RetryKey | None
     ) -> Sequence[str] | None:
         """None where it may be done; else it was approved and is done, to the records of these ids.
 
@@ -75,21 +73,14 @@ class OwnRecords(Records[T]):
         actor: ActorRef,
         clock: Clock,
         ids: IdSource,
-        telling: OwnTelling[T],
+        hooks: MemoryHooks[T] | None,
         gate: Gate | None,
     ) -> None:
-        super().__init__(
-            absent(partial(CapabilityMissing, "this")),  # every verb is the store's own
-            codec=codec,
-            actor=actor,
-            clock=clock,
-            ids=ids,
-            hooks=telling.hooks,
-        )
+        # Every verb is the store's own: there is no table.
+        super().__init__(None, codec=codec, actor=actor, clock=clock, ids=ids, hooks=hooks)
         self._given = store
-        self._store: Any = store
-        """With whatever it declares, which is checked before each use."""
-        self._telling = telling
+        self._is_closed = False
+        self._telling = OwnTelling(store, codec, hooks)
         self._gate = gate
 
     @property
@@ -106,7 +97,13 @@ class OwnRecords(Records[T]):
 
     def close(self) -> None:
         """Refuse everything from now on with StoreClosed; the store itself is its owner's."""
-        self._store = absent(StoreClosed)
+        self._is_closed = True
+
+    @property
+    def _store(self) -> Any:
+        if self._is_closed:
+            raise StoreClosed
+        return self._given
 
     # ---------------------------------------------------------------------- one record
 
@@ -155,7 +152,7 @@ class OwnRecords(Records[T]):
         patching(self._codec, id, patch, expected_version)
         given = self._codec.encode_patch(patch)
         key = retry_key(idempotency_key, "update", id, expected_version, given)
-        wanted = [Wanted("update", id, _own(given), expected_version)]
+        wanted = [RequestedChange("update", id, _own(given), expected_version)]
         await self._change(
             wanted, note, key, lambda: self._store.update(id, _own(given), **options)
         )
@@ -176,7 +173,7 @@ class OwnRecords(Records[T]):
         annotating(id, tags, meta)
         named = {"tags": tags, "meta": meta}
         given = _own({name: one for name, one in named.items() if one is not UNCHANGED})
-        wanted = [Wanted("annotate", id, given)]
+        wanted = [RequestedChange("annotate", id, given)]
         await self._change(wanted, note, None, lambda: self._store.annotate(id, **given))
 
     async def delete(
@@ -195,7 +192,7 @@ class OwnRecords(Records[T]):
         )
         if is_possible_id(id):
             key = retry_key(idempotency_key, "delete", id, expected_version)
-            wanted = [Wanted("delete", id, version=expected_version)]
+            wanted = [RequestedChange("delete", id, version=expected_version)]
             await self._change(wanted, note, key, lambda: self._store.delete(id, **options))
 
     # -------------------------------------------------------------------- many records
@@ -231,16 +228,16 @@ class OwnRecords(Records[T]):
         note = self._note(reason)
         self._needs(Capability.UPDATE_MANY)
         self._lacks("update_many", idempotency_key=idempotency_key, reason=reason)
-        if any(one.expected_version is not None for one in updates):
+        if any(update.expected_version is not None for update in updates):
             self._needs(Capability.VERSIONED)
-        for one in updates:
-            patching(self._codec, one.id, one.patch, one.expected_version)
+        for update in updates:
+            patching(self._codec, update.id, update.patch, update.expected_version)
         wanted = [
-            Wanted("update", one.id, _own(self._codec.encode_patch(one.patch)),
-                   one.expected_version)
-            for one in updates
+            RequestedChange("update", update.id, _own(self._codec.encode_patch(update.patch)),
+                   update.expected_version)
+            for update in updates
         ]  # fmt: skip
-        given = [MemoryUpdate(one.id, _own(one.given), one.version) for one in wanted]
+        given = [MemoryUpdate(change.id, _own(change.given), change.version) for change in wanted]
         if given:
             await self._change(wanted, note, None, lambda: self._store.update_many(given))
 
@@ -258,11 +255,10 @@ class OwnRecords(Records[T]):
         self._lacks("delete_many", idempotency_key=idempotency_key, reason=reason)
         possible = list(dict.fromkeys(id for id in ids if is_possible_id(id)))
         if possible:
-            wanted = [Wanted("delete", id) for id in possible]
+            wanted = [RequestedChange("delete", id) for id in possible]
             await self._change(wanted, note, None, lambda: self._store.delete_many(possible))
 
     async def clear(self) -> None:
-        """Delete every record of the store."""
         note = self._note(None)
         self._needs(Capability.CLEAR)
         await self._deleting(EVERYTHING, note, self._store.clear)
@@ -295,7 +291,7 @@ class OwnRecords(Records[T]):
         return Page(await self._told_of(filter, list(found)), found.next)
 
     async def ids(self, filter: MemoryFilter) -> list[str]:
-        """The ids of what `query` would return, in the same order; hooks are not told of it."""
+        """The ids of what `query` would return, in the same order; hooks are not called."""
         self._check(filter)
         check_reach()
         self._needs(Capability.COUNTED)
@@ -317,7 +313,7 @@ class OwnRecords(Records[T]):
         return cast("dict[str, int]", await self._store.tags(prefix))
 
     async def stream(self, filter: MemoryFilter) -> AsyncGenerator[StoredMemoryRecord[T], None]:
-        """What `query` would return when the stream starts; hooks are not told of it."""
+        """What `query` would return when the stream starts; hooks are not called."""
         self._check(filter)
         check_reach()
         self._needs(Capability.STREAMED)
@@ -336,7 +332,7 @@ class OwnRecords(Records[T]):
         call: Callable[[], Awaitable[Sequence[str]]],
     ) -> Sequence[str]:
         """Create records; where they are proposed, with the ids and times that the rows have."""
-        wanted = [Wanted("create", row.id, _wire(row)) for row in rows]
+        wanted = [RequestedChange("create", row.id, _wire(row)) for row in rows]
         known = [record.id for record in records if record.id is not None]
         found = await self._found("create", known, is_keyed=key is not None)
         if self._gate is not None:
@@ -344,26 +340,26 @@ class OwnRecords(Records[T]):
             if done is not None:
                 return done
         ids = await call()
-        # A retry finds what it has created: that is not told again.
+        # A retry finds what it has created: the hook is not called again.
         await self._telling.created([id for id in ids if key is None or found.get(id) is None])
         return ids
 
     async def _change(
         self,
-        wanted: Sequence[Wanted],
+        wanted: Sequence[RequestedChange],
         note: Note,
         key: RetryKey | None,
         call: Callable[[], Awaitable[R]],
     ) -> R | None:
         """Make changes of one kind; None where the gate has made them."""
-        kind, ids = wanted[0].kind, list(dict.fromkeys(one.id for one in wanted))
+        kind, ids = wanted[0].kind, list(dict.fromkeys(change.id for change in wanted))
         found = await self._found(kind, ids, is_keyed=key is not None)
         if self._gate is not None and await self._gate.passes(wanted, found, note, key) is not None:
             return None
         plan = self._to_tell(wanted, found, note.at)
         result = await call()
         if key is not None and kind == "update" and plan:
-            # A retry changes nothing, and is not told again.
+            # A retry changes nothing, and calls no hook again.
             plan = [] if await self._store.get(ids[0]) == found[ids[0]] else plan
         await self._telling.changed(plan)
         return result
@@ -375,7 +371,7 @@ class OwnRecords(Records[T]):
         if self._gate is None and not self._telling.hears("delete"):
             return await call()
         found = {record.id: record for record in await self._store.query(filter)}
-        wanted = [Wanted("delete", id) for id in found]
+        wanted = [RequestedChange("delete", id) for id in found]
         if self._gate is not None:
             done = await self._gate.passes(wanted, found, note, None)
             if done is not None:
@@ -385,18 +381,17 @@ class OwnRecords(Records[T]):
         await self._telling.changed(plan)
         return result
 
-    def _to_tell(self, wanted: Sequence[Wanted], found: Found, at: int) -> list[Planned]:
+    def _to_tell(self, wanted: Sequence[RequestedChange], found: Found, at: int) -> list[Planned]:
         """What hooks hear of changes once they are made; what can't be made, the store refuses."""
         if not wanted or not self._telling.hears(wanted[0].kind):
             return []
-        there = [one for one in wanted if found[one.id] is not None]
+        there = [change for change in wanted if found[change.id] is not None]
         try:
             return planned(self._codec, there, found, at)
         except InvalidPatch:
             return []
 
     async def _found(self, kind: Kind, ids: Sequence[str], *, is_keyed: bool) -> Found:
-        """Records as they are before a change, where somebody has to see them."""
         for_hook = self._telling.hears(kind) and (kind != "create" or is_keyed)
         if self._gate is None and not for_hook:
             return {}
@@ -450,5 +445,5 @@ def _wire(row: NewRow) -> dict[str, Any]:
     return StoredMemoryRecord(row.id, data, row.created_at, row.updated_at, tags, meta).to_wire()
 
 
-def _of_all(wanted: Sequence[Wanted], found: Found) -> Found:
-    return {one.id: found.get(one.id) for one in wanted}
+def _of_all(wanted: Sequence[RequestedChange], found: Found) -> Found:
+    return {change.id: found.get(change.id) for change in wanted}

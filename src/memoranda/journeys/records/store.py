@@ -4,14 +4,13 @@ Validation, canonical bytes, ids, times, merging, retries and hooks are here; ho
 the table's.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from functools import partial
 from operator import attrgetter
 from typing import Any, Final, Generic, TypeVar
 
 from memoranda.identity import canonical_bytes, decode
-from memoranda.journeys.records.absent import absent
 from memoranda.journeys.records.codec import DataCodec, read
 from memoranda.journeys.records.contents import (
     UNCHANGED,
@@ -30,17 +29,15 @@ from memoranda.journeys.records.contents import (
 )
 from memoranda.journeys.records.notify import notify
 from memoranda.kernel.actors import ActorRef
-from memoranda.kernel.clock import Clock
+from memoranda.kernel.ambient import check_reach, check_writable, reached
+from memoranda.kernel.clock import Clock, IdSource
 from memoranda.kernel.errors import InvalidFilter, StoreClosed
-from memoranda.kernel.ids import IdSource
-from memoranda.kernel.reach import check_reach, check_writable, reached
-from memoranda.kernel.retry import RetryKey
+from memoranda.kernel.given import RetryKey
 from memoranda.records.filter import MemoryFilter, position, refuse_unknown_keys
-from memoranda.records.hooks import MemoryHooks
 from memoranda.records.model import MemoryRecordInput, StoredMemoryRecord
 from memoranda.records.pages import Page, Position, cut, position_in
-from memoranda.records.store import Capabilities, Capability, MemoryStore, MemoryUpdate
-from memoranda.records.table import Change, Content, Edit, NewRow, Note, RecordTable, Row
+from memoranda.records.store import Capabilities, Capability, MemoryHooks, MemoryStore, MemoryUpdate
+from memoranda.records.table import Content, Edit, NewRow, Note, RecordTable, Row, RowEdit
 
 T = TypeVar("T")
 
@@ -54,7 +51,7 @@ class Records(Generic[T]):
 
     def __init__(
         self,
-        table: RecordTable,
+        table: RecordTable | None,
         *,
         codec: DataCodec[T],
         actor: ActorRef,
@@ -62,7 +59,7 @@ class Records(Generic[T]):
         ids: IdSource,
         hooks: MemoryHooks[T] | None = None,
     ) -> None:
-        self._table = table
+        self._open_table = table
         self._codec = codec
         self._actor = str(actor)
         self._clock = clock
@@ -84,7 +81,13 @@ class Records(Generic[T]):
 
     def close(self) -> None:
         """Refuse everything from now on with StoreClosed."""
-        self._table = absent(StoreClosed)
+        self._open_table = None
+
+    @property
+    def _table(self) -> RecordTable:
+        if self._open_table is None:
+            raise StoreClosed
+        return self._open_table
 
     # ---------------------------------------------------------------------- one record
 
@@ -102,8 +105,10 @@ class Records(Generic[T]):
         """
         note = self._note(reason)
         row = self._new_row(record, note.at)
-        given = [record.id, record.created_at, record.updated_at]
-        key = retry_key(idempotency_key, "create", given, row.content)
+        key = None
+        if idempotency_key is not None:
+            given = [record.id, record.created_at, record.updated_at]
+            key = retry_key(idempotency_key, "create", given, row.content)
         (id,), is_fresh = await self._table.insert([row], note, key)
         if is_fresh:
             await self._tell_created([row])
@@ -140,8 +145,11 @@ class Records(Generic[T]):
         """
         note = self._note(reason)
         edit = patching(self._codec, id, patch, expected_version)
-        request = ("update", id, expected_version, self._codec.encode_patch(patch))
-        await self._edit([edit], note, retry_key(idempotency_key, *request))
+        key = None
+        if idempotency_key is not None:
+            patched = self._codec.encode_patch(patch)
+            key = retry_key(idempotency_key, "update", id, expected_version, patched)
+        await self._edit([edit], note, key)
 
     async def annotate(
         self,
@@ -213,11 +221,14 @@ class Records(Generic[T]):
                 patching(self._codec, update.id, update.patch, update.expected_version)
                 for update in updates
             ]
-            asked = tuple(
-                (update.id, update.expected_version, self._codec.encode_patch(update.patch))
-                for update in updates
-            )
-            await self._edit(edits, note, retry_key(idempotency_key, "update_many", asked))
+            key = None
+            if idempotency_key is not None:
+                asked = tuple(
+                    (update.id, update.expected_version, self._codec.encode_patch(update.patch))
+                    for update in updates
+                )
+                key = retry_key(idempotency_key, "update_many", asked)
+            await self._edit(edits, note, key)
 
     async def delete_many(
         self,
@@ -287,7 +298,7 @@ class Records(Generic[T]):
         return Page(await self._handed_out(filter, page.found), page.next)
 
     async def ids(self, filter: MemoryFilter) -> list[str]:
-        """The ids of what `query` would return, in the same order; hooks are not told of it."""
+        """The ids of what `query` would return, in the same order; hooks are not called."""
         self._check(filter)
         check_reach()
         found = await self._table.ids(filter)
@@ -310,7 +321,7 @@ class Records(Generic[T]):
     async def stream(self, filter: MemoryFilter) -> AsyncGenerator[StoredMemoryRecord[T], None]:
         """What `query` would return when the stream starts, a few records at a time.
 
-        Hooks are not told of it. Close it with `aclose` when you leave it early.
+        Hooks are not called. Close it with `aclose` when you leave it early.
         """
         self._check(filter)
         check_reach()
@@ -338,7 +349,7 @@ class Records(Generic[T]):
     async def _handed_out(
         self, filter: MemoryFilter, rows: Sequence[Row]
     ) -> list[StoredMemoryRecord[T]]:
-        """Rows as records, noted where somebody observes what is read; the hook is told of them."""
+        """Rows as records, noted for whoever observes reads; the hook is called with them."""
         found = [self._record(row) for row in rows]
         reached(record.id for record in found)
         if self._hooks.on_queried is not None:
@@ -360,12 +371,12 @@ class Records(Generic[T]):
             for row in rows:
                 await notify(self._hooks, "on_created", row.id, partial(self._told_created, row))
 
-    async def _tell_deleted(self, rows: Sequence[Row]) -> None:
+    async def _tell_deleted(self, rows: Iterable[Row]) -> None:
         if self._hooks.on_deleted is not None:
             for row in rows:
                 await notify(self._hooks, "on_deleted", row.id, partial(self._told_deleted, row))
 
-    def _told_update(self, change: Change) -> tuple[str, T, T]:
+    def _told_update(self, change: RowEdit) -> tuple[str, T, T]:
         before, after = change
         return (
             before.id,

@@ -16,14 +16,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from memoranda.identity import Frozen, decode, sha256, sha256_hex
-from memoranda.kernel.errors import CycleFailed, MemorandaError, PlanError
+from memoranda.kernel.errors import (
+    CycleFailed,
+    EntryDamaged,
+    ItemDamaged,
+    MemorandaError,
+    NotRecorded,
+    PlanError,
+    SessionDamaged,
+)
 from memoranda.kernel.json import JsonValue, storable
-from memoranda.ledger.beside import CYCLE
+from memoranda.ledger.attachments import CYCLE, StoredItem
 from memoranda.ledger.entry import entry_hash, read_entry, salted
 from memoranda.ledger.fact import Fact
-from memoranda.ledger.unit import Ledger, StoredEntry
-from memoranda.plans.hashing import differing
-from memoranda.plans.plan import ExecutionPlan
+from memoranda.ledger.port import Ledger
+from memoranda.ledger.unit import StoredEntry
+from memoranda.plans.items import RetrievedItem, read_retrieved
+from memoranda.plans.plan import ExecutionPlan, differing
+from memoranda.plans.recording import CycleRecording, read_recording
+from memoranda.plans.session import SessionState
 
 Outcome = Literal["completed", "failed", "cancelled"]
 
@@ -47,7 +58,7 @@ def session_digest(name: str, body: bytes) -> str:
 
 
 class Left(NamedTuple):
-    """What a cycle leaves beside its fact, by digests that are not salted yet."""
+    """What a cycle attaches to its fact, by digests that are not salted yet."""
 
     items: Sequence[str]
     session: str
@@ -70,7 +81,6 @@ class Began(NamedTuple):
         return sha256(f"{self.plan_hash}:{self.turn}".encode())
 
     def fact(self, outcome: Outcome, **others: JsonValue) -> Fact:
-        """What the journal gets."""
         says: dict[str, JsonValue] = {
             "type": TYPE,
             "cycleId": self.cycle_id,
@@ -95,7 +105,7 @@ class Began(NamedTuple):
         members where the session begins.
         """
         steps = [[id, salted_digest(salt, output.digest)] for id, output in outputs.items()]
-        members = [[name, salted_digest(salt, one)] for name, one in (plan or {}).items()]
+        members = [[name, salted_digest(salt, text)] for name, text in (plan or {}).items()]
         recording: dict[str, JsonValue] = {}
         if left.recording is not None:
             recording["recording"] = salted_digest(salt, left.recording)
@@ -104,7 +114,7 @@ class Began(NamedTuple):
             **({"plan": members} if members else {}),
             turn=salted_digest(salt, self.turn),
             steps=steps,
-            items=[salted_digest(salt, one) for one in left.items],
+            items=[salted_digest(salt, item) for item in left.items],
             session=salted_digest(salt, left.session),
             recorded=self.is_recorded,
             salt=sha256_hex(salt),
@@ -147,7 +157,6 @@ class Cycle(NamedTuple):
 
     @property
     def outcome(self) -> Outcome:
-        """What it came to."""
         outcome: Outcome = self.document["outcome"]
         return outcome
 
@@ -165,7 +174,7 @@ async def cycles(ledger: Ledger, cycle_id: str) -> list[Cycle]:
 
 async def completed(ledger: Ledger, cycle_id: str) -> Cycle | None:
     """The attempt at a cycle that landed; None if none did."""
-    found = (one for one in await cycles(ledger, cycle_id) if one.outcome == "completed")
+    found = (cycle for cycle in await cycles(ledger, cycle_id) if cycle.outcome == "completed")
     return next(found, None)
 
 
@@ -180,14 +189,14 @@ async def differing_members(
     if salt is None:
         return ()
     began: dict[str, str] = dict(document["plan"])
-    return differing(began, {name: salted_digest(salt, one) for name, one in now.items()})
+    return differing(began, {name: salted_digest(salt, text) for name, text in now.items()})
 
 
 async def _first_landed(ledger: Ledger, session_ref: str) -> dict[str, Any] | None:
     after = -1
     while stored := await ledger.marked(CYCLES + session_ref, after=after, limit=_AT_ONCE):
-        for one in stored:
-            document = {} if one.body is None else decode(one.body)
+        for entry in stored:
+            document = {} if entry.body is None else decode(entry.body)
             if document.get("outcome") == "completed":
                 return document
         after = stored[-1].seq
@@ -206,3 +215,84 @@ def _cycle(cycle_id: str, stored: StoredEntry) -> Cycle:
     entry = read_entry(stored.entry)
     body = b"" if stored.body is None else stored.body
     return Cycle(cycle_id, stored.seq, entry_hash(stored.entry).hex(), entry.at, decode(body))
+
+
+# ------------------------------------------------------------------------------------------------
+# What a turn reads besides the journal is what a cycle left there: its fact has the digests.
+#
+# Items, sessions and recordings are rows that anybody who has the database can edit. Whoever uses
+# one compares it first; what differs is damage, and the turn fails rather than going on with it.
+
+
+async def check_index(ledger: Ledger, session_ref: str) -> None:
+    """ItemDamaged where a session's index has more or less than its items (ING-NO-FALLBACK).
+
+    Which keyword is missing, or whether one became another, is for `verify` to say.
+    """
+    if not await ledger.origins.is_index_whole(session_ref):
+        why = "it has not the keywords of all items, or more; run `memoranda verify`"
+        raise ItemDamaged(f"index of the session {session_ref}", why)
+
+
+async def check_items(ledger: Ledger, session_ref: str, found: Sequence[RetrievedItem]) -> None:
+    """ItemDamaged for an item that is not the one that its cycle stored (ING-PARTIAL).
+
+    One that is gone by now was erased meanwhile: the cycle that was given it won't land.
+    """
+    given = {item.id: item for item in found}
+    facts: dict[str, Cycle | None] = {}
+    for stored in await ledger.origins.stored(session_ref, list(given)):
+        if stored.cycle is not None and stored.cycle not in facts:
+            facts[stored.cycle] = await completed(ledger, stored.cycle)
+        why = _not_of(stored, facts.get(stored.cycle or ""), given[stored.id])
+        if why is not None:
+            raise ItemDamaged(stored.id, why)
+
+
+def _not_of(stored: StoredItem, landed: Cycle | None, given: RetrievedItem) -> str | None:
+    """Why an item is not what its cycle stored; None if it is."""
+    if stored.body is None or stored.cycle is None or stored.salt is None:
+        return "no cycle stored it"
+    if landed is None:
+        return "the cycle that stored it is not on record"
+    digest = salted_digest(stored.salt, sha256_hex(stored.body))
+    if landed.document["sessionRef"] != stored.session or digest not in landed.document["items"]:
+        return "it is not what its cycle stored"
+    if read_retrieved(stored.body, id=stored.id, session_ref=stored.session) != given:
+        return "it changed while it was read"
+    return None
+
+
+async def check_session(ledger: Ledger, name: str, found: SessionState) -> None:
+    """SessionDamaged for a session that is not the one that its cycle saved.
+
+    One whose cycle was erased since is not looked at: nothing is left to compare it with.
+    """
+    cycle = await ledger.attachments.saved_by(name)
+    if cycle is None:
+        return
+    landed = await completed(ledger, cycle)
+    if landed is None:
+        if not await ledger.marked(CYCLE + cycle, limit=1):
+            raise SessionDamaged(name, "no cycle that is on record saved it")
+        return
+    salt = await salt_of(ledger, landed)
+    digest = session_digest(name, found.body)
+    if salt is None or salted_digest(salt, digest) != landed.document.get("session"):
+        raise SessionDamaged(name, "it is not what its last cycle saved")
+
+
+async def recording_of(ledger: Ledger, landed: Cycle) -> CycleRecording:
+    """What was recorded of a cycle; NotRecorded if nothing was.
+
+    EntryDamaged where the recording is not there that the cycle left, or is another one.
+    """
+    if not landed.document["recorded"]:
+        raise NotRecorded(landed.cycle_id)
+    body = await ledger.attachments.recording(landed.cycle_id)
+    salt = await salt_of(ledger, landed)
+    if body is None or salt is None:
+        raise EntryDamaged(landed.seq, "recording", "what was recorded of its cycle is not there")
+    if salted_digest(salt, sha256_hex(body)) != landed.document.get("recording"):
+        raise EntryDamaged(landed.seq, "recording", "it is not what was recorded of its cycle")
+    return await read_recording(ledger.attachments, landed.cycle_id)

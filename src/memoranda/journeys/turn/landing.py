@@ -11,28 +11,25 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from memoranda.identity import sha256_hex
+from memoranda.journeys.turn.cycle import NotedItems, Scope, Staged, digests, new_items
 from memoranda.journeys.turn.facts import Began, Left, session_digest
-from memoranda.journeys.turn.noted import NotedItems
-from memoranda.journeys.turn.scope import Scope
-from memoranda.journeys.turn.staged import Staged, digests, new_items
 from memoranda.kernel.clock import Clock
 from memoranda.kernel.errors import FailFast, IdempotencyConflict, MarkMoved, WriteFailed
+from memoranda.kernel.given import RetryKey
 from memoranda.kernel.json import JsonValue
-from memoranda.kernel.retry import RetryKey
-from memoranda.ledger.beside import CYCLE, CycleSalt
+from memoranda.ledger.attachments import CYCLE, CycleSalt
 from memoranda.ledger.entry import SALT_BYTES
 from memoranda.ledger.fact import Fact
 from memoranda.ledger.unit import Committed, Draft, Expected, Unit
 from memoranda.plans.engine import Outputs
 from memoranda.plans.policy import Interpreted
-from memoranda.plans.recording import RecordedStep, Recording
-from memoranda.plans.session import Session
-from memoranda.plans.session_store import SessionStore
+from memoranda.plans.recording import CycleRecording, RecordedStep
+from memoranda.plans.session import Session, SessionStore
 
 R = TypeVar("R")
 
 
-class Ran(NamedTuple):
+class FinishedCycle(NamedTuple):
     """A cycle whose last step has succeeded, with all that it leaves."""
 
     began: Began
@@ -64,7 +61,7 @@ class Landing:
     sessions: SessionStore
     is_recording: bool
 
-    async def land(self, ran: Ran) -> Landed:
+    async def land(self, ran: FinishedCycle) -> Landed:
         """Commit all that a cycle leaves; WriteFailed where that fails, and nothing was written.
 
         IdempotencyConflict where its id stood for another cycle before. A cancellation waits until
@@ -75,7 +72,7 @@ class Landing:
         try:
             items = ran.staged.items(session.session_id)
             state = session.state(ran.clock.now_ms(), ran.staged.version(session.session_id))
-            recorded = [_recording(ran).beside] if self.is_recording else []
+            recorded = [_recording(ran).attachment] if self.is_recording else []
             salt = self.scope.randomness.take(SALT_BYTES)
             left = Left(
                 digests(items),
@@ -87,7 +84,7 @@ class Landing:
             fact = began.completed(ran.outputs, left, salt, sources, plan)
             unit = self._unit(fact, ran.clock.now_ms(), ran.notices)
             unit = unit._replace(
-                beside=(
+                attachments=(
                     CycleSalt(began.cycle_id, salt),
                     *new_items(items, began.cycle_id),
                     *recorded,
@@ -115,7 +112,7 @@ class Landing:
     async def _commit(self, unit: Unit, given: NotedItems) -> Committed:
         """Commit it as long as all that it was given is there, however often its names move on."""
         while True:
-            expects = [Expected(CYCLE + one, seq) for one, seq in given.sources.items()]
+            expects = [Expected(CYCLE + text, seq) for text, seq in given.sources.items()]
             try:
                 return await self.scope.table.commit(unit._replace(expects=expects))
             except MarkMoved:
@@ -127,9 +124,9 @@ class Landing:
         return Unit(self.scope.actor, at, lambda _: [draft, *notices])
 
 
-def _recording(ran: Ran) -> Recording:
+def _recording(ran: FinishedCycle) -> CycleRecording:
     steps = [RecordedStep(id=id, output=output.thaw()) for id, output in ran.outputs.items()]
-    return Recording(
+    return CycleRecording(
         cycle_id=ran.began.cycle_id,
         plan_hash=ran.began.plan_hash,
         plan=ran.planned.plan.to_wire(),

@@ -7,22 +7,29 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from memoranda.identity import Frozen, freeze
-from memoranda.journeys.records.absent import absent
-from memoranda.journeys.turn.bound import check_session, recording_of
-from memoranda.journeys.turn.composing import Surroundings, Tools, composed
+from memoranda.journeys.turn.cycle import (
+    CycleParts,
+    NotedItems,
+    NotedModel,
+    OneTime,
+    Scope,
+    Staged,
+    Tools,
+    composed,
+    within_limit,
+)
 from memoranda.journeys.turn.facts import (
     Began,
     Cycle,
+    check_session,
     completed,
     differing_members,
+    recording_of,
     salt_of,
     salted_digest,
 )
-from memoranda.journeys.turn.landing import Landing, Ran
-from memoranda.journeys.turn.limits import within_limit
-from memoranda.journeys.turn.noted import NotedItems, NotedModel, OneTime
-from memoranda.journeys.turn.scope import Scope
-from memoranda.journeys.turn.staged import Staged
+from memoranda.journeys.turn.landing import FinishedCycle, Landing
+from memoranda.kernel.ambient import check_reach, check_writable
 from memoranda.kernel.errors import (
     CycleFailed,
     FailFast,
@@ -37,20 +44,17 @@ from memoranda.kernel.errors import (
     WriteFailed,
 )
 from memoranda.kernel.json import JsonValue, storable
-from memoranda.kernel.reach import check_reach, check_writable
 from memoranda.kernel.results import Result, members
 from memoranda.ledger.fact import Fact
-from memoranda.ledger.unit import Draft, Place
+from memoranda.ledger.unit import Draft, EntryPlace
 from memoranda.plans.engine import Engine, Outputs
 from memoranda.plans.first_contract import CONTRACT
 from memoranda.plans.items import RetrievedItem
 from memoranda.plans.policy import DEFAULT_MODE, Interpreted, Interpreter
-from memoranda.plans.session import Session, SessionState, begin
-from memoranda.plans.session_store import SessionStore
-from memoranda.plans.steps.llm_call import Listener, LLMCall
-from memoranda.plans.steps.persist_memory import PersistMemory
-from memoranda.plans.steps.retrieval import whole_retrieval
-from memoranda.plans.steps.retrieve_memory import RetrieveMemory
+from memoranda.plans.session import Session, SessionState, SessionStore, begin
+from memoranda.plans.steps.context import RetrieveMemory, whole_retrieval
+from memoranda.plans.steps.persist import PersistMemory
+from memoranda.plans.steps.prompt import Listener, LLMCall
 from memoranda.plans.summary import raw_texts
 
 MAX_CYCLE_ID: Final = 128
@@ -67,7 +71,7 @@ class Turn(Result):
     recorded: what it answered then was not kept (ING-RAW)."""
     outputs: Mapping[str, Frozen]
     """What each step gave; empty for such a retry."""
-    place: Place
+    place: EntryPlace
     """Where the fact of the cycle stands in the journal."""
     retrieved: Sequence[RetrievedItem]
     """The items that its RetrieveMemory step found, best first; none for such a retry."""
@@ -109,7 +113,7 @@ class Turns:
         *,
         is_recording: bool = False,
     ) -> None:
-        self._scope = scope
+        self._open_scope: Scope | None = scope
         self._plan = plan
         self._sessions = sessions
         self._tools = tools
@@ -137,7 +141,13 @@ class Turns:
 
     def close(self) -> None:
         """Refuse every turn from now on with StoreClosed."""
-        self._scope = absent(StoreClosed)
+        self._open_scope = None
+
+    @property
+    def _scope(self) -> Scope:
+        if self._open_scope is None:
+            raise StoreClosed
+        return self._open_scope
 
     # ------------------------------------------------------------------------- starting
 
@@ -145,7 +155,7 @@ class Turns:
         """Find the session: resumed, or cold, or not at all (`plans.session`).
 
         With `fresh` the one that is there is put aside first, the only way out of a mismatch.
-        SessionMismatch for a session of another plan, SessionDamaged for one that is none.
+        SessionMismatch for a session of another plan, SessionDamaged for one that is damaged.
         """
         check_writable()
         if fresh:
@@ -244,7 +254,7 @@ class Turns:
             return await self._landed(began, landed, begun.planned)
         self._begun = begun._replace(session=after)
         stored = [item.id for item in ran.staged.items(began.session_ref)]
-        return _told(began, begun.planned, ran.outputs, committed.places[0], stored)
+        return _turn(began, begun.planned, ran.outputs, committed.places[0], stored)
 
     async def _overtaken(self, cycle_id: str, failed: WriteFailed) -> Cycle | None:
         """The same cycle, where somebody else began the session with it; None if nobody did."""
@@ -252,7 +262,9 @@ class Turns:
             return None
         return await completed(self._scope.table.ledger, cycle_id)
 
-    async def _run(self, began: Began, begun: _Begun, text: str, listener: Listener | None) -> Ran:
+    async def _run(
+        self, began: Began, begun: _Begun, text: str, listener: Listener | None
+    ) -> FinishedCycle:
         """Run the steps. Each cycle has a staging, a time and a table of its own."""
         turn: dict[str, JsonValue] = {"text": text, "sessionRef": began.session_ref}
         staged, clock = Staged(), OneTime(self._scope.clock)
@@ -262,7 +274,7 @@ class Turns:
         )
         ref = began.session_ref
         items = NotedItems(await self._scope.items(ref), self._scope.table.ledger, ref)
-        around = Surroundings(items, staged, clock, self._scope.randomness, listener)
+        around = CycleParts(items, staged, clock, self._scope.randomness, listener)
         planned, session = begun.planned, begun.session
         try:
             outputs = await begun.engine.run(turn, composed(planned.plan, tools, around))
@@ -284,10 +296,10 @@ class Turns:
         if model.used:
             notices = await self._scope.conformance.used_models(model.used, clock.now_ms())
         said = (turn, outputs, staged, clock, model.answers, items)
-        return Ran(began, planned, session, *said, notices)
+        return FinishedCycle(began, planned, session, *said, notices)
 
     async def _leave_anyway(self, fact: Fact, instead_of: BaseException) -> None:
-        """Journal what ends the cycle, which the caller is told of whether this works or not."""
+        """Journal what ends the cycle, which the caller learns of whether this works or not."""
         try:
             await self._landing.leave(fact)
         except WriteFailed as failed:
@@ -303,21 +315,21 @@ class Turns:
         turn = salted_digest(salt, began.turn)
         if (said["planHash"], said["turn"]) != (began.plan_hash, turn):
             raise IdempotencyConflict(began.cycle_id)
-        place = Place(landed.seq, bytes.fromhex(landed.entry_hash))
+        place = EntryPlace(landed.seq, bytes.fromhex(landed.entry_hash))
         stored = await ledger.origins.items(began.cycle_id)
         try:
             kept = await recording_of(ledger, landed)
             outputs = {id: freeze(output) for id, output in kept.outputs.items()}
         except NotRecorded:
             outputs = {}
-        told = _told(began, planned, MappingProxyType(outputs), place, stored)
-        return replace(told, retried=True)
+        before = _turn(began, planned, MappingProxyType(outputs), place, stored)
+        return replace(before, retried=True)
 
 
-def _told(
-    began: Began, planned: Interpreted, outputs: Outputs, place: Place, stored: Sequence[str]
+def _turn(
+    began: Began, planned: Interpreted, outputs: Outputs, place: EntryPlace, stored: Sequence[str]
 ) -> Turn:
-    """A turn as its caller is told of it; without outputs, what its fact says alone."""
+    """A turn as its caller gets it; without outputs, what its fact says alone."""
     ids = {step.type: step.id for step in planned.plan.steps}
     found = outputs.get(ids.get(RetrieveMemory.name, ""))
     is_short = PersistMemory.name in ids and not stored

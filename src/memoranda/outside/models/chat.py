@@ -18,9 +18,15 @@ from typing import TYPE_CHECKING, Final
 from memoranda.identity import canonical_bytes
 from memoranda.kernel.errors import DependencyMissing, ModelFailed
 from memoranda.kernel.json import JsonValue
-from memoranda.outside.models.answers import Refused, piece_of, refusal_of, whole_answer
-from memoranda.outside.models.endpoint import Endpoint
-from memoranda.outside.models.reading import body_of, events_of
+from memoranda.outside.models.endpoint import (
+    Endpoint,
+    Refused,
+    body_of,
+    events_of,
+    piece_of,
+    refusal_of,
+    whole_answer,
+)
 from memoranda.plans.models import Prompt, Settings
 
 if TYPE_CHECKING:
@@ -149,7 +155,7 @@ def _question(
 
 
 def _json(text: str | bytes) -> JsonValue:
-    # Not kernel.json: what else a server tells beside the answer is its own affair.
+    # Not kernel.json: what else a server says besides the answer is its own affair.
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -16,11 +16,11 @@ from psycopg.types.numeric import Int8
 
 from memoranda.ledger.codec import BodyCodec
 from memoranda.ledger.unit import Current
-from memoranda.recall.postings import Run, matching
+from memoranda.recall.postings import PostingRun, matching
 from memoranda.stores.postgres.arrays import Integers, Texts
-from memoranda.stores.postgres.beside import beside_the_loop
 from memoranda.stores.postgres.connection import Connection
 from memoranda.stores.postgres.index import IndexReader, State, rows_of
+from memoranda.stores.postgres.off_loop import off_the_loop
 from memoranda.stores.postgres.units import compared
 from memoranda.stores.postings import Chunk, run_of
 from memoranda.stores.selection import COLUMNS, PLACED
@@ -71,7 +71,7 @@ _LOOK_UP: Final = (
     " WHERE v.journal = %s AND v.seq = n.seq LIMIT 1) AS v"
     " WHERE v.is_newest AND v.status = 'active' AND (v.created_at, v.since) < (%s, %s)"
     " ORDER BY v.created_at DESC, v.since DESC OFFSET 0) AS v"
-    " LEFT JOIN LATERAL (SELECT b.salt, b.body FROM memoranda.bodies b"
+    " LEFT JOIN LATERAL (SELECT b.salt, b.body FROM memoranda.entries b"
     " WHERE b.journal = %s AND b.seq = v.seq LIMIT 1) AS b ON true"
     " LEFT JOIN LATERAL (SELECT e.entry FROM memoranda.entries e"
     " WHERE e.journal = %s AND e.seq = v.seq LIMIT 1) AS e ON true"
@@ -85,7 +85,7 @@ _WALK: Final = (
 )
 _BODIES: Final = (
     "SELECT e.seq, e.entry, b.salt, b.body FROM memoranda.entries e"
-    " LEFT JOIN memoranda.bodies b ON b.journal = e.journal AND b.seq = e.seq"
+    " LEFT JOIN memoranda.entries b ON b.journal = e.journal AND b.seq = e.seq"
     " WHERE e.journal = %s AND e.seq = ANY (%s)"
 )
 
@@ -94,7 +94,7 @@ _MISSING: Final = (None, None, None)
 """Stands for an entry that is not there, its salt and its body."""
 
 
-class Wanted(NamedTuple):
+class PostgresWordSearch(NamedTuple):
     """What is looked for: every word or any, and at most so many."""
 
     query: Query
@@ -134,7 +134,7 @@ class Finder:
         self,
         connection: Connection,
         state: State,
-        wanted: Wanted,
+        wanted: PostgresWordSearch,
         make: Callable[[Current], R | None],
     ) -> list[R]:
         """What has the words of a query, newest first.
@@ -160,7 +160,7 @@ class Finder:
         self,
         connection: Connection,
         hits: Collection[int],
-        wanted: Wanted,
+        wanted: PostgresWordSearch,
         make: Callable[[Current], R | None],
     ) -> list[R]:
         made: list[R] = []
@@ -177,7 +177,7 @@ class Finder:
         self,
         connection: Connection,
         state: State,
-        wanted: Wanted,
+        wanted: PostgresWordSearch,
         make: Callable[[Current], R | None],
         tailing: set[int],
         hits: set[int] | None,
@@ -206,7 +206,7 @@ class Finder:
         self,
         made: list[R],
         rows: Sequence[Sequence[Any]],
-        wanted: Wanted,
+        wanted: PostgresWordSearch,
         make: Callable[[Current], R | None],
     ) -> bool:
         """Add what is made of these rows; whether there are enough."""
@@ -220,19 +220,17 @@ class Finder:
 
     # ---------------------------------------------------------------------- statements
 
-    async def _bytes(self, connection: Connection, wanted: Wanted) -> int:
-        """How long the postings are that have these words."""
+    async def _bytes(self, connection: Connection, wanted: PostgresWordSearch) -> int:
         asked = (Texts(wanted.query.tokens), self._journal, self._journal)
         ((size,),) = await rows_of(connection, _BYTES, asked)
         return int(size)
 
-    async def _hits(self, connection: Connection, wanted: Wanted) -> set[int]:
-        """Every entry in the index that has the words."""
+    async def _hits(self, connection: Connection, wanted: PostgresWordSearch) -> set[int]:
         chunks = await self._reader.chunks(connection, wanted.query.tokens)
         return await _having(wanted, chunks)
 
     async def _hits_in(
-        self, connection: Connection, wanted: Wanted, first: int, last: int
+        self, connection: Connection, wanted: PostgresWordSearch, first: int, last: int
     ) -> set[int]:
         """Those among the entries from one to another, both included; others may be among them."""
         if first > last:
@@ -245,7 +243,6 @@ class Finder:
     async def _whole(
         self, connection: Connection, rows: Sequence[Sequence[Any]]
     ) -> list[Sequence[Any]]:
-        """Rows of the walk with their entries and bodies."""
         if not rows:
             return []
         asked = (self._journal, Integers(seq for seq, *_ in rows))
@@ -253,13 +250,13 @@ class Finder:
         return [(since, *row, seq, *entries.get(seq, _MISSING)) for seq, since, *row in rows]
 
 
-async def _having(wanted: Wanted, chunks: Sequence[tuple[str, Chunk]]) -> set[int]:
+async def _having(wanted: PostgresWordSearch, chunks: Sequence[tuple[str, Chunk]]) -> set[int]:
     size = sum(len(chunk.body) for _, chunk in chunks)
-    return await beside_the_loop(size, lambda: _matching(wanted, chunks))
+    return await off_the_loop(size, lambda: _matching(wanted, chunks))
 
 
-def _matching(wanted: Wanted, chunks: Sequence[tuple[str, Chunk]]) -> set[int]:
-    runs: dict[str, list[Run]] = {}
+def _matching(wanted: PostgresWordSearch, chunks: Sequence[tuple[str, Chunk]]) -> set[int]:
+    runs: dict[str, list[PostingRun]] = {}
     for token, chunk in chunks:
         runs.setdefault(token, []).append(run_of(chunk))
     return matching(wanted.query, runs, every=wanted.every)

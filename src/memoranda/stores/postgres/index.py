@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from psycopg.types.numeric import Int8
 
 from memoranda.kernel.errors import IndexStale
-from memoranda.ledger.unit import INDEX_FORM, Index
+from memoranda.ledger.snapshot import INDEX_FORM, Index
 from memoranda.stores.postgres.arrays import Integers, Texts
 from memoranda.stores.postgres.connection import Connection
 from memoranda.stores.postings import Chunk
@@ -25,11 +25,12 @@ _INDEX: Final = (
 # Of a large body its salt: to hash all of it for every search takes long.
 _KNOWN_BY: Final = f"CASE WHEN octet_length(b.body) > {LARGE} THEN b.salt ELSE sha256(b.body) END"
 _DIGESTS: Final = (
-    f"SELECT b.seq, {_KNOWN_BY} FROM memoranda.bodies b"  # noqa: S608 - ours
-    " WHERE b.journal = %s AND b.seq >= %s AND b.seq < %s ORDER BY b.seq"
+    f"SELECT b.seq, {_KNOWN_BY} FROM memoranda.entries b"  # noqa: S608 - ours
+    " WHERE b.journal = %s AND b.seq >= %s AND b.seq < %s AND b.body IS NOT NULL ORDER BY b.seq"
 )
 _BODIES: Final = (
-    "SELECT b.seq, b.body, b.salt FROM memoranda.bodies b WHERE b.journal = %s AND b.seq = ANY (%s)"
+    "SELECT b.seq, b.body, b.salt FROM memoranda.entries b"
+    " WHERE b.journal = %s AND b.seq = ANY (%s) AND b.body IS NOT NULL"
 )
 # The LIMITs of one, and OFFSET 0, make the planner look each up, whatever it believes of tables.
 _INDEXED: Final = f"""
@@ -37,8 +38,8 @@ SELECT n.id, v.seq, d.digest FROM unnest(%s) AS n (id) CROSS JOIN LATERAL (
   SELECT v.seq, v.status FROM memoranda.versions v
   WHERE v.journal = %s AND v.id = n.id AND v.seq < %s ORDER BY v.number DESC LIMIT 1
 ) AS v CROSS JOIN LATERAL (
-  SELECT {_KNOWN_BY} AS digest FROM memoranda.bodies b
-  WHERE b.journal = %s AND b.seq = v.seq LIMIT 1
+  SELECT {_KNOWN_BY} AS digest FROM memoranda.entries b
+  WHERE b.journal = %s AND b.seq = v.seq AND b.body IS NOT NULL LIMIT 1
 ) AS d
 WHERE v.status = 'active'
 """  # noqa: S608 - ours
@@ -77,13 +78,12 @@ class State(NamedTuple):
 class IndexReader:
     """Reads the index of one journal, and the words of what is not in it yet."""
 
-    def __init__(self, scope: str, journal: int, words: WordCache) -> None:
+    def __init__(self, journal: int, origin: str, words: WordCache) -> None:
         self._numbered = Int8(journal)
-        self._named = (scope, self._numbered)
+        self._named = (self._numbered, origin)
         self._words = words
 
     async def state(self, connection: Connection) -> State:
-        """How far it reaches, and what it counts."""
         ((*state,),) = await rows_of(connection, _INDEX, self._named)
         return State._make(state)
 
@@ -118,7 +118,6 @@ class IndexReader:
     async def _entries(
         self, connection: Connection, start: int, end: int
     ) -> list[tuple[int, Words | None]]:
-        """The words of the objects that these entries are about, by number."""
         asked = (self._numbered, Int8(start), Int8(end))
         rows = await rows_of(connection, _DIGESTS, asked)
         return sorted((await self._looked_up(connection, rows)).items(), key=_number)

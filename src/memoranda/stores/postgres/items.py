@@ -13,7 +13,6 @@ from memoranda.kernel.errors import ItemDamaged, RecordExists
 from memoranda.kernel.json import MAX_INTEGER
 from memoranda.ledger.codec import BodyCodec
 from memoranda.ledger.time import parse_time
-from memoranda.plans.item_terms import terms
 from memoranda.plans.items import (
     MemoryItem,
     RetrievedItem,
@@ -22,8 +21,8 @@ from memoranda.plans.items import (
     item_bytes,
     read_retrieved,
 )
-from memoranda.plans.matching import first_of_each
-from memoranda.stores.keywords import asked
+from memoranda.plans.matching import first_of_each, terms
+from memoranda.stores.items import asked
 from memoranda.stores.postgres.arrays import Texts
 from memoranda.stores.postgres.connection import Connection
 from memoranda.stores.postgres.pool import Pool
@@ -40,10 +39,10 @@ class PostgresItems:
     """The items of one session (`ItemStore`)."""
 
     def __init__(
-        self, calls: Pool, scope: str, journal: int, session_ref: str, bodies: BodyCodec
+        self, calls: Pool, journal: int, origin: str, session_ref: str, bodies: BodyCodec
     ) -> None:
         self._calls = calls
-        self._named = (scope, Int8(journal))
+        self._named = (Int8(journal), origin)
         self._session_ref = session_ref
         self._bodies = bodies
 

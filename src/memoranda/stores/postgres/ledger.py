@@ -8,47 +8,35 @@ from psycopg.types.numeric import Int8
 
 from memoranda.kernel.errors import EntryDamaged
 from memoranda.ledger.codec import BodyCodec
+from memoranda.ledger.snapshot import Index, LedgerSnapshot
 from memoranda.ledger.tree import Block, Blocks
-from memoranda.ledger.unit import (
-    Committed,
-    Current,
-    Head,
-    Index,
-    Mark,
-    Past,
-    Snapshot,
-    StoredEntry,
-    Unit,
-)
-from memoranda.recall.asking import Asked
-from memoranda.recall.candidates import Scored
-from memoranda.recall.fitting import EVERYTHING
-from memoranda.recall.index import Ranking
-from memoranda.recall.ranking import Mode
+from memoranda.ledger.unit import Committed, Current, Head, Mark, Past, StoredEntry, Unit
+from memoranda.recall.bm25 import Scored
+from memoranda.recall.index import EVERYTHING, Ranking
+from memoranda.recall.question import ParsedQuestion
+from memoranda.recall.ranking import RankingMode
 from memoranda.records.filter import MemoryFilter
-from memoranda.stores.postgres.appending import hashes_in
 from memoranda.stores.postgres.arrays import Integers
-from memoranda.stores.postgres.beside import beside_the_loop
-from memoranda.stores.postgres.erasing import rewrite_tables
+from memoranda.stores.postgres.erase import rewrite_tables
+from memoranda.stores.postgres.off_loop import off_the_loop
 from memoranda.stores.postgres.origins import PostgresOrigins
 from memoranda.stores.postgres.pool import Pool
-from memoranda.stores.postgres.selecting import PostgresSelecting
-from memoranda.stores.postgres.sessions import PostgresBeside
+from memoranda.stores.postgres.select import PostgresSelecting
+from memoranda.stores.postgres.sessions import PostgresAttachments
 from memoranda.stores.postgres.snapshot import PostgresSnapshot
-from memoranda.stores.postgres.units import JOINED, Units
+from memoranda.stores.postgres.units import BLOCKS, JOINED, PostgresUnits, blocks_in
 from memoranda.stores.postgres.vectors import PostgresVectors
-from memoranda.stores.postgres.words import WordIndex
+from memoranda.stores.postgres.words import PostgresWordIndex
 from memoranda.stores.selection import PLACED
 from memoranda.text import Query
 
 R = TypeVar("R")
 
-_STATUS: Final = Current._fields.index("status")
+_STATUS: Final = 1 + Current._fields.index("status")
 _CURRENT: Final = "SELECT * FROM memoranda.current_version(%s, %s, %s)"
 _VERSIONS: Final = "SELECT * FROM memoranda.versions_of(%s, %s, %s)"
 _NOTICES: Final = "SELECT * FROM memoranda.notices_of(%s, %s)"
 _COUNT_ACTIVE: Final = "SELECT memoranda.count_active(%s, %s, %s)"
-_BLOCKS: Final = "SELECT level, number, hashes FROM memoranda.blocks(%s, %s, %s, %s)"
 _NOTES: Final = "SELECT memoranda.notes_of(%s, %s) LIMIT %s"
 _HEAD: Final = "SELECT origin, size, head FROM memoranda.head_of(%s, %s)"
 _BYTES_AT: Final = "SELECT seq, entry FROM memoranda.bytes_at(%s, %s, %s)"
@@ -75,23 +63,22 @@ class PostgresLedger(PostgresSelecting):
         database: str,
         calls: Pool,
         streams: Pool,
-        scope: str,
         journal: int,
-        units: Units,
-        words: WordIndex,
+        origin: str,
+        units: PostgresUnits,
+        words: PostgresWordIndex,
         bodies: BodyCodec,
     ) -> None:
-        super().__init__(calls, streams, scope, journal, bodies)
+        super().__init__(calls, streams, journal, origin, bodies)
         self._bodies = bodies
         self._words = words
         self._database = database
         self._units = units
-        self.vectors = PostgresVectors(calls, scope, journal, bodies)
-        self.beside = PostgresBeside(calls, scope, journal, bodies)
-        self.origins = PostgresOrigins(calls, scope, journal, bodies)
+        self.vectors = PostgresVectors(calls, journal, origin, bodies)
+        self.attachments = PostgresAttachments(calls, journal, origin, bodies)
+        self.origins = PostgresOrigins(calls, journal, origin, bodies)
 
     async def commit(self, unit: Unit) -> Committed:
-        """Run a unit in one transaction."""
         committed = await self._units.commit(unit)
         self._words.note(len(committed.places) if committed.fresh else 0)
         return committed
@@ -103,8 +90,13 @@ class PostgresLedger(PostgresSelecting):
         (row,) = await self._call(_CURRENT, id)
         if row[0] is None or row[_STATUS] != "active":
             return None
-        size = len(row[-1] or b"")
-        return await beside_the_loop(size, lambda: make(self._compared.current(row)))
+
+        def made() -> R:
+            current = self._compared.placed(row)
+            self._units.recent.add(self._journal, current)
+            return make(current)
+
+        return await off_the_loop(len(row[-1] or b""), made)
 
     async def versions(self, id: str) -> list[Past]:
         """Every version of an object, the first one first."""
@@ -135,8 +127,8 @@ class PostgresLedger(PostgresSelecting):
 
     async def rank(
         self,
-        mode: Mode,
-        asked: Asked,
+        mode: RankingMode,
+        asked: ParsedQuestion,
         make: Callable[[Current, Scored], R | None],
         *,
         limit: int,
@@ -154,7 +146,6 @@ class PostgresLedger(PostgresSelecting):
         return await self._words.index()
 
     async def reindex(self) -> None:
-        """Make the word index anew, in steps."""
         await self._words.reindex()
 
     async def active(self, at_most: int) -> int:
@@ -165,7 +156,6 @@ class PostgresLedger(PostgresSelecting):
     # ------------------------------------------------------------------------ journal
 
     async def head(self) -> Head:
-        """The end of the journal."""
         (row,) = await self._call(_HEAD)
         return Head._make(row)
 
@@ -207,8 +197,7 @@ class PostgresLedger(PostgresSelecting):
             Integers(block.level for block in blocks),
             Integers(block.number for block in blocks),
         )
-        found = await self._call(_BLOCKS, *asked)
-        return {Block(level, number): hashes_in(hashes or b"") for level, number, hashes in found}
+        return blocks_in(await self._call(BLOCKS, *asked))
 
     async def notes(self, limit: int | None = None) -> list[str]:
         """The notes that are kept, the largest size first; at most so many."""
@@ -221,12 +210,13 @@ class PostgresLedger(PostgresSelecting):
         dump shows what was erased.
         """
         self._words.forget()
+        self._units.recent.clear()
         if rewrite:
             async with self._calls.connection(writes=True) as connection:
                 await rewrite_tables(connection, self._database)
 
     @asynccontextmanager
-    async def snapshot(self) -> AsyncGenerator[Snapshot, None]:
+    async def snapshot(self) -> AsyncGenerator[LedgerSnapshot, None]:
         """All of the ledger as it is now, on a connection of its own."""
         async with self._streams.transaction(self._begin_stream) as connection:
             yield PostgresSnapshot(connection, self._journal, self._bodies)
@@ -236,7 +226,6 @@ class PostgresLedger(PostgresSelecting):
     async def _call(
         self, statement: str, *values: object, writes: bool = False
     ) -> list[tuple[Any, ...]]:
-        """One statement: a transaction of its own, in one trip."""
         async with self._calls.connection(writes=writes) as connection:
             named = (*self._named, *values)
             found = await connection.execute(statement, named, prepare=True, binary=True)

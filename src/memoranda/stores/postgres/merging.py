@@ -14,15 +14,13 @@ from typing import Final, NamedTuple
 from psycopg import sql
 from psycopg.types.numeric import Int8
 
-from memoranda.ledger.unit import INDEX_FORM, REBUILDING
+from memoranda.ledger.snapshot import INDEX_FORM, REBUILDING
 from memoranda.stores.postgres.arrays import Blobs, Integers, Texts
-from memoranda.stores.postgres.beside import LOOP_BYTES, beside_the_loop
 from memoranda.stores.postgres.index import UNREADABLE, IndexReader, State
+from memoranda.stores.postgres.off_loop import LOOP_BYTES, off_the_loop
 from memoranda.stores.postgres.pool import Pool
-from memoranda.stores.postgres.segments import segments_of
-from memoranda.stores.postgres.taking import Taken, taking
-from memoranda.stores.postings import Chunk, packed
-from memoranda.stores.segments import next_number
+from memoranda.stores.postgres.segments import Taken, segments_of, taking
+from memoranda.stores.postings import Chunk, next_number, packed
 from memoranda.stores.tail import Tail
 
 _MERGE: Final = "SELECT memoranda.merge_words(" + ", ".join(["%s"] * 27) + ")"
@@ -44,13 +42,13 @@ class BatchMerger:
     """Brings the index of one journal forward."""
 
     def __init__(
-        self, calls: Pool, scope: str, journal: int, begin: bytes, reader: IndexReader
+        self, calls: Pool, journal: int, origin: str, begin: bytes, reader: IndexReader
     ) -> None:
         self._calls = calls
         self._journal = journal
-        self._named = (scope, Int8(journal))
+        self._named = (Int8(journal), origin)
         self._begin = begin
-        self._begin_writing = _BEGIN.format(scope, journal).as_bytes()
+        self._begin_writing = _BEGIN.format(journal, origin).as_bytes()
         self._reader = reader
 
     async def merge(self, entries: int, *, rebuilding: bool = False) -> int:
@@ -81,7 +79,7 @@ class BatchMerger:
 
     async def _write(self, batch: _Batch) -> bool:
         # 2.
-        chunks = await beside_the_loop(LOOP_BYTES + 1, lambda: _chunks(batch.tail))
+        chunks = await off_the_loop(LOOP_BYTES + 1, lambda: _chunks(batch.tail))
         state, threads = batch.state, list(batch.tail.threads())
         values = (
             *(Int8(state.revision), Int8(state.indexed), Int8(batch.end)),
@@ -110,7 +108,6 @@ class BatchMerger:
 
 
 def _chunks(tail: Tail) -> Sequence[tuple[str, Chunk]]:
-    """The chunks of a new segment, in the order of their keys."""
     return [
         (token, chunk)
         for token, postings in sorted(tail.postings().items())

@@ -6,7 +6,7 @@ from typing import Any, Final
 from psycopg.types.numeric import Int8
 
 from memoranda.kernel.errors import RecordExists
-from memoranda.ledger.beside import CycleSalt, ItemOrigin, OriginOf, StoredItem
+from memoranda.ledger.attachments import CycleSalt, ItemOrigin, OriginOf, StoredItem
 from memoranda.ledger.codec import BodyCodec
 from memoranda.stores.postgres.arrays import Texts
 from memoranda.stores.postgres.connection import Connection
@@ -46,10 +46,10 @@ async def _is_kept(connection: Connection, statement: str, values: tuple[object,
 class PostgresOrigins:
     """The salts of the cycles of one journal, and which items they stored."""
 
-    def __init__(self, calls: Pool, scope: str, journal: int, bodies: BodyCodec) -> None:
+    def __init__(self, calls: Pool, journal: int, origin: str, bodies: BodyCodec) -> None:
         self._calls = calls
         self._bodies = bodies
-        self._named = (scope, Int8(journal))
+        self._named = (Int8(journal), origin)
 
     async def salt(self, cycle: str) -> bytes | None:
         """What the digests in the fact of a cycle are salted with."""
@@ -78,7 +78,6 @@ class PostgresOrigins:
         ]
 
     async def _call(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        """One statement: a transaction of its own, in one trip."""
         async with self._calls.connection() as connection:
             named = (*self._named, *values)
             found = await connection.execute(statement, named, prepare=True, binary=True)

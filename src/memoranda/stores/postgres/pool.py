@@ -17,8 +17,7 @@ from psycopg.pq import TransactionStatus
 
 from memoranda.kernel.errors import StoreClosed, StoreUnavailable
 from memoranda.stores.home import Home
-from memoranda.stores.postgres.connection import Connection
-from memoranda.stores.postgres.errors import plain_errors
+from memoranda.stores.postgres.connection import Connection, plain_errors
 
 PATIENCE_S: Final = 30.0
 
@@ -92,7 +91,6 @@ class Pool:
             await connection.commit()
 
     def give(self, connection: Connection) -> None:
-        """Add a connection that was opened elsewhere."""
         self._free.append(connection)
 
     async def close(self) -> None:

@@ -1,7 +1,7 @@
 """Ranking objects by a question in PostgreSQL: postings are added up here, records read last.
 
 1. the postings of all tokens that are asked for, and what is not in the index yet
-2. sums (`stores.scoring`), beside the event loop where there are many
+2. sums (`stores.scoring`), off the event loop where there are many
 3. by words: the records of the best are read, a few at a time, until there are enough
 4. in context: the best are seeds, and what stands around them in their threads is read; then the
    records of the best of all these
@@ -18,26 +18,24 @@ from memoranda.identity import decode
 from memoranda.kernel.errors import EntryDamaged
 from memoranda.ledger.codec import BodyCodec
 from memoranda.ledger.derive import speaker_in, time_of
-from memoranda.ledger.unit import Current, StoredThread
-from memoranda.recall.asking import Asked
-from memoranda.recall.candidates import Candidate, Scored
-from memoranda.recall.fitting import EVERYTHING, fits
-from memoranda.recall.index import Ranking
+from memoranda.ledger.snapshot import StoredThread
+from memoranda.ledger.unit import Current
+from memoranda.recall.bm25 import Candidate, Scored
+from memoranda.recall.index import EVERYTHING, Ranking, fits
 from memoranda.recall.postings import Hits
-from memoranda.recall.ranking import NEEDS, Mode, seeds_for
+from memoranda.recall.question import ParsedQuestion
+from memoranda.recall.ranking import NEEDS, RankingMode, seeds_for
 from memoranda.records.filter import MemoryFilter
-from memoranda.stores.context import InContext, Placed
 from memoranda.stores.postgres.arrays import Integers, Texts
-from memoranda.stores.postgres.beside import beside_the_loop
 from memoranda.stores.postgres.connection import Connection
-from memoranda.stores.postgres.dialect import DIALECT, for_psycopg
 from memoranda.stores.postgres.index import IndexReader, State, rows_of
+from memoranda.stores.postgres.off_loop import off_the_loop
+from memoranda.stores.postgres.select import DIALECT, for_psycopg
 from memoranda.stores.postgres.units import compared
-from memoranda.stores.results import Results
-from memoranda.stores.scoring import Scoring
+from memoranda.stores.scoring import Results, Scoring
 from memoranda.stores.selection import COLUMNS, selection
 from memoranda.stores.tail import Tail
-from memoranda.stores.threads import Threads, placed
+from memoranda.stores.threads import InContext, Placed, Threads, placed
 
 R = TypeVar("R")
 
@@ -47,7 +45,7 @@ _RECORDS: Final = (
     f"SELECT {COLUMNS} FROM unnest(%s) AS n (seq)"  # noqa: S608 - ours
     " CROSS JOIN LATERAL (SELECT * FROM memoranda.versions v"
     " WHERE v.journal = %s AND v.seq = n.seq LIMIT 1) AS v"
-    " LEFT JOIN LATERAL (SELECT b.salt, b.body FROM memoranda.bodies b"
+    " LEFT JOIN LATERAL (SELECT b.salt, b.body FROM memoranda.entries b"
     " WHERE b.journal = %s AND b.seq = n.seq LIMIT 1) AS b ON true"
     " LEFT JOIN LATERAL (SELECT e.entry FROM memoranda.entries e"
     " WHERE e.journal = %s AND e.seq = n.seq LIMIT 1) AS e ON true"
@@ -73,11 +71,11 @@ FROM unnest(%s, %s, %s, %s, %s) AS n (seq, thread, created_at, id, reach) CROSS 
 """
 
 
-class Question(NamedTuple):
+class PostgresQuestion(NamedTuple):
     """What is asked, of which records, and how many are wanted."""
 
-    mode: Mode
-    asked: Asked
+    mode: RankingMode
+    asked: ParsedQuestion
     limit: int
     below: int
     within: MemoryFilter
@@ -97,7 +95,7 @@ class Ranker:
         self,
         connection: Connection,
         state: State,
-        question: Question,
+        question: PostgresQuestion,
         make: Callable[[Current, Scored], R | None],
     ) -> Ranking[R]:
         """The active objects that have anything of what is asked for, the best first."""
@@ -113,7 +111,7 @@ class Ranker:
 
         # 2.
         size = sum(len(chunk.body) for _, chunk in chunks)
-        scoring, hits = await beside_the_loop(size, summed)
+        scoring, hits = await off_the_loop(size, summed)
         results = Results(make, limit=question.limit, below=question.below)
         if NEEDS[question.mode].neighbours:
             # 4.
@@ -125,7 +123,7 @@ class Ranker:
     async def _take_hits(
         self,
         connection: Connection,
-        question: Question,
+        question: PostgresQuestion,
         results: Results[Any],
         scoring: Scoring,
         hits: Hits,
@@ -133,37 +131,40 @@ class Ranker:
         ordered = hits.in_order(results.wanted)
         while results.wanted and (some := list(islice(ordered, results.wanted))):
             records = await self._records(connection, [seq for seq, _ in some], question.damaged)
-            found = [scoring.candidate(seq, one.id, time_of(one)) for seq, one in records.items()]
+            found = [
+                scoring.candidate(seq, current.id, time_of(current))
+                for seq, current in records.items()
+            ]
             for scored in scoring.scored(found):
                 results.take(scored, records[scored.seq])
 
     async def _take(
         self,
         connection: Connection,
-        question: Question,
+        question: PostgresQuestion,
         results: Results[Any],
         found: Iterator[Scored],
     ) -> None:
         while results.wanted and (some := list(islice(found, results.wanted))):
-            seqs = [one.seq for one in some]
+            seqs = [scored.seq for scored in some]
             records = await self._records(connection, seqs, question.damaged)
-            for one in some:
-                if one.seq in records:
-                    results.take(one, records[one.seq])
+            for scored in some:
+                if scored.seq in records:
+                    results.take(scored, records[scored.seq])
 
     # ---------------------------------------------------------------------- in context
 
     async def _take_in_context(
         self,
         connection: Connection,
-        question: Question,
+        question: PostgresQuestion,
         results: Results[Any],
         scoring: Scoring,
         hits: Hits,
         tail: Tail,
         only: Collection[int] | None,
     ) -> None:
-        """What may come first is read first (`stores.context`)."""
+        """What may come first is read first (`stores.threads`)."""
         limit, below = question.limit, question.below
         best = [seq for seq, _ in hits.best(seeds_for(limit))]
         rows = await self._threads(connection, best, tail)
@@ -175,7 +176,7 @@ class Ranker:
             seeds: list[tuple[Candidate, StoredThread | None]] = [
                 (_in_thread(scoring, row), row) for row in rows.values()
             ]
-            seeds += [(_alone(scoring, seq, one), None) for seq, one in alone.items()]
+            seeds += [(_alone(scoring, seq, current), None) for seq, current in alone.items()]
             return InContext(scoring, seeds, limit=limit, below=below, only=only)
 
         context = await asyncio.to_thread(first)
@@ -184,7 +185,7 @@ class Ranker:
         await self._take(connection, question, results, iter(ranked))
         if results.wanted and context.has_more:
             around = await self._around(connection, context.all, threads)
-            before = {one.seq for one in ranked}
+            before = {scored.seq for scored in ranked}
             rest = await asyncio.to_thread(context.found_then, around, before)
             await self._take(connection, question, results, rest)
 
@@ -204,19 +205,18 @@ class Ranker:
     async def _around(
         self, connection: Connection, seeds: Sequence[StoredThread], threads: Threads
     ) -> Placed:
-        """What stands around each of these in its thread, of what is active."""
         asked = (
-            Integers(one.seq for one in seeds),
-            Texts(one.thread for one in seeds),
-            Integers(one.created_at for one in seeds),
-            Texts(one.id for one in seeds),
-            Integers(threads.reach(one.thread) for one in seeds),
+            Integers(seed.seq for seed in seeds),
+            Texts(seed.thread for seed in seeds),
+            Integers(seed.created_at for seed in seeds),
+            Texts(seed.id for seed in seeds),
+            Integers(threads.reach(seed.thread) for seed in seeds),
         )
         found: dict[int, list[StoredThread]] = {}
         values = (*asked, self._numbered, self._numbered)
         for seq, *row in await rows_of(connection, _AROUND, values) if seeds else ():
             found.setdefault(seq, []).append(StoredThread._make(row))
-        windows = [threads.window(one, found.get(one.seq, ())) for one in seeds]
+        windows = [threads.window(seed, found.get(seed.seq, ())) for seed in seeds]
         return list(placed(windows))
 
     # ---------------------------------------------------------------------- statements
@@ -232,7 +232,7 @@ class Ranker:
         found = dict(self._compared.currents(rows, damaged))
         return {seq: found[seq] for seq in seqs if seq in found}
 
-    async def _only(self, connection: Connection, question: Question) -> set[int] | None:
+    async def _only(self, connection: Connection, question: PostgresQuestion) -> set[int] | None:
         """The entries of what is looked at; None if that is everything."""
         within = question.within
         if within == EVERYTHING:
@@ -253,6 +253,5 @@ def _in_thread(scoring: Scoring, row: StoredThread) -> Candidate:
 
 
 def _alone(scoring: Scoring, seq: int, record: Current) -> Candidate:
-    """A seed of no thread: who says it stands in its record alone."""
     speaker = speaker_in(decode(record.body))
     return scoring.candidate(seq, record.id, time_of(record), speaker)

@@ -55,7 +55,6 @@ class _State(Enum):
 
 
 async def check_encoding(connection: Connection, database: str) -> None:
-    """Refuse a database that can't hold every text."""
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
         why = f"its encoding is {encoding}; make one with: CREATE DATABASE … ENCODING 'UTF8'"

@@ -1,14 +1,14 @@
-"""Sessions and recordings in PostgreSQL: rows beside a journal, which know nothing of items."""
+"""Sessions and recordings in PostgreSQL: rows attached to a journal, without items."""
 
 from typing import Any, Final
 
 from psycopg.types.numeric import Int8
 
 from memoranda.kernel.errors import MarkMoved, RecordExists
-from memoranda.ledger.beside import (
+from memoranda.ledger.attachments import (
     SESSION,
+    CycleValues,
     KeptSession,
-    Recorded,
     SessionAside,
     SessionSaved,
 )
@@ -52,7 +52,7 @@ async def keep_aside(
 
 
 async def record(
-    connection: Connection, journal: Int8, recorded: Recorded, bodies: BodyCodec
+    connection: Connection, journal: Int8, recorded: CycleValues, bodies: BodyCodec
 ) -> None:
     """Keep a recording, in a transaction; RecordExists if the cycle has one."""
     row = (journal, recorded.cycle, bodies.pack(recorded.body, None))
@@ -78,16 +78,15 @@ async def _said(connection: Connection, statement: str, values: tuple[object, ..
 # ---------------------------------------------------------------------------- reading
 
 
-class PostgresBeside:
-    """What landed beside the entries of one journal."""
+class PostgresAttachments:
+    """What landed with the entries of one journal."""
 
-    def __init__(self, calls: Pool, scope: str, journal: int, bodies: BodyCodec) -> None:
+    def __init__(self, calls: Pool, journal: int, origin: str, bodies: BodyCodec) -> None:
         self._calls = calls
-        self._named = (scope, Int8(journal))
+        self._named = (Int8(journal), origin)
         self._bodies = bodies
 
     async def session(self, name: str) -> bytes | None:
-        """The document of the session of a name."""
         return await self._body(_SESSION, name)
 
     async def saved_by(self, name: str) -> str | None:
@@ -100,12 +99,10 @@ class PostgresBeside:
         await self._call(_PUT_ASIDE, name, Int8(at), Int8(keep), writes=True)
 
     async def kept_sessions(self, name: str) -> list[KeptSession]:
-        """Those that were put aside, the newest first."""
         found = await self._call(_ASIDE, name)
         return [KeptSession(at, self._bodies.unpack(body)) for at, body in found]
 
     async def recording(self, cycle: str) -> bytes | None:
-        """What was recorded of a cycle."""
         return await self._body(_RECORDING, cycle)
 
     async def _body(self, statement: str, key: str) -> bytes | None:
@@ -115,7 +112,6 @@ class PostgresBeside:
     async def _call(
         self, statement: str, *values: object, writes: bool = False
     ) -> list[tuple[Any, ...]]:
-        """One statement: a transaction of its own, in one trip."""
         async with self._calls.connection(writes=writes) as connection:
             named = (*self._named, *values)
             found = await connection.execute(statement, named, prepare=True, binary=True)

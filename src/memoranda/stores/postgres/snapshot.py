@@ -1,40 +1,49 @@
 """A journal at one moment, read in chunks: a transaction that sees nothing of what comes later."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from psycopg.types.numeric import Int8
 
-from memoranda.ledger.beside import Beside, CycleSalt, Left, StoredItem, StoredKeyword
+from memoranda.ledger.attachments import CycleSalt, StoredItem, StoredKeyword
 from memoranda.ledger.codec import BodyCodec, Leniently
-from memoranda.ledger.unit import (
-    Head,
+from memoranda.ledger.snapshot import (
+    ATTACHMENTS,
+    DERIVATIONS,
+    ENTRIES,
+    ITEMS,
+    KEYWORDS,
+    LEFT,
+    MARKS,
+    NODES,
+    ROWS,
+    SALTS,
+    TAGS,
+    THREADS,
+    VECTORS,
+    WORDS,
     Index,
-    Mark,
-    StoredEntry,
     StoredNodeHash,
-    StoredRow,
     StoredTag,
     StoredThread,
     StoredVector,
-    StoredWord,
-    Version,
+    Table,
 )
-from memoranda.stores.carrying import CARRIED, left
+from memoranda.ledger.unit import Head, Mark
+from memoranda.stores.attachments import carried, left
 from memoranda.stores.postgres.connection import Connection
 from memoranda.stores.postgres.segments import segments_of
-from memoranda.stores.postings import Chunk, ChunkDamaged, postings_of
-from memoranda.stores.segments import wrong
+from memoranda.stores.postings import wrong
+from memoranda.stores.tables import Read, each, entries, plain, versions, words
+
+R = TypeVar("R")
 
 ROWS_AT_ONCE: Final = 256
-NO_ENTRY: Final = -1
-VERSION_COLUMNS: Final = len(Version._fields)
 
-_HEAD: Final = "SELECT origin, size, head FROM memoranda.journals j WHERE j.number = %s"
+_HEAD: Final = "SELECT origin, size, head FROM memoranda.journals j WHERE j.journal = %s"
 _ENTRIES: Final = (
-    "SELECT e.seq, e.entry, b.salt, b.body FROM memoranda.entries e"
-    " LEFT JOIN memoranda.bodies b ON b.journal = e.journal AND b.seq = e.seq"
+    "SELECT e.seq, e.entry, e.salt, e.body FROM memoranda.entries e"
     " WHERE e.journal = %s ORDER BY e.seq"
 )
 _NODES: Final = (
@@ -43,10 +52,9 @@ _NODES: Final = (
 )
 _ROWS: Final = (
     "SELECT v.id, v.number, v.status, v.created_at, v.updated_at, v.valid_from, v.valid_to,"
-    " v.expires_at, v.subject, v.seq, v.since, v.is_newest, e.entry, b.body"
+    " v.expires_at, v.subject, v.seq, v.since, v.is_newest, e.entry, e.body"
     " FROM memoranda.versions v"
     " LEFT JOIN memoranda.entries e ON e.journal = v.journal AND e.seq = v.seq"
-    " LEFT JOIN memoranda.bodies b ON b.journal = v.journal AND b.seq = v.seq"
     " WHERE v.journal = %s ORDER BY v.id, v.number"
 )
 _TAGS: Final = (
@@ -56,7 +64,7 @@ _TAGS: Final = (
 
 _INDEX: Final = (
     "SELECT j.indexed, j.tokenizer, j.documents, j.length FROM memoranda.journals j"
-    " WHERE j.number = %s"
+    " WHERE j.journal = %s"
 )
 _WORDS: Final = (
     "SELECT p.token, p.first, p.body, s.first, s.until FROM memoranda.postings p"
@@ -97,10 +105,33 @@ WHERE x.journal = %s
 """
 _MARKS: Final = "SELECT m.name, m.seq FROM memoranda.marks m WHERE m.journal = %s"
 _DERIVATIONS: Final = (
-    "SELECT d.input, 0::bigint, d.output FROM memoranda.derivations d WHERE d.journal = %s"
+    "SELECT d.input, 0::bigint, d.output, 0::bigint FROM memoranda.derivations d"
+    " WHERE d.journal = %s"
 )
 
-_LEFT: Final = left("memoranda.", "%s")
+
+def _item(bodies: BodyCodec, row: Sequence[Any]) -> StoredItem:
+    session, id, body, cycle, salt = row
+    content = None if body is None else bodies.unpack(body)
+    return StoredItem(session, id, content, cycle, salt)
+
+
+_TABLES: Final[Mapping[Table[Any], Sequence[Read]]] = {
+    ENTRIES: [Read(_ENTRIES, entries(bytes))],
+    NODES: [Read(_NODES, plain(StoredNodeHash._make))],
+    ROWS: [Read(_ROWS, versions(bytes))],
+    TAGS: [Read(_TAGS, plain(StoredTag._make))],
+    MARKS: [Read(_MARKS, plain(Mark._make))],
+    DERIVATIONS: [Read(_DERIVATIONS, plain(StoredTag._make))],
+    WORDS: [Read(_WORDS, words)],
+    THREADS: [Read(_THREADS, plain(StoredThread._make))],
+    VECTORS: [Read(_VECTORS, plain(StoredVector._make))],
+    ITEMS: [Read(_ITEMS, each(_item)), Read(_WITHOUT_ITEM, each(_item))],
+    KEYWORDS: [Read(_KEYWORDS, plain(StoredKeyword._make))],
+    LEFT: [Read(sql, each(make)) for sql, make in left("memoranda.", "%s").items()],
+    SALTS: [Read(_SALTS, plain(CycleSalt._make))],
+    ATTACHMENTS: [Read(sql, each(make)) for sql, make in carried("memoranda.", "%s").items()],
+}
 
 
 class PostgresSnapshot:
@@ -112,40 +143,16 @@ class PostgresSnapshot:
         self._journal = Int8(journal)
 
     async def head(self) -> Head:
-        """The end of the journal."""
         found = await self._connection.execute(_HEAD, (self._journal,), binary=True)
         ((*head,),) = await found.fetchall()
         return Head._make(head)
 
-    async def entries(self) -> AsyncGenerator[Sequence[StoredEntry], None]:
-        """Every entry with its body, by number."""
-        async with aclosing(self._chunks("entries", _ENTRIES)) as chunks:
-            async for rows in chunks:
-                yield [stored_entry(self._bodies, row) for row in rows]
-
-    async def nodes(self) -> AsyncGenerator[Sequence[StoredNodeHash], None]:
-        """Every node of the tree that is stored, by level and number."""
-        async with aclosing(self._chunks("nodes", _NODES)) as chunks:
-            async for rows in chunks:
-                yield [StoredNodeHash._make(row) for row in rows]
-
-    async def rows(self) -> AsyncGenerator[Sequence[StoredRow], None]:
-        """Every version's row with the entry and the body that it stands for, by id and number."""
-        async with aclosing(self._chunks("rows", _ROWS)) as chunks:
-            async for rows in chunks:
-                yield [_row(self._bodies, row) for row in rows]
-
-    async def tags(self) -> AsyncGenerator[Sequence[StoredTag], None]:
-        """Every row of the index of tags."""
-        async with aclosing(self._chunks("tags", _TAGS)) as chunks:
-            async for rows in chunks:
-                yield [StoredTag._make(row) for row in rows]
-
-    async def marks(self) -> AsyncGenerator[Sequence[Mark], None]:
-        """Every row of the index of marks."""
-        async with aclosing(self._chunks("marks", _MARKS)) as chunks:
-            async for rows in chunks:
-                yield [Mark._make(row) for row in rows]
+    async def rows(self, table: Table[R]) -> AsyncGenerator[Sequence[R], None]:
+        for sql, make in _TABLES[table]:
+            read = chunks(self._connection, table.name, sql, (self._journal,))
+            async with aclosing(read) as found:
+                async for some in found:
+                    yield make(self._bodies, some)
 
     async def index(self) -> Index:
         """How far the word index reaches, whose it is, of how much, and if it can be whole."""
@@ -154,99 +161,6 @@ class PostgresSnapshot:
         index = Index(*counts)
         segments = await segments_of(self._connection, self._journal)
         return index._replace(broken=wrong(segments, index.indexed))
-
-    async def words(self) -> AsyncGenerator[Sequence[StoredWord], None]:
-        """Every posting of the word index."""
-        async with aclosing(self._chunks("words", _WORDS)) as chunks:
-            async for rows in chunks:
-                yield [word for row in rows for word in _words(row)]
-
-    async def threads(self) -> AsyncGenerator[Sequence[StoredThread], None]:
-        """Every row of the index of threads."""
-        async with aclosing(self._chunks("threads", _THREADS)) as chunks:
-            async for rows in chunks:
-                yield [StoredThread._make(row) for row in rows]
-
-    async def items(self) -> AsyncGenerator[Sequence[StoredItem], None]:
-        """Every item, and every origin of one that is not there."""
-        for name, statement in (("items", _ITEMS), ("origins", _WITHOUT_ITEM)):
-            async with aclosing(self._chunks(name, statement)) as chunks:
-                async for rows in chunks:
-                    yield [_item(self._bodies, row) for row in rows]
-
-    async def keywords(self) -> AsyncGenerator[Sequence[StoredKeyword], None]:
-        """Every row of the index of items."""
-        async with aclosing(self._chunks("keywords", _KEYWORDS)) as chunks:
-            async for rows in chunks:
-                yield [StoredKeyword._make(row) for row in rows]
-
-    async def salts(self) -> AsyncGenerator[Sequence[CycleSalt], None]:
-        """Every salt of a cycle."""
-        async with aclosing(self._chunks("salts", _SALTS)) as chunks:
-            async for rows in chunks:
-                yield [CycleSalt._make(row) for row in rows]
-
-    async def vectors(self) -> AsyncGenerator[Sequence[StoredVector], None]:
-        """Every vector of all models."""
-        async with aclosing(self._chunks("vectors", _VECTORS)) as chunks:
-            async for rows in chunks:
-                yield [StoredVector._make(row) for row in rows]
-
-    async def beside(self) -> AsyncGenerator[Sequence[Beside], None]:
-        """All that landed beside the entries."""
-        for table, columns, order, make in CARRIED:
-            of_journal = f"memoranda.{table} WHERE journal = %s ORDER BY {order}"
-            statement = f"SELECT {columns} FROM {of_journal}"  # noqa: S608 - ours
-            async with aclosing(self._chunks(table, statement)) as chunks:
-                async for rows in chunks:
-                    yield [make(self._bodies, row) for row in rows]
-
-    async def left(self) -> AsyncGenerator[Sequence[Left], None]:
-        """Every session, recording and retry."""
-        for statement, make in _LEFT.items():
-            async with aclosing(self._chunks("left", statement)) as chunks:
-                async for rows in chunks:
-                    yield [make(self._bodies, row) for row in rows]
-
-    async def derivations(self) -> AsyncGenerator[Sequence[StoredTag], None]:
-        """What was made from what."""
-        async with aclosing(self._chunks("derivations", _DERIVATIONS)) as chunks:
-            async for rows in chunks:
-                yield [StoredTag(*row) for row in rows]
-
-    def _chunks(self, name: str, statement: str) -> AsyncGenerator[list[Any], None]:
-        return chunks(self._connection, name, statement, (self._journal,))
-
-
-def stored_entry(bodies: BodyCodec, row: Sequence[Any]) -> StoredEntry:
-    """An entry from its number, itself, salt and stored body."""
-    seq, entry, salt, body = row
-    return StoredEntry(seq, entry, salt, None if body is None else bodies.unpack(body))
-
-
-def _words(row: Sequence[Any]) -> list[StoredWord]:
-    """The postings of a chunk; what a search could not read, or would not, is of no entry."""
-    token, first, body, start, end = row
-    try:
-        postings = postings_of(Chunk(first, body))
-    except ChunkDamaged:
-        return [StoredWord(token, NO_ENTRY, 0)]
-    if start is None or not start <= postings[0].seq <= postings[-1].seq < end:
-        return [StoredWord(token, NO_ENTRY, 0)]
-    return [StoredWord(token, *posting) for posting in postings]
-
-
-def _item(bodies: BodyCodec, row: Sequence[Any]) -> StoredItem:
-    session, id, body, cycle, salt = row
-    content = None if body is None else bodies.unpack(body)
-    return StoredItem(session, id, content, cycle, salt)
-
-
-def _row(bodies: BodyCodec, row: Sequence[Any]) -> StoredRow:
-    seq, since, is_newest, entry, body = row[VERSION_COLUMNS:]
-    content = None if body is None else bodies.unpack(body)
-    version = Version._make(row[:VERSION_COLUMNS])
-    return StoredRow(version, seq, since, is_newest, entry, content)
 
 
 async def chunks(

@@ -1,16 +1,17 @@
 """Units of work on a PostgreSQL journal.
 
-1. A unit that reads nothing is one trip: the database locks the head, chains and writes. Those
-   that come together share it.
+1. A unit that reads nothing is one trip: its entries are chained to the head that this process
+   knows, and the database writes them if that is still the head. Those that come together share it.
 2. One that reads is two: what it reads, then the same, which refuses if that was replaced
-   meanwhile. No lock is held while Python decides. Whatever it reads, what a unit expects is
-   checked by the statement that writes.
-3. If it was, or if the unit is too large for one statement, or leaves something beside its
-   entries, it runs in a transaction that locks the head first: it never has to give way twice.
-   One that only looks does so at one moment, and locks nothing.
+   meanwhile. What this process wrote or read lately need not be read again: the second trip finds
+   out if it was replaced. No lock is held while Python decides. Whatever it reads, what a unit
+   expects is checked by the statement that writes.
+3. If it was, or the head had moved, or if the unit is too large for one statement, or leaves
+   something with its entries, it runs in a transaction that locks the head first: it never has
+   to give way twice. One that only looks does so at one moment, and locks nothing.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -21,51 +22,64 @@ from memoranda.kernel.errors import EntryDamaged, IdempotencyConflict, MarkMoved
 from memoranda.ledger.codec import BodyCodec
 from memoranda.ledger.entry import entry_digest
 from memoranda.ledger.retry import bound, key_digest
+from memoranda.ledger.tree import Block, Blocks
 from memoranda.ledger.unit import (
-    ENTRIES,
     Committed,
     Current,
     Draft,
+    EntryPlace,
     Everything,
+    Found,
     OfSubject,
     Unit,
 )
 from memoranda.stores.compared import Compared, stand_in
-from memoranda.stores.postgres.appending import (
+from memoranda.stores.postgres.append import (
     APPEND,
     DRAFTS_AT_ONCE,
+    JournalEnd,
     Portion,
+    hashes_in,
     places,
     portions,
 )
-from memoranda.stores.postgres.arrays import Texts
-from memoranda.stores.postgres.beside import beside_the_loop
+from memoranda.stores.postgres.arrays import Integers, Texts, row_types
 from memoranda.stores.postgres.connection import Connection
-from memoranda.stores.postgres.erasing import held_beside
-from memoranda.stores.postgres.joining import Job, Joiner
-from memoranda.stores.postgres.landing import land
-from memoranda.stores.postgres.leaving import Leaving
-from memoranda.stores.postgres.marks import all_entries, check_expected, entries_of
+from memoranda.stores.postgres.erase import holdings_of
+from memoranda.stores.postgres.group_commit import DecidedUnit, Joiner
+from memoranda.stores.postgres.marks import all_entries, check_expected, entries_of, land
+from memoranda.stores.postgres.off_loop import off_the_loop
 from memoranda.stores.postgres.pool import Pool
-from memoranda.stores.selection import COLUMNS
+from memoranda.stores.postgres.recent import Recent
+from memoranda.stores.postgres.segments import Leaving
+from memoranda.stores.selection import PLACED
 
 PORTION: Final = 1_000
 
-JOINED: Final = (
-    "memoranda.versions v"
-    " LEFT JOIN memoranda.bodies b ON b.journal = v.journal AND b.seq = v.seq"
+_WITH_ENTRY: Final = (
     " LEFT JOIN memoranda.entries e ON e.journal = v.journal AND e.seq = v.seq"
+    " CROSS JOIN LATERAL (SELECT e.salt, e.body) AS b"
 )
+JOINED: Final = "memoranda.versions v" + _WITH_ENTRY
 """Versions with their entries and bodies; where either is missing, that shows."""
+LOOKED_UP: Final = (
+    "unnest(?) AS n (key) CROSS JOIN LATERAL (SELECT w.* FROM memoranda.versions w"  # noqa: S608 - ours
+    " WHERE w.journal = %s AND w.{column} = n.key OFFSET 0) AS v" + _WITH_ENTRY
+)
+"""The same for the values of a column, one by one: of a list that the planner knows nothing of it
+would rather go through the whole journal and compare each row with all of the list."""
 
-# Both in one trip: two statements without parameters. The scope is quoted by psycopg.
-_BEGIN: Final = sql.SQL("BEGIN; SELECT memoranda.lock_journal({}, {})")
+_BEGIN: Final = b"BEGIN"
+_LOCK: Final = "SELECT size, head, head_at FROM memoranda.lock_journal(%s, %s)"
+_HEAD: Final = "SELECT size, head, head_at FROM memoranda.head_of(%s, %s)"
+BLOCKS: Final = "SELECT level, number, hashes FROM memoranda.blocks(%s, %s, %s, %s)"
+# Both in one trip: two statements without parameters. The origin is quoted by psycopg.
 _BEGIN_DRY: Final = sql.SQL(
     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT memoranda.enter({}, {})"
 )
 _READ: Final = "SELECT * FROM memoranda.read_for_unit(%s, %s, %s, %s, %s)"
 _AFTER: Final = (
-    f"SELECT {COLUMNS} FROM {JOINED}"  # noqa: S608 - ours
+    f"SELECT {PLACED} FROM {JOINED}"  # noqa: S608 - ours
     " WHERE v.journal = %s AND v.id > %s AND v.is_newest AND v.status {status}"
     " ORDER BY v.id LIMIT %s"
 )
@@ -102,14 +116,15 @@ _INPUTS: Final = (
     "SELECT d.input FROM memoranda.derivations d"
     " WHERE d.journal = %s AND d.output = %s ORDER BY d.input"
 )
-_NAME_TOKENIZER: Final = "UPDATE memoranda.journals j SET tokenizer = %s WHERE j.number = %s"
+_NAME_TOKENIZER: Final = "UPDATE memoranda.journals j SET tokenizer = %s WHERE j.journal = %s"
 _REMEMBER: Final = """
 INSERT INTO memoranda.retries (journal, key_digest, fingerprint, nonce, about, seq, entries, at)
-SELECT j.number, %s, %s, %s, %s, j.size - %s, %s, %s FROM memoranda.journals j WHERE j.number = %s
+SELECT j.journal, %s, %s, %s, %s, j.size - %s, %s, %s
+FROM memoranda.journals j WHERE j.journal = %s
 """
 
 
-class _Read(NamedTuple):
+class _UnitRead(NamedTuple):
     """What a unit reads, or what it came to when it was run before."""
 
     found: Sequence[Current | None]
@@ -125,19 +140,24 @@ class _Appended(NamedTuple):
     hashes: bytes
 
 
-class Units:
+class PostgresUnits:
     """Runs the units of one journal."""
 
-    def __init__(self, calls: Pool, scope: str, journal: int, bodies: BodyCodec) -> None:
+    def __init__(
+        self, calls: Pool, journal: int, origin: str, bodies: BodyCodec, recent: Recent
+    ) -> None:
         self._bodies = bodies
         self._compared = compared(bodies)
         self._calls = calls
-        self._scope = scope
         self._journal = journal
+        self._origin = origin
+        self._named = (Int8(journal), origin)
         self._numbered = Int8(journal)
         self._joiner = Joiner(self._append_jobs)
-        self._begin = _BEGIN.format(scope, journal).as_bytes()
-        self._begin_dry = _BEGIN_DRY.format(scope, journal).as_bytes()
+        self._begin_dry = _BEGIN_DRY.format(journal, origin).as_bytes()
+        self._end: JournalEnd | None = None
+        """The head as this process knows it: of its last write, or as it was read."""
+        self.recent = recent
 
     async def commit(self, unit: Unit) -> Committed:
         """Run a unit: in one statement if it can be, else in a transaction."""
@@ -145,41 +165,73 @@ class Units:
         ids = unit.reads
         if isinstance(ids, Everything | OfSubject) or len(ids) > DRAFTS_AT_ONCE or unit.is_erasing:
             return await self._commit_locked(unit)
-        if unit.tokenizer is not None or unit.beside or unit.is_dry:
+        if unit.tokenizer is not None or unit.attachments or unit.is_dry:
             return await self._commit_locked(unit)
-        found: Sequence[Current | None] = ()
-        if ids:
-            async with self._calls.connection() as connection:
-                found, first = await self._read(connection, unit, ids)
-            if first is not None:
-                return first
-        drafts = await _decided(unit, found)
+        known = self._known(unit, ids)
+        if known is not None and (drafts := await _decided_if_it_can(unit, known)):
+            found: Sequence[Current | None] = known
+        else:
+            found = ()
+            if ids:
+                async with self._calls.connection() as connection:
+                    found, first = await self._read(connection, unit, ids)
+                if first is not None:
+                    return first
+            drafts = await _decided(unit, found)
         if not drafts and unit.key is None and not unit.expects:
             return Committed([], unit.about)
         parts = list(portions(drafts))
         if len(parts) > 1 or any(draft.erases for draft in drafts):
             return await self._commit_locked(unit)
-        committed = await self._joiner.run(Job(unit, drafts, ids, found))
+        committed = await self._joiner.run(DecidedUnit(unit, drafts, ids, found))
         return committed or await self._commit_locked(unit)
 
     async def close(self) -> None:
         """Finish what was asked for, and refuse what comes from now on."""
         await self._joiner.close()
 
-    async def _append_jobs(self, jobs: Sequence[Job]) -> list[Committed | None] | None:
-        size = sum(len(draft.body) for job in jobs for draft in job.drafts)
-        portion = await beside_the_loop(size, lambda: self._portion(jobs))
+    async def _append_jobs(self, jobs: Sequence[DecidedUnit]) -> list[Committed | None] | None:
+        end, self._end = self._end, None  # until it is known what became of it
         async with self._calls.connection(writes=True) as connection:
-            appended = await self._append(connection, portion)
+            end = end or await self._read_end(connection, _HEAD)
+            portion, appended = await self._append_to(connection, jobs, end)
+        if appended.outcome == "behind":
+            async with self._calls.transaction(_BEGIN, writes=True) as connection:
+                end = await self._read_end(connection, _LOCK)
+                portion, appended = await self._append_to(connection, jobs, end)
+        if appended.outcome == "done":
+            self._land(portion.end)
+            for current in portion.newest():
+                self.recent.add(self._journal, current)
+        else:
+            self._land(end)
         if len(jobs) == 1:
-            return [_committed(jobs[0].unit, appended)]
+            return [_committed(jobs[0].unit, appended, portion.places)]
         if appended.outcome != "done":
             return None
-        rest = iter(places(appended.seq, appended.hashes))
+        rest = iter(portion.places)
         return [Committed(list(islice(rest, len(job.drafts))), job.unit.about) for job in jobs]
 
-    def _portion(self, jobs: Sequence[Job]) -> Portion:
-        portion = Portion(self._bodies)
+    async def _append_to(
+        self, connection: Connection, jobs: Sequence[DecidedUnit], end: JournalEnd
+    ) -> tuple[Portion, _Appended]:
+        size = sum(len(draft.body) for job in jobs for draft in job.drafts)
+        portion = await off_the_loop(size, lambda: self._portion(jobs, end))
+        return portion, await self._append(connection, portion)
+
+    def _land(self, end: JournalEnd) -> None:
+        if self._end is None or end.size >= self._end.size:
+            self._end = end
+
+    def _known(self, unit: Unit, ids: Sequence[str]) -> list[Current | None] | None:
+        """What a unit reads, if this process has it; a unit with a key may have been run before."""
+        if not ids or unit.key is not None:
+            return None
+        found = [self.recent.get(self._journal, id) for id in ids]
+        return None if None in found else found
+
+    def _portion(self, jobs: Sequence[DecidedUnit], end: JournalEnd) -> Portion:
+        portion = Portion(self._bodies, self._journal, end)
         for unit, drafts, ids, found in ((j.unit, j.drafts, j.ids, j.found) for j in jobs):
             portion.add(unit, drafts)
             portion.add_read(ids, found)
@@ -191,40 +243,53 @@ class Units:
     # ------------------------------------------------------------------ under the lock
 
     async def _commit_locked(self, unit: Unit) -> Committed:
-        begin = self._begin_dry if unit.is_dry else self._begin
+        committed, end = await self._run_locked(unit)
+        if unit.is_erasing:
+            self.recent.clear()
+        if end is not None:
+            self._land(end)
+        return committed
+
+    async def _run_locked(self, unit: Unit) -> tuple[Committed, JournalEnd | None]:
+        begin = self._begin_dry if unit.is_dry else _BEGIN
         async with self._calls.transaction(begin, writes=not unit.is_dry) as connection:
+            end = None if unit.is_dry else await self._read_end(connection, _LOCK)
             _, first = await self._read(connection, unit, ())
             if first is not None:
-                return first
+                return first, end
             await check_expected(connection, self._journal, unit.expects)
-            gone = await land(connection, self._journal, unit.beside, self._bodies)
-            committed = Committed([], unit.about, erased_beside=gone)
-            leaving = Leaving(self._scope, self._journal, self._bodies)
+            gone = await land(connection, self._journal, unit.attachments, self._bodies)
+            committed = Committed([], unit.about, erased_attachments=gone)
+            leaving = Leaving(self._journal, self._origin, self._bodies)
             nonce = b""
+            since: dict[tuple[str, int], int] = {}
             async for found in self._found(connection, unit, leaving):
                 drafts = await _decided(unit, found)
                 nonce = nonce or (drafts[0].nonce if drafts else b"")
                 for part in portions(drafts):
                     await leaving.take_out(connection, part)
-                    portion = Portion(self._bodies)
+                    portion = Portion(self._bodies, self._journal, _there(end), since)
                     portion.add(unit, part)
-                    appended = _committed(unit, await self._append(connection, portion))
-                    committed.places.extend(appended.places if appended else ())
+                    _committed(unit, await self._append(connection, portion), [])
+                    committed.places.extend(portion.places)
+                    end = portion.end
+                    for current in portion.newest():
+                        self.recent.forget(self._journal, current.id)
             if unit.tokenizer is not None:
                 named = (unit.tokenizer, self._numbered)
                 await connection.execute(_NAME_TOKENIZER, named, prepare=True)
             await self._remember(connection, unit, nonce, len(committed.places))
-            return committed
+            return committed, end
 
     async def _found(
         self, connection: Connection, unit: Unit, leaving: Leaving
-    ) -> AsyncIterator[Sequence[Current | None]]:
+    ) -> AsyncIterator[Sequence[Found | None]]:
         """What a unit reads; everything comes in portions, each after the one before."""
         reads = unit.reads
         if isinstance(reads, Everything):
             last = ""
             while rows := await self._after(connection, _PORTIONS[reads], last):
-                last = rows[-1][0]
+                last = rows[-1][1]
                 portion = [self._made(unit, row) for row in rows]
                 yield await self._told(connection, unit, portion, leaving)
             if unit.is_erasing:
@@ -236,17 +301,20 @@ class Units:
             ids = [*ids, *await self._derived_from(connection, ids)]
         found, _ = await self._read(connection, unit, ids)
         if unit.is_erasing:
-            facts = await entries_of(connection, self._journal, ids, self._bodies)
-            found = [*found, *facts]
-        yield await self._told(connection, unit, found, leaving)
+            named = await entries_of(connection, self._journal, ids, self._bodies)
+            yield await self._told(connection, unit, [*found, *named], leaving)
+        else:
+            yield found
 
     async def _after(self, connection: Connection, statement: str, last: str) -> list[Any]:
         asked = (self._numbered, last, Int8(PORTION))
         return await self._rows(connection, statement, asked)
 
     def _made(self, unit: Unit, row: Sequence[Any]) -> Current:
-        """What a unit reads; one that erases is told of an object whatever became of its body."""
-        return self._compared.erasable(row) if unit.is_erasing else self._compared.current(row)
+        """What a unit reads; one that erases gets an object whatever became of its body."""
+        if not unit.is_erasing:
+            return self._compared.placed(row)
+        return self._compared.erasable(row[1:])._replace(since=row[0])
 
     async def _of(self, connection: Connection, reads: OfSubject) -> list[str]:
         asked = (self._numbered, reads.subject)
@@ -262,10 +330,10 @@ class Units:
         self,
         connection: Connection,
         unit: Unit,
-        found: Sequence[Current | None],
+        found: Sequence[Found | None],
         leaving: Leaving,
-    ) -> Sequence[Current | None]:
-        """What a unit is told of objects: for one that erases, all that goes with them."""
+    ) -> Sequence[Found | None]:
+        """What a unit reads of objects: for one that erases, all that goes with them."""
         if not unit.is_erasing:
             return found
         there = [each for each in found if each is not None]
@@ -273,28 +341,32 @@ class Units:
         bodies: dict[str, list[Sequence[Any]]] = {}
         for id, *row in await self._rows(connection, _BODIES, asked):
             bodies.setdefault(id, []).append(row)
-        told = [
-            each and await self._with_versions(connection, each, bodies.get(each.id, ()))
+        values = [
+            await self._with_versions(connection, each, bodies.get(each.id, ()))
+            if isinstance(each, Current)
+            else each
             for each in found
         ]
-        postings = await leaving.postings(connection, [each for each in told if each is not None])
-        beside = iter(await held_beside(connection, self._journal, unit, there, postings))
-        return [each and each._replace(beside=next(beside)) for each in told]
+        objects = [each for each in values if isinstance(each, Current)]
+        postings = await leaving.postings(connection, objects)
+        holdings = iter(await holdings_of(connection, self._journal, unit, there, postings))
+        return [each and each._replace(holdings=next(holdings)) for each in values]
 
     async def _with_versions(
-        self, connection: Connection, one: Current, bodies: Sequence[Sequence[Any]]
+        self, connection: Connection, current: Current, bodies: Sequence[Sequence[Any]]
     ) -> Current:
         """An object with what there is of its versions; its rows stand in for a damaged body."""
-        if one.status == ENTRIES:
-            return one
         digests, damaged = self._compared.versions(bodies)
-        if not one.body:
+        if not current.body:
             tags, inputs = [
-                [name for (name,) in await self._rows(connection, sql, (self._numbered, one.id))]
+                [
+                    name
+                    for (name,) in await self._rows(connection, sql, (self._numbered, current.id))
+                ]
                 for sql in (_TAGS, _INPUTS)
             ]
-            one = stand_in(one, tags, inputs)
-        return one._replace(digests=digests, damaged=damaged)
+            current = stand_in(current, tags, inputs)
+        return current._replace(digests=digests, damaged=damaged)
 
     async def _remember(self, connection: Connection, unit: Unit, nonce: bytes, count: int) -> None:
         if unit.key is None:
@@ -305,21 +377,23 @@ class Units:
 
     # ---------------------------------------------------------------------- statements
 
-    async def _read(self, connection: Connection, unit: Unit, ids: Sequence[str]) -> _Read:
+    async def _read(self, connection: Connection, unit: Unit, ids: Sequence[str]) -> _UnitRead:
         """The newest version of each id, or None; or what the unit came to before."""
         if not ids and unit.key is None:
-            return _Read(())
+            return _UnitRead(())
         key = unit.key
         pair = (None, None) if key is None else (key_digest(key.key), key.fingerprint)
-        asked = (self._scope, self._numbered, Texts(ids), *pair)
+        asked = (*self._named, Texts(ids), *pair)
         found: list[Current | None] = [None] * len(ids)
         rows = await self._rows(connection, _READ, asked)
         if rows and rows[-1][0] is not None:
-            outcome, _, about, seq, *_, hashes = rows[-1]  # where id, number and body would stand
-            return _Read((), _repeated(unit, outcome, about, seq, hashes))
+            outcome, _, _, about, seq, *_, hashes = rows[-1]  # where id, number and body stand
+            return _UnitRead((), _repeated(unit, outcome, about, seq, hashes))
         for _, place, *row in rows:
-            found[place - 1] = self._made(unit, row)
-        return _Read(found)
+            found[place - 1] = current = self._made(unit, row)
+            if not unit.is_erasing:
+                self.recent.add(self._journal, current)
+        return _UnitRead(found)
 
     async def _rows(
         self, connection: Connection, statement: str, values: Sequence[object]
@@ -328,9 +402,26 @@ class Units:
         return await found.fetchall()
 
     async def _append(self, connection: Connection, portion: Portion) -> _Appended:
-        values = portion.parameters(self._scope, self._journal)
+        types = await row_types(connection)
+        needed = portion.blocks()
+        blocks = await self._blocks(connection, needed) if needed else {}
+        values = portion.parameters(types, blocks)
         ((*appended,),) = await self._rows(connection, APPEND, values)
         return _Appended(*appended)
+
+    async def _read_end(self, connection: Connection, statement: str) -> JournalEnd:
+        ((*end,),) = await self._rows(connection, statement, self._named)
+        return JournalEnd(*end)
+
+    async def _blocks(self, connection: Connection, blocks: Collection[Block]) -> Blocks:
+        levels = Integers(block.level for block in blocks)
+        asked = (*self._named, levels, Integers(block.number for block in blocks))
+        return blocks_in(await self._rows(connection, BLOCKS, asked))
+
+
+def blocks_in(rows: Sequence[Sequence[Any]]) -> Blocks:
+    """Blocks of the tree from the rows of `BLOCKS`."""
+    return {Block(level, number): hashes_in(hashes or b"") for level, number, hashes in rows}
 
 
 def compared(bodies: BodyCodec) -> Compared:
@@ -338,12 +429,18 @@ def compared(bodies: BodyCodec) -> Compared:
     return Compared(bodies, entry_digest, bytes)
 
 
-def _committed(unit: Unit, appended: _Appended) -> Committed | None:
+def _there(end: JournalEnd | None) -> JournalEnd:
+    """The head of a journal that is locked; a unit that only looks writes nothing."""
+    assert end is not None  # noqa: S101 - see above
+    return end
+
+
+def _committed(unit: Unit, appended: _Appended, made: list[EntryPlace]) -> Committed | None:
     """What appending came to for one unit; None if what it read before is no longer so."""
     outcome, about, seq, hashes = appended
     match outcome:
         case "done":
-            return Committed(places(seq, hashes), unit.about)
+            return Committed(made, unit.about)
         case "moved":
             return None
         case "mark_moved":
@@ -366,8 +463,16 @@ def _repeated(unit: Unit, outcome: str, about: str, seq: int, hashes: bytes) -> 
     return Committed(places(seq, hashes), about, fresh=False)
 
 
-async def _decided(unit: Unit, found: Sequence[Current | None]) -> Sequence[Draft]:
-    """What a unit decides; where that takes long, beside the event loop."""
-    size = sum(len(current.body) for current in found if current is not None)
-    decided: Any = await beside_the_loop(size, lambda: unit.decide(found))
+async def _decided_if_it_can(unit: Unit, known: Sequence[Found | None]) -> Sequence[Draft]:
+    """What a unit decides on what may have been replaced; nothing if it refuses that."""
+    try:
+        return await _decided(unit, known)
+    except Exception:  # noqa: BLE001 - it is run again on what is stored, and says so then
+        return ()
+
+
+async def _decided(unit: Unit, found: Sequence[Found | None]) -> Sequence[Draft]:
+    """What a unit decides; where that takes long, off the event loop."""
+    size = sum(len(there.body) for there in found if isinstance(there, Current))
+    decided: Any = await off_the_loop(size, lambda: unit.decide(found))
     return list(bound(unit.key, decided))

@@ -16,11 +16,18 @@ from psycopg.types.numeric import Int8
 from memoranda.kernel.errors import EntryDamaged
 from memoranda.ledger.codec import BodyCodec
 from memoranda.ledger.unit import Current
-from memoranda.recall.similarity import Near, in_order, similarities
-from memoranda.recall.vectors import Contents, Embedding, Found, Unembedded
+from memoranda.recall.vectors import (
+    Contents,
+    Embedding,
+    Near,
+    NearestFound,
+    Unembedded,
+    in_order,
+    similarities,
+)
 from memoranda.stores.postgres.arrays import Blobs, Integers, Texts
-from memoranda.stores.postgres.beside import beside_the_loop
 from memoranda.stores.postgres.connection import Connection
+from memoranda.stores.postgres.off_loop import off_the_loop
 from memoranda.stores.postgres.pool import Pool
 from memoranda.stores.postgres.units import compared
 from memoranda.stores.selection import COLUMNS
@@ -45,7 +52,7 @@ _LOOK_UP: Final = (
     f"SELECT {COLUMNS} FROM unnest(%s, %s) WITH ORDINALITY AS n (id, seq, place)"  # noqa: S608 - ours
     " CROSS JOIN LATERAL (SELECT * FROM memoranda.versions v WHERE v.journal = %s AND v.id = n.id"
     " ORDER BY v.number DESC LIMIT 1) AS v"
-    " LEFT JOIN LATERAL (SELECT b.salt, b.body FROM memoranda.bodies b"
+    " LEFT JOIN LATERAL (SELECT b.salt, b.body FROM memoranda.entries b"
     " WHERE b.journal = %s AND b.seq = v.seq LIMIT 1) AS b ON true"
     " LEFT JOIN LATERAL (SELECT e.entry FROM memoranda.entries e"
     " WHERE e.journal = %s AND e.seq = v.seq LIMIT 1) AS e ON true"
@@ -56,12 +63,12 @@ _LOOK_UP: Final = (
 class PostgresVectors:
     """The vectors of one journal. Every statement names it, and the database checks it again."""
 
-    def __init__(self, calls: Pool, scope: str, journal: int, bodies: BodyCodec) -> None:
+    def __init__(self, calls: Pool, journal: int, origin: str, bodies: BodyCodec) -> None:
         self._calls = calls
         self._compared = compared(bodies)
         self._numbered = Int8(journal)
-        self._named = (scope, self._numbered)
-        self._begin = _BEGIN.format(scope, journal).as_bytes()
+        self._named = (self._numbered, origin)
+        self._begin = _BEGIN.format(journal, origin).as_bytes()
 
     async def count_missing(self, model: str) -> int:
         """How many active objects have no vector of a model."""
@@ -72,13 +79,13 @@ class PostgresVectors:
         """Some of them, those that were changed last first."""
         rows = await self._call(_MISSING, model, Int8(limit))
         size = sum(len(row[-1] or b"") for row in rows)
-        return await beside_the_loop(size, lambda: list(unembedded_in(self._compared, rows)))
+        return await off_the_loop(size, lambda: list(unembedded_in(self._compared, rows)))
 
     async def put(self, model: str, embeddings: Sequence[Embedding]) -> int:
         """Keep the vectors of what is still active and newest; how many."""
-        ids = Texts(one.id for one in embeddings)
-        seqs = Integers(one.seq for one in embeddings)
-        vectors = Blobs(one.vector for one in embeddings)
+        ids = Texts(embedding.id for embedding in embeddings)
+        seqs = Integers(embedding.seq for embedding in embeddings)
+        vectors = Blobs(embedding.vector for embedding in embeddings)
         ((kept,),) = await self._call(_PUT, model, ids, seqs, vectors, writes=True)
         return int(kept)
 
@@ -89,7 +96,7 @@ class PostgresVectors:
         limit: int,
         make: Callable[[Current, Near], R | None],
         damaged: list[EntryDamaged] | None = None,
-    ) -> Found:
+    ) -> NearestFound:
         """The active objects nearest to a vector, each made into a value."""
         async with self._calls.transaction(self._begin) as connection:
             missing = await self._missing(connection, model)
@@ -102,11 +109,11 @@ class PostgresVectors:
             made: list[object] = []
             best = in_order(near)
             while len(made) < limit and (several := list(islice(best, LOOKED_UP_AT_ONCE))):
-                for current, one in await self._looked_up(connection, several, ids, damaged):
-                    value = make(current, one) if len(made) < limit else None
+                for current, neighbour in await self._looked_up(connection, several, ids, damaged):
+                    value = make(current, neighbour) if len(made) < limit else None
                     if value is not None:
                         made.append(value)
-        return Found(made, missing)
+        return NearestFound(made, missing)
 
     async def forget_others(self, model: str) -> int:
         """Remove the vectors of all other models; how many."""
@@ -114,7 +121,6 @@ class PostgresVectors:
         return int(gone)
 
     async def contents(self, model: str) -> Contents:
-        """What there is of a model."""
         digest = VectorDigest()
         async with (
             self._calls.transaction(self._begin) as connection,
@@ -156,20 +162,19 @@ class PostgresVectors:
         ids: dict[int, str],
         damaged: list[EntryDamaged] | None,
     ) -> list[tuple[Current, Near]]:
-        """Each that is what its vector was made of; the triggers see to it that all are."""
+        """Each that is what its vector was made of; one that is replaced takes its own away."""
         asked = (
-            Texts(ids[one.seq] for one in several),
-            Integers(one.seq for one in several),
+            Texts(ids[neighbour.seq] for neighbour in several),
+            Integers(neighbour.seq for neighbour in several),
             *(self._numbered, self._numbered, self._numbered),
         )
         found = await connection.execute(_LOOK_UP, asked, prepare=True, binary=True)
         rows = await found.fetchall()
-        near = {one.seq: one for one in several}
-        return [(one, near[seq]) for seq, one in self._compared.currents(rows, damaged)]
+        near = {neighbour.seq: neighbour for neighbour in several}
+        return [(current, near[seq]) for seq, current in self._compared.currents(rows, damaged)]
 
 
 def _compared(rows: Sequence[tuple[int, str, bytes]], vector: bytes) -> list[tuple[int, float]]:
-    """How near each row is. One of another size is nobody's, and near none."""
     fitting = [row for row in rows if len(row[2]) == len(vector)]
     found = similarities(vector, [other for _, _, other in fitting])
     return list(zip((row[0] for row in fitting), found, strict=True))

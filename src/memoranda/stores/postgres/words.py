@@ -25,19 +25,19 @@ from memoranda.kernel.errors import (
     StoreUnavailable,
 )
 from memoranda.ledger.codec import BodyCodec
-from memoranda.ledger.unit import REBUILDING, Current, Index
-from memoranda.recall.asking import Asked
-from memoranda.recall.candidates import Scored
-from memoranda.recall.fitting import EVERYTHING
-from memoranda.recall.index import Ranking
-from memoranda.recall.ranking import Mode
+from memoranda.ledger.snapshot import REBUILDING, Index
+from memoranda.ledger.unit import Current
+from memoranda.recall.bm25 import Scored
+from memoranda.recall.index import EVERYTHING, Ranking
+from memoranda.recall.question import ParsedQuestion
+from memoranda.recall.ranking import RankingMode
 from memoranda.records.filter import MemoryFilter
 from memoranda.stores.postgres.connection import Connection
-from memoranda.stores.postgres.finding import Finder, Wanted
+from memoranda.stores.postgres.finding import Finder, PostgresWordSearch
 from memoranda.stores.postgres.index import IndexReader, State
 from memoranda.stores.postgres.merging import BatchMerger
 from memoranda.stores.postgres.pool import Pool
-from memoranda.stores.postgres.ranking import Question, Ranker
+from memoranda.stores.postgres.ranking import PostgresQuestion, Ranker
 from memoranda.stores.postgres.segments import SegmentMerger
 from memoranda.stores.postings import ChunkDamaged
 from memoranda.stores.words import (
@@ -63,23 +63,23 @@ _BEGIN_REINDEX: Final = "SELECT memoranda.begin_reindex(%s, %s, %s)"
 log = logging.getLogger("memoranda.postgres")
 
 
-class WordIndex:
+class PostgresWordIndex:
     """The index of words of one journal."""
 
     def __init__(
-        self, calls: Pool, scope: str, journal: int, bodies: BodyCodec, words: WordCache
+        self, calls: Pool, journal: int, origin: str, bodies: BodyCodec, words: WordCache
     ) -> None:
         """What is remembered of bodies is remembered in `words`, for all scopes of a database."""
         self._calls = calls
         self._database = calls.database
-        self._named = (scope, Int8(journal))
-        self._begin = _BEGIN.format(scope, journal).as_bytes()
+        self._named = (Int8(journal), origin)
+        self._begin = _BEGIN.format(journal, origin).as_bytes()
         self._words = words
-        self._reader = IndexReader(scope, journal, self._words)
+        self._reader = IndexReader(journal, origin, self._words)
         self._finder = Finder(journal, bodies, self._reader)
         self._ranker = Ranker(journal, bodies, self._reader)
-        self._batches = BatchMerger(calls, scope, journal, self._begin, self._reader)
-        self._segments = SegmentMerger(calls, scope, journal, self._begin)
+        self._batches = BatchMerger(calls, journal, origin, self._begin, self._reader)
+        self._segments = SegmentMerger(calls, journal, origin, self._begin)
         self._tail = 0
         self._written = 0
         self._has_batches = False
@@ -106,14 +106,14 @@ class WordIndex:
                 if not query.words or limit == 0:
                     return []
                 if state.tail <= most:
-                    wanted = Wanted(query, every, limit, after)
+                    wanted = PostgresWordSearch(query, every, limit, after)
                     return await self._finder.find(connection, state, wanted, make)
             most = await self._brought_forward(state)
 
     async def rank(
         self,
-        mode: Mode,
-        asked: Asked,
+        mode: RankingMode,
+        asked: ParsedQuestion,
         make: Callable[[Current, Scored], R | None],
         *,
         limit: int,
@@ -122,7 +122,7 @@ class WordIndex:
         damaged: list[EntryDamaged] | None = None,
     ) -> Ranking[R]:
         """What has anything of what is asked for, the best first; the tail is read as well."""
-        question = Question(mode, asked, limit, below, within, damaged)
+        question = PostgresQuestion(mode, asked, limit, below, within, damaged)
         most = SEARCHED
         while True:
             async with self._reading() as connection:
@@ -175,7 +175,6 @@ class WordIndex:
             return await self._segments.step()
 
     def forget(self) -> None:
-        """Forget the words that are remembered in memory."""
         self._words.clear()
 
     # --------------------------------------------------------------------- spare time
@@ -231,7 +230,6 @@ class WordIndex:
 
     @asynccontextmanager
     async def _reading(self) -> AsyncIterator[Connection]:
-        """A transaction that sees one moment."""
         with self._plain_damage():
             async with self._calls.transaction(self._begin) as connection:
                 yield connection

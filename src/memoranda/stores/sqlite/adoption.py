@@ -10,13 +10,14 @@ from typing import Any, Final, Self, TypeVar
 import apsw
 
 from memoranda.kernel.errors import ScopeExists
-from memoranda.ledger.beside import Beside
+from memoranda.ledger.attachments import Attachment
 from memoranda.ledger.codec import BodyCodec
 from memoranda.ledger.entry import genesis
-from memoranda.ledger.unit import StoredEntry, StoredRow
-from memoranda.stores.sqlite.appending import Appender
+from memoranda.ledger.snapshot import StoredRow
+from memoranda.ledger.unit import StoredEntry
+from memoranda.stores.sqlite.append import Appender
+from memoranda.stores.sqlite.attachments import land
 from memoranda.stores.sqlite.connection import plain_errors
-from memoranda.stores.sqlite.landing import land
 
 R = TypeVar("R")
 
@@ -59,19 +60,15 @@ class SqliteAdoption:
         self._thread.shutdown()
 
     async def entries(self, stored: Sequence[StoredEntry]) -> None:
-        """Take over the next entries, as they are."""
         await self._run(partial(self._appending.adopt_entries, stored))
 
     async def rows(self, rows: Sequence[StoredRow]) -> None:
-        """Take over the next rows."""
         await self._run(partial(self._appending.adopt_rows, rows))
 
-    async def beside(self, beside: Sequence[Beside]) -> None:
-        """Take over what had landed beside the entries."""
-        await self._run(partial(self._land, beside))
+    async def attachments(self, attachments: Sequence[Attachment]) -> None:
+        await self._run(partial(self._land, attachments))
 
     async def notes(self, notes: Sequence[tuple[int, str]], at: int) -> None:
-        """Take over the checkpoints that were kept."""
         await self._run(partial(self._keep, [(size, note, at) for size, note in notes]))
 
     # ------------------------------------------------------------------ on the thread
@@ -99,9 +96,9 @@ class SqliteAdoption:
                 self._connection.execute(word)
             self._connection.close()
 
-    def _land(self, beside: Sequence[Beside]) -> None:
+    def _land(self, attachments: Sequence[Attachment]) -> None:
         assert self._connection is not None  # noqa: S101 - it is entered first
-        land(self._connection, self._appending.journal, beside, self._bodies)
+        land(self._connection, self._appending.journal, attachments, self._bodies)
 
     def _keep(self, notes: Sequence[tuple[int, str, int]]) -> None:
         assert self._connection is not None  # noqa: S101 - it is entered first

@@ -1,11 +1,16 @@
 """Opening a SQLite file, to write it or only to read it, and what its errors mean."""
 
+import logging
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
-from typing import Final
+from tempfile import mkdtemp
+from typing import Any, Final, TypeVar
 from urllib.parse import quote
+from weakref import finalize
 
 import apsw
 
@@ -17,6 +22,7 @@ from memoranda.kernel.errors import (
     StoreReadOnly,
     StoreUnavailable,
 )
+from memoranda.stores.migrations import Migration, known_migrations, pending
 
 BUSY_MS: Final = 5_000
 LOG_BYTES: Final = 16 * 2**20
@@ -168,3 +174,183 @@ def explained(error: apsw.Error, database: str) -> MemorandaError:
             return StoreFailed(database, f"the file is damaged ({error}); restore a backup")
         case _:
             return StoreFailed(database, str(error))
+
+
+# ------------------------------------------------------------------------------------------------
+# What ``sqlite://:memory:`` opens: a file that nobody else finds, gone when it is closed.
+#
+# A database in SQLite's own memory has one connection, so reads wait behind writes, and no snapshot
+# can be taken beside them. A file has all that any other file has.
+
+MEMORY: Final = ":memory:"
+"""What stands in a URL where other databases have their path."""
+
+NAME: Final = "sqlite://:memory:"
+"""What messages call such a database: its path would say nothing to whoever opened it."""
+
+log = logging.getLogger("memoranda.sqlite")
+
+
+class PrivateFile:
+    """A file in a folder of its own, which only its owner can enter.
+
+    The folder goes with `remove`, and at the latest when the process ends. A process that is
+    killed leaves it behind.
+    """
+
+    def __init__(self) -> None:
+        # In the system's folder for temporary files and not in /dev/shm: a container gives that
+        # one 64 MB, and fills up. Nothing waits for the disk here (`connect`), so that a file that
+        # lives briefly hardly reaches it. Whoever wants it in memory for certain sets TMPDIR.
+        try:
+            folder = mkdtemp(prefix="memoranda-")
+        except OSError as failed:
+            why = f"no temporary folder can be made ({failed.strerror}); check TMPDIR"
+            raise StoreUnavailable(NAME, why) from failed
+        self.path: Final = str(Path(folder, "memory.db"))
+        self.remove: Final = finalize(self, _remove, folder, os.getpid())
+
+
+def _remove(folder: str, owner: int) -> None:
+    if os.getpid() != owner:
+        return  # a forked process ends; whoever made the folder still uses it
+    try:
+        with suppress(FileNotFoundError):  # it may have been cleaned up from outside
+            shutil.rmtree(folder)
+    except OSError as failed:
+        log.warning("could not remove %s: %s", folder, failed)
+
+
+# ------------------------------------------------------------------------------------------------
+# The schema of a SQLite file: whose it is, and how it is brought up to date.
+
+MIGRATIONS: Final = known_migrations("memoranda.stores.sqlite.migrations")
+
+_HISTORY: Final = """
+CREATE TABLE IF NOT EXISTS migrations (
+  number     INTEGER NOT NULL PRIMARY KEY,
+  name       TEXT    NOT NULL,
+  checksum   TEXT    NOT NULL,
+  applied_at INTEGER NOT NULL
+) STRICT
+"""
+
+
+def check_identity(connection: apsw.Connection, path: str, *, to_read: bool = False) -> None:
+    """Refuse what is not ours before anything is written to it."""
+    application_id = connection.pragma("application_id")
+    tables = connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
+    if application_id != APPLICATION_ID and (application_id or tables):
+        raise ForeignDatabase(path, "it holds the tables of another program")
+    if not to_read and connection.readonly("main"):
+        raise StoreReadOnly(path, "the file is read-only; check its rights")
+
+
+def due(
+    connection: apsw.Connection,
+    path: str,
+    *,
+    create: bool,
+    known: Sequence[Migration] | None = None,
+) -> Sequence[Migration] | None:
+    """What is to be applied to a file of ours; None if it has no schema yet. Nothing is written.
+
+    Refuses a file that a newer memoranda has written, one whose history is not ours, and without
+    `create` one that has no schema.
+    """
+    applied = _applied(connection)
+    if applied:
+        return pending(MIGRATIONS if known is None else known, applied, path)
+    if not create:
+        raise StoreUnavailable(path, "there is no memoranda schema in it; name another")
+    return None
+
+
+def migrate(
+    connection: apsw.Connection, path: str, now: int, *, known: Sequence[Migration] | None = None
+) -> Sequence[Migration]:
+    """Bring the schema up to date in one transaction; several processes may try at once.
+
+    Returns what was applied here: nothing, if another was faster.
+    """
+    known = MIGRATIONS if known is None else known
+    if not pending(known, _applied(connection), path):
+        return ()
+    connection.execute("PRAGMA journal_mode = WAL").fetchall()
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        connection.execute(_HISTORY)
+        left = pending(known, _applied(connection), path)
+        for migration in left:
+            connection.execute(migration.sql).fetchall()
+            connection.execute(
+                "INSERT INTO migrations (number, name, checksum, applied_at) VALUES (?, ?, ?, ?)",
+                (migration.number, migration.name, migration.checksum, now),
+            )
+        connection.pragma("application_id", APPLICATION_ID)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return left
+
+
+def _applied(connection: apsw.Connection) -> list[tuple[int, str]]:
+    has_history = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'"
+    if not connection.execute(has_history).fetchone():
+        return []
+    rows: list[Any] = connection.execute(
+        "SELECT number, checksum FROM migrations ORDER BY number"
+    ).fetchall()
+    return rows
+
+
+# ------------------------------------------------------------------------------------------------
+# Where an entry is stored: one number for its journal and its sequence number.
+
+SEQ_BITS: Final = 40
+"""How many bits of a place are the sequence number; above them is the journal's."""
+
+
+SEQ: Final = (1 << SEQ_BITS) - 1
+"""The bits of a place that are the sequence number."""
+
+
+def place(journal: int, seq: int) -> int:
+    return journal << SEQ_BITS | seq
+
+
+# ------------------------------------------------------------------------------------------------
+# New rows in few statements.
+#
+# Each statement gives other threads a turn, and waiting to have one's own back costs more than an
+# insert. So the units that share a commit share their statements too, and a batch of a thousand
+# rows takes some fifty of them.
+
+V = TypeVar("V")
+
+_BLOCKS: Final = (64, 8, 1)
+"""Rows to a statement: as many of the largest as fit, then of the next."""
+
+
+class Inserts:
+    """An INSERT of any number of rows into one table."""
+
+    def __init__(self, table: str, *columns: str) -> None:
+        row = f"({', '.join('?' * len(columns))})"
+        into = f"INSERT INTO {table} ({', '.join(columns)}) VALUES "  # noqa: S608 - both are ours
+        self._statements = {size: into + ", ".join([row] * size) for size in _BLOCKS}
+
+    def run(self, connection: apsw.Connection, rows: Sequence[tuple[object, ...]]) -> None:
+        """Insert the rows; ConstraintError if a key is in use, and some of them may be in then."""
+        for block in _blocks(rows):
+            connection.execute(self._statements[len(block)], tuple(chain.from_iterable(block)))
+
+
+def _blocks(rows: Sequence[V]) -> Iterator[Sequence[V]]:
+    start = 0
+    for size in _BLOCKS:
+        while len(rows) - start >= size:
+            yield rows[start : start + size]
+            start += size

@@ -10,8 +10,8 @@ import apsw
 
 from memoranda.kernel.errors import ScopeNotFound, StoreReadOnly
 from memoranda.ledger.codec import PLAIN, BodyCodec
+from memoranda.ledger.directory import NewNote, NotedHead
 from memoranda.ledger.entry import genesis
-from memoranda.ledger.journals import NewNote, NotedHead
 from memoranda.ledger.tree import Block, Blocks
 from memoranda.plans.items import check_session_ref
 from memoranda.stores.home import Home
@@ -19,22 +19,26 @@ from memoranda.stores.migrations import OPENED_TO_READ, Migration, done
 from memoranda.stores.shorthand import InShorthand
 from memoranda.stores.sqlite.adoption import SqliteAdoption
 from memoranda.stores.sqlite.connection import (
+    MEMORY,
+    NAME,
+    PrivateFile,
+    check_identity,
     check_place,
     connect,
     connect_to_read,
+    due,
     let_go,
     make_private,
+    migrate,
     plain_errors,
 )
 from memoranda.stores.sqlite.heads import hashes, heads, keep_notes
 from memoranda.stores.sqlite.items import SqliteItems
 from memoranda.stores.sqlite.ledger import SqliteLedger
 from memoranda.stores.sqlite.merging import Merger
-from memoranda.stores.sqlite.private import MEMORY, NAME, PrivateFile
 from memoranda.stores.sqlite.reader import Glance, Parameters, Reader
-from memoranda.stores.sqlite.schema import check_identity, due, migrate
-from memoranda.stores.sqlite.units import compared
-from memoranda.stores.sqlite.writer import Writer
+from memoranda.stores.sqlite.units import SqliteUnits, compared
+from memoranda.stores.sqlite.writer import SqliteWriter
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -59,7 +63,7 @@ class SqliteDatabase:
     def __init__(
         self,
         name: str,
-        writer: Writer | None,
+        writer: SqliteWriter | None,
         reader: Reader,
         connect: Callable[[], apsw.Connection],
         *,
@@ -74,6 +78,7 @@ class SqliteDatabase:
         self.bodies = bodies
         self.compared = compared(bodies)
         self.merger = merger
+        self.units = SqliteUnits(bodies, merger.words, merger.note_written)
         self.connect = connect
         self._writer = writer
         self._reader = reader
@@ -154,7 +159,7 @@ class SqliteDatabase:
                 let_go(connection)
                 raise
             merger = Merger(bodies)
-            writer = Writer(connection, name, reconnect=again, spare_time=merger)
+            writer = SqliteWriter(connection, name, reconnect=again, spare_time=merger)
             return cls(
                 name,
                 writer,
@@ -184,12 +189,10 @@ class SqliteDatabase:
         return cls(path, None, reader, again, bodies=bodies, merger=Merger(bodies), known=known)
 
     async def read(self, work: Callable[[apsw.Connection], R]) -> R:
-        """Several reads that all see the same moment."""
         self.home.check()
         return await self._reader.run(work)
 
     async def write(self, work: Callable[[apsw.Connection], R]) -> R:
-        """Run one unit of work in a transaction."""
         self.home.check()
         if self._upgrades_at is not None:
             await self.upgrade()
@@ -220,7 +223,7 @@ class SqliteDatabase:
             self._upgrades_at = None
         if applied:
             log.warning("%s: %s", self.name, done(applied))
-        return [str(one) for one in applied]
+        return [str(migration) for migration in applied]
 
     def _upgrade(self, now: int) -> Sequence[Migration]:
         with plain_errors(self.name):
@@ -231,7 +234,7 @@ class SqliteDatabase:
                 let_go(connection)
 
     @property
-    def writer(self) -> Writer:
+    def writer(self) -> SqliteWriter:
         """The one thread that writes; StoreReadOnly if it was opened only to be read."""
         if self._writer is None:
             raise StoreReadOnly(self.name, OPENED_TO_READ)
@@ -303,11 +306,9 @@ class SqliteDatabase:
         return await self.read(lambda connection: heads(connection, scopes))
 
     async def hashes(self, blocks: Mapping[str, Collection[Block]]) -> dict[str, Blocks]:
-        """Blocks of the trees of these scopes."""
         return await self.read(lambda connection: hashes(connection, blocks))
 
     async def keep_notes(self, notes: Sequence[NewNote]) -> None:
-        """Keep notes of checkpoints in one transaction."""
         await self.write(lambda connection: keep_notes(connection, notes))
 
     async def close(self) -> None:

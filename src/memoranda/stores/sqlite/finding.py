@@ -19,13 +19,14 @@ import orjson
 from memoranda.identity import decode
 from memoranda.kernel.errors import EntryDamaged, IndexStale
 from memoranda.ledger.object import version_of
-from memoranda.ledger.unit import INDEX_FORM, Current, Index
-from memoranda.recall.postings import Run, matching
+from memoranda.ledger.snapshot import INDEX_FORM, Index
+from memoranda.ledger.unit import Current
+from memoranda.recall.postings import PostingRun, matching
 from memoranda.stores.compared import Compared
 from memoranda.stores.postings import POSTING_BYTES, Chunk, run_of
 from memoranda.stores.selection import COLUMNS
+from memoranda.stores.sqlite.connection import SEQ, place
 from memoranda.stores.sqlite.merging import STATE
-from memoranda.stores.sqlite.places import SEQ, place
 from memoranda.stores.sqlite.tails import BODIES, words_at
 from memoranda.stores.words import MERGED_ANYWAY, WordCache
 from memoranda.text import Query, matches
@@ -76,7 +77,7 @@ BEFORE_ALL: Final = (2**63 - 1, 2**63 - 1)
 """The position that all there is comes after."""
 
 
-class Asked(NamedTuple):
+class SqliteWordSearch(NamedTuple):
     """What is looked for, and what is made of it."""
 
     query: Query
@@ -88,7 +89,7 @@ class Asked(NamedTuple):
     """What is made before this time is found, or at it and active since an earlier entry."""
 
 
-class Records:
+class JournalRecords:
     """The records of a journal, by the number of the entry that led to them."""
 
     def __init__(
@@ -136,7 +137,7 @@ def head_of(body: bytes) -> dict[str, Any]:
 
 
 def find(
-    connection: apsw.Connection, journal: int, words: WordCache, asked: Asked
+    connection: apsw.Connection, journal: int, words: WordCache, asked: SqliteWordSearch
 ) -> list[Any] | None:
     """What is found, newest first; None if too much is not in the index yet."""
     state: Any = connection.execute(STATE, (journal,)).fetchone()
@@ -157,18 +158,17 @@ class _Search:
         journal: int,
         indexed: int,
         words: WordCache,
-        asked: Asked,
+        asked: SqliteWordSearch,
     ) -> None:
         self._connection = connection
         self._journal = journal
         self._query, self._every, self._make, self._limit, compared, self._after = asked
-        self._records = Records(connection, journal, compared)
+        self._records = JournalRecords(connection, journal, compared)
         self._indexed = indexed
         self._tokens = orjson.dumps(self._query.tokens).decode()  # noqa: TID251 - a parameter
         self._tail = self._in_tail(words)  # 1.
 
     def found(self) -> list[Any]:
-        """What is found, made into values, newest first."""
         if self._most() <= FEW:
             candidates: Iterator[Current] = iter(self._looked_up(self._hits(0, self._indexed)))
         else:
@@ -206,7 +206,7 @@ class _Search:
     def _looked_up(self, seqs: Collection[int]) -> list[Current]:
         # 2.
         found = self._records.at((*seqs, *self._tail)).values()
-        return [one for one in found if (one.created_at, one.since) < self._after]
+        return [current for current in found if (current.created_at, current.since) < self._after]
 
     # --------------------------------------------------------------------------- many
 
@@ -232,7 +232,7 @@ class _Search:
             return set()
         asked = (self._journal, self._tokens, start, end)
         rows: Any = self._connection.execute(_CHUNKS, asked).fetchall()
-        runs: dict[str, list[Run]] = {}
+        runs: dict[str, list[PostingRun]] = {}
         for token, first, body in rows:
             runs.setdefault(token, []).append(run_of(Chunk(first, body)))
         return matching(self._query, runs, every=self._every)

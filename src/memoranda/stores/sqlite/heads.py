@@ -1,4 +1,4 @@
-"""The journals of many scopes at once, as their checkpoints need them (`ledger.journals`)."""
+"""The journals of many scopes at once, as their checkpoints need them (`ledger.directory`)."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from time import sleep
@@ -7,11 +7,11 @@ from typing import Any, Final, NamedTuple
 import apsw
 
 from memoranda.identity.merkle import leaf_hash
-from memoranda.ledger.journals import NewNote, NotedHead
+from memoranda.ledger.directory import NewNote, NotedHead
 from memoranda.ledger.tree import BLOCK, Block, Blocks
 from memoranda.stores.shorthand import ENTRY, unpacked
-from memoranda.stores.sqlite.appending import LEAVES, NODES
-from memoranda.stores.sqlite.places import place
+from memoranda.stores.sqlite.append import LEAVES, NODES
+from memoranda.stores.sqlite.connection import place
 
 _HEADS: Final = """
 SELECT j.scope, j.origin, j.size, (SELECT max(c.size) FROM checkpoints c WHERE c.journal = j.number)
@@ -50,7 +50,6 @@ def heads(connection: apsw.Connection, scopes: Collection[str]) -> list[NotedHea
 def hashes(
     connection: apsw.Connection, blocks: Mapping[str, Collection[Block]]
 ) -> dict[str, Blocks]:
-    """Blocks of the trees of these scopes."""
     found: dict[str, Blocks] = {}
     for scope, wanted in blocks.items():
         rows: list[Any] = connection.execute(_JOURNAL, (scope,)).fetchall()
@@ -62,7 +61,7 @@ def hashes(
 
 def keep_notes(connection: apsw.Connection, notes: Sequence[NewNote]) -> None:
     """Keep notes, each with the journal of its scope and origin."""
-    rows = [(one.size, one.note, one.at, one.scope, one.origin) for one in notes]
+    rows = [(note.size, note.note, note.at, note.scope, note.origin) for note in notes]
     connection.executemany(_KEEP_NOTE, rows).fetchall()
 
 

@@ -10,44 +10,31 @@ import apsw
 import orjson
 
 from memoranda.kernel.errors import EntryDamaged, StoreFailed, StoreReadOnly, StoreUnavailable
-from memoranda.ledger.codec import BodyCodec
+from memoranda.ledger.snapshot import REBUILDING, Index, LedgerSnapshot
 from memoranda.ledger.tree import Block, Blocks
-from memoranda.ledger.unit import (
-    REBUILDING,
-    Committed,
-    Current,
-    Head,
-    Index,
-    Mark,
-    Past,
-    Snapshot,
-    StoredEntry,
-    Unit,
-)
-from memoranda.recall.asking import Asked as Telling
-from memoranda.recall.candidates import Scored
-from memoranda.recall.fitting import EVERYTHING
-from memoranda.recall.index import Ranking
-from memoranda.recall.ranking import Mode
+from memoranda.ledger.unit import Committed, Current, Head, Mark, Past, StoredEntry, Unit
+from memoranda.recall.bm25 import Scored
+from memoranda.recall.index import EVERYTHING, Ranking
+from memoranda.recall.question import ParsedQuestion
+from memoranda.recall.ranking import RankingMode
 from memoranda.records.filter import MemoryFilter
-from memoranda.stores.compared import Compared
 from memoranda.stores.postings import ChunkDamaged
 from memoranda.stores.selection import COLUMNS, PLACED
 from memoranda.stores.shorthand import ENTRY, unpacked
-from memoranda.stores.sqlite.erasing import scrub
-from memoranda.stores.sqlite.finding import BEFORE_ALL, Asked, find
+from memoranda.stores.sqlite.connection import SEQ, place
+from memoranda.stores.sqlite.erase import scrub
+from memoranda.stores.sqlite.finding import BEFORE_ALL, SqliteWordSearch, find
 from memoranda.stores.sqlite.heads import block_read
 from memoranda.stores.sqlite.marks import BYTES_AT, ENTRIES_AT, MARKED, NAMES, OUTPUTS
 from memoranda.stores.sqlite.merging import Merger, merge
 from memoranda.stores.sqlite.origins import SqliteOrigins
-from memoranda.stores.sqlite.places import SEQ, place
-from memoranda.stores.sqlite.ranking import Question, rank
-from memoranda.stores.sqlite.reader import Parameters
+from memoranda.stores.sqlite.ranking import SqliteQuestion, rank
+from memoranda.stores.sqlite.reader import OpenDatabase
 from memoranda.stores.sqlite.segments import merge_some
-from memoranda.stores.sqlite.selecting import SqliteSelecting
-from memoranda.stores.sqlite.sessions import SqliteBeside
+from memoranda.stores.sqlite.select import SqliteSelecting
+from memoranda.stores.sqlite.sessions import SqliteAttachments
 from memoranda.stores.sqlite.snapshot import HEAD, SqliteSnapshot
-from memoranda.stores.sqlite.units import JOINED, NEWEST, Job
+from memoranda.stores.sqlite.units import JOINED, NEWEST, JournalUnit, SqliteUnits
 from memoranda.stores.sqlite.vectors import SqliteVectors
 from memoranda.stores.sqlite.words import INDEX, clear, index_in
 from memoranda.stores.words import BATCH, SEARCHED
@@ -87,7 +74,7 @@ _AFTER_ALL: Final = "\U0010ffff" * 600
 _NOTES: Final = "SELECT note FROM checkpoints WHERE journal = ? ORDER BY size DESC LIMIT ?"
 
 
-class Database(Protocol):
+class JournalDatabase(OpenDatabase, Protocol):
     """What a ledger needs of its database."""
 
     @property
@@ -101,30 +88,17 @@ class Database(Protocol):
         ...
 
     @property
-    def bodies(self) -> BodyCodec:
-        """How bodies are stored."""
-        ...
-
-    @property
-    def compared(self) -> Compared:
-        """What makes its rows into values."""
-        ...
-
-    @property
     def merger(self) -> Merger:
         """Brings the index of words forward."""
         ...
 
+    @property
+    def units(self) -> SqliteUnits:
+        """Runs units of work."""
+        ...
+
     def check_writable(self) -> None:
         """Refuse with StoreReadOnly if it was opened only to be read."""
-        ...
-
-    async def read(self, work: Callable[[apsw.Connection], R]) -> R:
-        """Several reads that all see the same moment."""
-        ...
-
-    async def write(self, work: Callable[[apsw.Connection], R]) -> R:
-        """Run one unit of work in a transaction."""
         ...
 
     async def write_joined(
@@ -133,31 +107,23 @@ class Database(Protocol):
         """Run one unit of work together with others of the same kind."""
         ...
 
-    async def rows(self, sql: str, parameters: Parameters, make: Callable[[Any], R]) -> list[R]:
-        """The rows of a SELECT, each made into a value."""
-        ...
-
-    def stream(self, sql: str, parameters: Parameters) -> AsyncGenerator[Any, None]:
-        """The rows of a SELECT as they are now, a few at a time."""
-        ...
-
 
 class SqliteLedger(SqliteSelecting):
     """The journal of one scope and what follows from it; every statement names it."""
 
-    def __init__(self, database: Database, journal: int) -> None:
+    def __init__(self, database: JournalDatabase, journal: int) -> None:
         super().__init__(database, journal)
         self._database = database
         self.vectors = SqliteVectors(database, journal)
-        self.beside = SqliteBeside(database, journal)
+        self.attachments = SqliteAttachments(database, journal)
         self.origins = SqliteOrigins(database, journal)
 
     def commit(self, unit: Unit) -> Coroutine[Any, Any, Committed]:
         """Run a unit in one transaction, which other units may share."""
-        merger, job = self._database.merger, Job(self._journal, unit)
+        units, job = self._database.units, JournalUnit(self._journal, unit)
         if unit.is_dry:
-            return self._database.read(lambda connection: merger.look(connection, job))
-        return self._database.write_joined(merger.commit, job)
+            return self._database.read(lambda connection: units.look(connection, job))
+        return self._database.write_joined(units.commit, job)
 
     # ------------------------------------------------------------------------ objects
 
@@ -194,14 +160,14 @@ class SqliteLedger(SqliteSelecting):
 
         Where too much is not in the index yet, it is brought forward first.
         """
-        asked = Asked(query, every, make, limit, self._compared, after or BEFORE_ALL)
+        asked = SqliteWordSearch(query, every, make, limit, self._compared, after or BEFORE_ALL)
         words = self._database.merger.words
         return await self._searched(lambda c: find(c, self._journal, words, asked))
 
     async def rank(
         self,
-        mode: Mode,
-        asked: Telling,
+        mode: RankingMode,
+        asked: ParsedQuestion,
         make: Callable[[Current, Scored], R | None],
         *,
         limit: int,
@@ -210,7 +176,7 @@ class SqliteLedger(SqliteSelecting):
         damaged: list[EntryDamaged] | None = None,
     ) -> Ranking[R]:
         """The active objects that have anything of what is asked for, the best first."""
-        question = Question(mode, asked, make, limit, below, within, self._compared, damaged)
+        question = SqliteQuestion(mode, asked, make, limit, below, within, self._compared, damaged)
         words = self._database.merger.words
         return await self._searched(lambda c: rank(c, self._journal, words, question))
 
@@ -236,8 +202,6 @@ class SqliteLedger(SqliteSelecting):
         return int((await self._database.rows(_TAIL, (self._journal,), _first))[0])
 
     async def reindex(self) -> None:
-        """Make the word index anew, in steps."""
-
         def begin(connection: apsw.Connection) -> None:
             clear(connection, self._journal)
             connection.execute(_REBUILD, (REBUILDING, self._journal))
@@ -252,7 +216,6 @@ class SqliteLedger(SqliteSelecting):
         return int(counted[0])
 
     async def _merge(self, *, entries: int = BATCH, rebuilding: bool = False) -> int:
-        """Bring the index forward by a batch, then merge what segments are due."""
         bring = partial(merge, entries=entries, rebuilding=rebuilding)
         words = self._database.merger.words
         left = await self._database.write(lambda c: bring(c, self._journal, words))
@@ -263,7 +226,6 @@ class SqliteLedger(SqliteSelecting):
     # ------------------------------------------------------------------------ journal
 
     async def head(self) -> Head:
-        """The end of the journal."""
         return (await self._database.rows(HEAD, (self._journal,), Head._make))[0]
 
     async def bytes_at(self, seqs: Collection[int]) -> dict[int, bytes]:
@@ -323,8 +285,7 @@ class SqliteLedger(SqliteSelecting):
         database.merger.words.clear()
         await asyncio.to_thread(scrub, database.connect, database.name, rewrite=rewrite)
 
-    def snapshot(self) -> AbstractAsyncContextManager[Snapshot]:
-        """All of the ledger as it is now."""
+    def snapshot(self) -> AbstractAsyncContextManager[LedgerSnapshot]:
         database = self._database
         return SqliteSnapshot(database.connect, self._journal, database.name, database.bodies)
 

@@ -6,15 +6,14 @@ from typing import Any, Final
 import apsw
 
 from memoranda.kernel.errors import MarkMoved
-from memoranda.ledger.beside import CYCLE
+from memoranda.ledger.attachments import CYCLE
 from memoranda.ledger.codec import BodyCodec
 from memoranda.ledger.fact import named_entries
-from memoranda.ledger.unit import Current, Expected, Mark, of_entries
+from memoranda.ledger.unit import Expected, Mark, NamedFacts
 from memoranda.stores.shorthand import ENTRY, unpacked
-from memoranda.stores.sqlite.erased_retries import forget_retries, retries_of_entries
-from memoranda.stores.sqlite.inserts import Inserts
+from memoranda.stores.sqlite.connection import SEQ, SEQ_BITS, Inserts, place
 from memoranda.stores.sqlite.origins import forget_cycles
-from memoranda.stores.sqlite.places import SEQ, SEQ_BITS, place
+from memoranda.stores.sqlite.retries import forget_retries, retries_of_entries
 
 MARK_ROWS: Final = Inserts("marks", "journal", "name", "seq")
 _UNMARK: Final = "DELETE FROM marks WHERE journal = ? AND name = ? AND seq = ?"
@@ -61,7 +60,6 @@ def check_expected(connection: apsw.Connection, journal: int, expects: Sequence[
 
 
 def unmark(connection: apsw.Connection, journal: int, marks: Sequence[Mark]) -> None:
-    """Take marks away."""
     for name, seq in marks:
         connection.execute(_UNMARK, (journal, name, seq))
 
@@ -82,11 +80,12 @@ def erase_entries(
 
 def entries_of(
     connection: apsw.Connection, journal: int, name: str, bodies: BodyCodec
-) -> Current | None:
-    """What a unit that erases is told of a name: its entries that have a body, if there are any."""
+) -> list[NamedFacts]:
+    """The facts under a name that have a body, if there are any."""
     rows: Any = connection.execute(_ENTRIES_OF, (journal, name))
     read = ((unpacked(entry, ENTRY), bodies.unpack(body)) for entry, body in rows)
-    return of_entries(name, named_entries(read))
+    entries = named_entries(read)
+    return [NamedFacts(name, entries)] if entries else []
 
 
 def names_after(connection: apsw.Connection, journal: int, last: str, limit: int) -> list[str]:

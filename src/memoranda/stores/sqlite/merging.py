@@ -6,7 +6,7 @@ added and those of what it replaced are removed, and `indexed` moves, all in one
 is added is a segment of its own; segments are merged later, in transactions that are as short.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from operator import itemgetter
 from time import perf_counter, sleep
 from typing import Any, Final
@@ -14,12 +14,10 @@ from typing import Any, Final
 import apsw
 
 from memoranda.ledger.codec import BodyCodec
-from memoranda.ledger.unit import INDEX_FORM, REBUILDING, Committed
-from memoranda.stores.sqlite.holdings import counting
-from memoranda.stores.sqlite.places import place
+from memoranda.ledger.snapshot import INDEX_FORM, REBUILDING
+from memoranda.stores.sqlite.connection import place
 from memoranda.stores.sqlite.segments import is_due, merge_some
 from memoranda.stores.sqlite.tails import BODIES, changes, words_at
-from memoranda.stores.sqlite.units import Job, commit_units
 from memoranda.stores.sqlite.words import put, take_out
 from memoranda.stores.words import (
     BATCH,
@@ -70,31 +68,14 @@ class Merger:
 
     def __init__(self, bodies: BodyCodec) -> None:
         self.words = WordCache(bodies)
-        self._bodies = bodies
         self._tails: dict[int, int] = {}
         self._due: set[int] = set()
         self._segmented: set[int] = set()
         self._written: set[int] = set()
 
-    def commit(self, connection: apsw.Connection, jobs: Sequence[Job]) -> list[Committed]:
-        """Run units of work, and count what they wrote."""
-        outcomes = self._run(connection, jobs)
-        for job, outcome in zip(jobs, outcomes, strict=True):
-            if outcome.fresh and outcome.places:
-                self._written.add(job.journal)
-                self.note(job.journal, len(outcome.places))
-        return outcomes
-
-    def look(self, connection: apsw.Connection, job: Job) -> Committed:
-        """Run a unit that writes nothing."""
-        (outcome,) = self._run(connection, [job])
-        return outcome
-
-    def _run(self, connection: apsw.Connection, jobs: Sequence[Job]) -> list[Committed]:
-        told = [
-            counting(connection, self.words, job) if job.unit.is_erasing else job for job in jobs
-        ]
-        return commit_units(connection, told, self._bodies)
+    def note_written(self, journal: int, entries: int) -> None:
+        self._written.add(journal)
+        self.note(journal, entries)
 
     def note(self, journal: int, entries: int) -> None:
         """Some entries are not in the index yet; whoever has only read leaves them to others."""
@@ -119,7 +100,7 @@ class Merger:
         transaction that writes them is short.
         """
         if self._due:
-            journal = max(list(self._due), key=lambda one: self._tails.get(one, 0))
+            journal = max(list(self._due), key=lambda number: self._tails.get(number, 0))
             if not self._read_ahead(connection, journal, is_wanted):
                 return
             self._merged(connection, journal)

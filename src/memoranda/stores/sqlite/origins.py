@@ -1,16 +1,15 @@
 """From a cycle to what it left, in SQLite: the salt of its digests, and its items."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Any, Final, TypeVar
 
 import apsw
 import orjson
 
 from memoranda.kernel.errors import RecordExists
-from memoranda.ledger.beside import CYCLE, CycleSalt, ItemOrigin, OriginOf, StoredItem
-from memoranda.ledger.codec import BodyCodec
-from memoranda.stores.item_ids import id_bytes, id_of
-from memoranda.stores.sqlite.reader import Parameters
+from memoranda.ledger.attachments import CYCLE, CycleSalt, ItemOrigin, OriginOf, StoredItem
+from memoranda.stores.items import id_bytes, id_of
+from memoranda.stores.sqlite.reader import OpenDatabase
 
 R = TypeVar("R")
 
@@ -109,23 +108,10 @@ def forget_origins(connection: apsw.Connection, journal: int) -> None:
 # ---------------------------------------------------------------------------- reading
 
 
-class Database(Protocol):
-    """What is needed of a database."""
-
-    @property
-    def bodies(self) -> BodyCodec:
-        """How bodies are stored."""
-        ...
-
-    async def rows(self, sql: str, parameters: Parameters, make: Callable[[Any], R]) -> list[R]:
-        """The rows of a SELECT, each made into a value."""
-        ...
-
-
 class SqliteOrigins:
     """The salts of the cycles of one journal, and which items they stored."""
 
-    def __init__(self, database: Database, journal: int) -> None:
+    def __init__(self, database: OpenDatabase, journal: int) -> None:
         self._database = database
         self._journal = journal
 

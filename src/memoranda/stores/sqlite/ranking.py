@@ -17,26 +17,24 @@ import orjson
 
 from memoranda.kernel.errors import EntryDamaged, IndexStale
 from memoranda.ledger.derive import said_at, speaker_in, thread_row, time_of
-from memoranda.ledger.unit import INDEX_FORM, Current, Index, StoredThread
-from memoranda.recall.asking import Asked
-from memoranda.recall.candidates import Candidate, Scored
-from memoranda.recall.fitting import EVERYTHING, fits
-from memoranda.recall.index import Ranking
+from memoranda.ledger.snapshot import INDEX_FORM, Index, StoredThread
+from memoranda.ledger.unit import Current
+from memoranda.recall.bm25 import Candidate, Scored
+from memoranda.recall.index import EVERYTHING, Ranking, fits
 from memoranda.recall.postings import Hits
-from memoranda.recall.ranking import NEEDS, Mode, seeds_for
+from memoranda.recall.question import ParsedQuestion
+from memoranda.recall.ranking import NEEDS, RankingMode, seeds_for
 from memoranda.records.filter import MemoryFilter
 from memoranda.stores.compared import Compared
-from memoranda.stores.context import InContext, Placed
-from memoranda.stores.results import Results
-from memoranda.stores.scoring import Scoring
+from memoranda.stores.scoring import Results, Scoring
 from memoranda.stores.selection import COLUMNS, selection
-from memoranda.stores.sqlite.dialect import DIALECT
-from memoranda.stores.sqlite.finding import Records, head_of
+from memoranda.stores.sqlite.finding import JournalRecords, head_of
 from memoranda.stores.sqlite.merging import STATE
+from memoranda.stores.sqlite.select import DIALECT
 from memoranda.stores.sqlite.tails import changes
 from memoranda.stores.sqlite.words import chunks_of
 from memoranda.stores.tail import Tail
-from memoranda.stores.threads import Row, Threads, around, placed, stretches_of
+from memoranda.stores.threads import InContext, Placed, Row, Threads, around, placed, stretches_of
 from memoranda.stores.words import MERGED_ANYWAY, WordCache
 
 # What is no more than an hour away, of all seeds at once: nothing further away is a neighbour.
@@ -66,11 +64,11 @@ SELECT * FROM (
 """
 
 
-class Question(NamedTuple):
+class SqliteQuestion(NamedTuple):
     """What is asked, and what is made of what is found."""
 
-    mode: Mode
-    asked: Asked
+    mode: RankingMode
+    asked: ParsedQuestion
     make: Callable[[Current, Scored], Any]
     limit: int
     below: int
@@ -80,7 +78,7 @@ class Question(NamedTuple):
 
 
 def rank(
-    connection: apsw.Connection, journal: int, words: WordCache, question: Question
+    connection: apsw.Connection, journal: int, words: WordCache, question: SqliteQuestion
 ) -> Ranking[Any] | None:
     """What is found, the best first; None if too much is not in the index yet."""
     state: Any = connection.execute(STATE, (journal,)).fetchone()
@@ -95,7 +93,7 @@ def rank(
     scoring = Scoring(question.mode, asked, chunks, tail, documents=documents, length=length)
     only = _looked_at(connection, journal, question)  # 3.
     hits = scoring.hits(only)
-    records = _Read(connection, journal, question.compared, question.damaged)
+    records = _RecordReads(connection, journal, question.compared, question.damaged)
     wanted = question.limit + question.below
     if NEEDS[question.mode].neighbours:  # 4.
         around = records.in_context(hits, scoring, tail, question, only)
@@ -104,44 +102,42 @@ def rank(
         found = records.scored(hits, scoring, wanted)
     results = Results(question.make, limit=question.limit, below=question.below)
     if results.wanted > 0:
-        for one, current in found:  # 5.
-            results.take(one, current)
+        for scored, current in found:  # 5.
+            results.take(scored, current)
             if not results.wanted:
                 break
     return Ranking(results.made, results.below, len(hits), size)
 
 
-class _Read(Records):
+class _RecordReads(JournalRecords):
     """Reads what is wanted, as many at once as will be."""
 
     def scored(
         self, hits: Hits, scoring: Scoring, at_once: int
     ) -> Iterator[tuple[Scored, Current]]:
-        """The hits in order, with their records."""
         ordered = hits.in_order(at_once)
         while seqs := [seq for seq, _ in islice(ordered, max(at_once, 1))]:
             records = self.at(seqs)
-            for one in scoring.scored(
+            for scored in scoring.scored(
                 scoring.candidate(seq, record.id, time_of(record))
                 for seq, record in records.items()
             ):
-                yield one, records[one.seq]
+                yield scored, records[scored.seq]
 
     def of(self, found: Iterable[Scored], at_once: int) -> Iterator[tuple[Scored, Current]]:
-        """What was found, with its records."""
         ordered = iter(found)
         while some := list(islice(ordered, max(at_once, 1))):
-            records = self.at(one.seq for one in some)
-            for one in some:
-                if one.seq in records:
-                    yield one, records[one.seq]
+            records = self.at(scored.seq for scored in some)
+            for scored in some:
+                if scored.seq in records:
+                    yield scored, records[scored.seq]
 
     def in_context(
         self,
         hits: Hits,
         scoring: Scoring,
         tail: Tail,
-        question: Question,
+        question: SqliteQuestion,
         only: Collection[int] | None,
     ) -> Iterator[Scored]:
         """The hits and what stands around them in order; what may come first is read first."""
@@ -150,16 +146,15 @@ class _Read(Records):
         context = InContext(scoring, seeds, limit=limit, below=below, only=only)
         threads = Threads(tail)
         first: set[int] = set()
-        for one in context.found_first(self._around(context.first, threads, context.may)):
-            first.add(one.seq)
-            yield one
+        for scored in context.found_first(self._around(context.first, threads, context.may)):
+            first.add(scored.seq)
+            yield scored
         if context.has_more:
             yield from context.found_then(self._around(context.all, threads), first)
 
     def _seeds(
         self, hits: Hits, scoring: Scoring, limit: int
     ) -> list[tuple[Candidate, StoredThread | None]]:
-        """The best hits, each with its row in its thread."""
         best = [seq for seq, _ in hits.best(seeds_for(limit))]
         found = []
         for seq, body in self.bodies(best):
@@ -196,13 +191,13 @@ class _Read(Records):
 
     def _near(self, seeds: Sequence[StoredThread]) -> dict[str, list[Row]] | None:
         """What is near any of them, by thread; None if that is too much to read at once."""
-        stretches = [[*one] for one in stretches_of(seeds)]
+        stretches = [[*stretch] for stretch in stretches_of(seeds)]
         asked = orjson.dumps(stretches).decode()  # noqa: TID251 - a parameter
         most = (self._journal, asked, _MOST_NEAR + 1)
         found: Any = self._connection.execute(_NEAR, most).fetchall()
         if len(found) > _MOST_NEAR:
             return None
-        near: dict[str, list[Row]] = {one.thread: [] for one in seeds}
+        near: dict[str, list[Row]] = {seed.thread: [] for seed in seeds}
         for thread, rows in groupby(found, itemgetter(0)):
             near[thread] += rows
         return near
@@ -210,14 +205,15 @@ class _Read(Records):
     def _windows(
         self, seeds: Iterable[StoredThread], threads: Threads
     ) -> Iterator[Sequence[StoredThread]]:
-        """The same for each by itself, of a thread that has too much."""
         for row in seeds:
             asked = (self._journal, *row[:3], threads.reach(row.thread))
             rows: Any = self._connection.execute(_AROUND, asked)
-            yield threads.window(row, [StoredThread._make(one) for one in rows])
+            yield threads.window(row, [StoredThread._make(value) for value in rows])
 
 
-def _looked_at(connection: apsw.Connection, journal: int, question: Question) -> set[int] | None:
+def _looked_at(
+    connection: apsw.Connection, journal: int, question: SqliteQuestion
+) -> set[int] | None:
     """The entries that are looked at; None if all are."""
     within = question.within
     if within == EVERYTHING:

@@ -11,11 +11,13 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from threading import local
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import apsw
 
 from memoranda.kernel.errors import StoreClosed
+from memoranda.ledger.codec import BodyCodec
+from memoranda.stores.compared import Compared
 from memoranda.stores.sqlite.connection import let_go, plain_errors
 
 R = TypeVar("R")
@@ -38,8 +40,42 @@ THREADS: Final = 4
 CHUNK: Final = 256
 
 
+class OpenDatabase(Protocol):
+    """What the parts of a store need of its database."""
+
+    @property
+    def bodies(self) -> BodyCodec:
+        """How bodies are stored."""
+        ...
+
+    @property
+    def compared(self) -> Compared:
+        """What makes its rows into values."""
+        ...
+
+    async def glance(self, look: Glance, make: Callable[[Any], R]) -> list[R]:
+        """What a few short reads find, all of the same moment; each row made into a value."""
+        ...
+
+    async def read(self, work: Callable[[apsw.Connection], R]) -> R:
+        """Several reads that all see the same moment, on a thread of their own."""
+        ...
+
+    async def rows(self, sql: str, parameters: Parameters, make: Callable[[Any], R]) -> list[R]:
+        """The rows of a SELECT, each made into a value."""
+        ...
+
+    def stream(self, sql: str, parameters: Parameters) -> AsyncGenerator[Any, None]:
+        """The rows of a SELECT as they are now, a few at a time."""
+        ...
+
+    async def write(self, work: Callable[[apsw.Connection], R]) -> R:
+        """Run one unit of work in a transaction."""
+        ...
+
+
 class Reader:
-    """Runs reads, short ones on the loop's thread and long ones beside it."""
+    """Runs reads, short ones on the loop's thread and long ones on others."""
 
     def __init__(self, connect: Callable[..., apsw.Connection], database: str) -> None:
         self._connect = connect
@@ -195,6 +231,5 @@ class _Rows:
         return list(islice(self._cursor, CHUNK))
 
     def close(self, _done: object) -> None:
-        """Let go of the snapshot."""
         if self._connection is not None:
             let_go(self._connection)

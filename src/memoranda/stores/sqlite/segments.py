@@ -1,4 +1,4 @@
-"""Merging segments of the word index in SQLite, some tokens at a time (`stores.segments`).
+"""Merging segments of the word index in SQLite, some tokens at a time (`stores.postings`).
 
 1. of each old segment some rows are read, from the first token on that was not moved yet
 2. up to where all of them were read, postings of a token become one list
@@ -11,8 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import apsw
 
-from memoranda.stores.postings import Chunk, joined
-from memoranda.stores.segments import Segment, due
+from memoranda.stores.postings import Chunk, Segment, due, joined
 from memoranda.stores.sqlite.words import POSTING_ROWS, SEGMENT_ROWS, segments_of
 
 ROWS: Final = 4_096
@@ -35,7 +34,7 @@ _MOVED: Final = (
 _GONE: Final = "DELETE FROM segments WHERE journal = ? AND number = ?"
 
 
-class _Read(NamedTuple):
+class _SegmentRows(NamedTuple):
     """Some rows of one segment: every token in them is whole."""
 
     rows: Sequence[tuple[str, int, bytes]]
@@ -43,7 +42,6 @@ class _Read(NamedTuple):
 
 
 def is_due(connection: apsw.Connection, journal: int) -> bool:
-    """Whether there are segments to merge."""
     return due(segments_of(connection, journal)) is not None
 
 
@@ -59,7 +57,7 @@ def merge_some(connection: apsw.Connection, journal: int) -> bool:
     after = "" if moved is None else moved[0]
     # 1.
     each = max(ROWS // len(merge.of), 1)
-    read = [_read(connection, journal, one, after, each) for one in merge.of]
+    read = [_read(connection, journal, segment, after, each) for segment in merge.of]
     # 2.
     is_all = all(some.is_all for some in read)
     lasts = [some.rows[-1][0] for some in read if some.rows and (is_all or not some.is_all)]
@@ -75,22 +73,22 @@ def merge_some(connection: apsw.Connection, journal: int) -> bool:
         for token in sorted(tokens)
         for chunk in joined(tokens[token])
     ]
-    for one in merge.of:
-        connection.execute(_MOVED, (journal, one.number, after, upto))
+    for segment in merge.of:
+        connection.execute(_MOVED, (journal, segment.number, after, upto))
     POSTING_ROWS.run(connection, whole)
     # 4.
     if is_all:
-        for one in merge.of:
-            connection.execute(_GONE, (journal, one.number))
+        for segment in merge.of:
+            connection.execute(_GONE, (journal, segment.number))
     return not is_all or is_due(connection, journal)
 
 
 def _read(
     connection: apsw.Connection, journal: int, segment: Segment, after: str, limit: int
-) -> _Read:
+) -> _SegmentRows:
     found: Any = connection.execute(_SOME, (journal, segment.number, after, limit)).fetchall()
     if len(found) < limit:
-        return _Read(found, is_all=True)
+        return _SegmentRows(found, is_all=True)
     token, first, _ = found[-1]
     found += connection.execute(_REST, (journal, segment.number, token, first)).fetchall()
-    return _Read(found, is_all=False)
+    return _SegmentRows(found, is_all=False)

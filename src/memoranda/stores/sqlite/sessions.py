@@ -1,21 +1,20 @@
-"""Sessions and recordings in SQLite: rows beside a journal, which know nothing of items."""
+"""Sessions and recordings in SQLite: rows attached to a journal, which know nothing of items."""
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 import apsw
 
 from memoranda.kernel.errors import MarkMoved, RecordExists
-from memoranda.ledger.beside import (
+from memoranda.ledger.attachments import (
     SESSION,
+    CycleValues,
     KeptSession,
-    Recorded,
     SessionAside,
     SessionSaved,
 )
 from memoranda.ledger.codec import BodyCodec
-from memoranda.stores.sqlite.reader import Parameters
+from memoranda.stores.sqlite.reader import OpenDatabase
 
 R = TypeVar("R")
 
@@ -84,7 +83,7 @@ def keep_aside(
 
 
 def record(
-    connection: apsw.Connection, journal: int, recorded: Recorded, bodies: BodyCodec
+    connection: apsw.Connection, journal: int, recorded: CycleValues, bodies: BodyCodec
 ) -> None:
     """Keep a recording, in a transaction; RecordExists if the cycle has one."""
     if connection.execute(_IS_RECORDED, (journal, recorded.cycle)).fetchall():
@@ -108,32 +107,14 @@ def forget_sessions(connection: apsw.Connection, journal: int) -> None:
 # ---------------------------------------------------------------------------- reading
 
 
-class Database(Protocol):
-    """What is needed of a database."""
+class SqliteAttachments:
+    """What landed with the entries of one journal."""
 
-    @property
-    def bodies(self) -> BodyCodec:
-        """How bodies are stored."""
-        ...
-
-    async def write(self, work: Callable[[apsw.Connection], R]) -> R:
-        """Run one unit of work in a transaction."""
-        ...
-
-    async def rows(self, sql: str, parameters: Parameters, make: Callable[[Any], R]) -> list[R]:
-        """The rows of a SELECT, each made into a value."""
-        ...
-
-
-class SqliteBeside:
-    """What landed beside the entries of one journal."""
-
-    def __init__(self, database: Database, journal: int) -> None:
+    def __init__(self, database: OpenDatabase, journal: int) -> None:
         self._database = database
         self._journal = journal
 
     async def session(self, name: str) -> bytes | None:
-        """The document of the session of a name."""
         return await self._body(_SESSION, name)
 
     async def saved_by(self, name: str) -> str | None:
@@ -146,14 +127,12 @@ class SqliteBeside:
         await self._database.write(partial(_put_aside, self._journal, name, at, keep))
 
     async def kept_sessions(self, name: str) -> list[KeptSession]:
-        """Those that were put aside, the newest first."""
         unpack = self._database.bodies.unpack
         return await self._database.rows(
             _ASIDE, (self._journal, name), lambda row: KeptSession(row[0], unpack(row[1]))
         )
 
     async def recording(self, cycle: str) -> bytes | None:
-        """What was recorded of a cycle."""
         return await self._body(_RECORDING, cycle)
 
     async def _body(self, sql: str, key: str) -> bytes | None:

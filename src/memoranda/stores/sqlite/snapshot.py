@@ -1,7 +1,7 @@
 """A SQLite ledger at one moment, read in chunks on a thread of its own."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from functools import partial
@@ -10,39 +10,51 @@ from typing import Any, Final, Self, TypeVar
 
 import apsw
 
-from memoranda.ledger.beside import Beside, CycleSalt, Left, StoredItem, StoredKeyword
+from memoranda.ledger.attachments import CycleSalt, StoredItem, StoredKeyword
 from memoranda.ledger.codec import BodyCodec, Leniently
-from memoranda.ledger.unit import (
-    Head,
+from memoranda.ledger.snapshot import (
+    ATTACHMENTS,
+    DERIVATIONS,
+    ENTRIES,
+    ITEMS,
+    KEYWORDS,
+    LEFT,
+    MARKS,
+    NODES,
+    ROWS,
+    SALTS,
+    TAGS,
+    THREADS,
+    VECTORS,
+    WORDS,
     Index,
-    Mark,
-    StoredEntry,
     StoredNodeHash,
-    StoredRow,
     StoredTag,
     StoredThread,
     StoredVector,
-    StoredWord,
-    Version,
+    Table,
 )
-from memoranda.stores.carrying import CARRIED, left
-from memoranda.stores.item_ids import id_of
-from memoranda.stores.postings import Chunk, ChunkDamaged, postings_of
-from memoranda.stores.segments import Segment, wrong
-from memoranda.stores.shorthand import ENTRY, unpacked
-from memoranda.stores.sqlite.connection import let_go, plain_errors
+from memoranda.ledger.unit import Head, Mark
+from memoranda.stores.attachments import carried, left
+from memoranda.stores.items import id_of
+from memoranda.stores.postings import Segment, wrong
+from memoranda.stores.shorthand import ENTRY
+from memoranda.stores.sqlite.connection import SEQ, SEQ_BITS, let_go, plain_errors
 from memoranda.stores.sqlite.marks import ALL_MARKS
-from memoranda.stores.sqlite.places import SEQ_BITS, place
 from memoranda.stores.sqlite.words import INDEX, SEGMENTS, index_in
+from memoranda.stores.tables import Read, each, entries, plain, versions, words
 
 R = TypeVar("R")
 
-CHUNK: Final = 1_024
+CHUNK: Final = 256
+"""Rows at once: few enough that a garbage collection seldom finds them alive and looks at all
+there is, which would hold up the event loop."""
 
 HEAD: Final = "SELECT origin, size, head FROM journals WHERE number = ?"
-ENTRIES: Final = (
-    "SELECT e.place, e.entry, b.salt, b.body FROM entries e LEFT JOIN bodies b ON b.place = e.place"
-    " WHERE e.place >= ? AND e.place < ? ORDER BY e.place"
+_ENTRIES: Final = (
+    f"SELECT e.place & {SEQ}, e.entry, b.salt, b.body FROM entries e"  # noqa: S608 - ours
+    " LEFT JOIN bodies b ON b.place = e.place"
+    f" WHERE e.place >= ?1 << {SEQ_BITS} AND e.place < (?1 + 1) << {SEQ_BITS} ORDER BY e.place"
 )
 _NODES: Final = "SELECT level, number, hash FROM nodes WHERE journal = ? ORDER BY level, number"
 _ROWS: Final = (
@@ -77,14 +89,36 @@ SELECT x.seq, x.model, x.id, x.vector, v.status, v.is_newest FROM vectors x
 LEFT JOIN versions v ON v.journal = x.journal AND v.id = x.id AND v.seq = x.seq
 WHERE x.journal = ?
 """
-_DERIVATIONS: Final = "SELECT input, 0, output FROM derivations WHERE journal = ?"
-_SEQ: Final = (1 << SEQ_BITS) - 1
-_BESIDE: Final = {
-    f"SELECT {columns} FROM {table} WHERE journal = ? ORDER BY {order}": make  # noqa: S608 - ours
-    for table, columns, order, make in CARRIED
-}
+_DERIVATIONS: Final = "SELECT input, 0, output, 0 FROM derivations WHERE journal = ?"
 
-_LEFT: Final = left("", "?")
+
+def _item(bodies: BodyCodec, row: Any) -> StoredItem:
+    session, id, body, cycle, salt = row
+    content = None if body is None else bodies.unpack(body)
+    return StoredItem(session, id_of(id), content, cycle, salt)
+
+
+def _keyword(_: BodyCodec, row: Any) -> StoredKeyword:
+    found = StoredKeyword._make(row)
+    return found if row[-1] is None else found._replace(id=id_of(row[-1]))
+
+
+_TABLES: Final[Mapping[Table[Any], Sequence[Read]]] = {
+    ENTRIES: [Read(_ENTRIES, entries(ENTRY.unpack))],
+    NODES: [Read(_NODES, plain(StoredNodeHash._make))],
+    ROWS: [Read(_ROWS, versions(ENTRY.unpack))],
+    TAGS: [Read(_TAGS, plain(StoredTag._make))],
+    MARKS: [Read(ALL_MARKS, plain(Mark._make))],
+    DERIVATIONS: [Read(_DERIVATIONS, plain(StoredTag._make))],
+    WORDS: [Read(_POSTINGS, words)],
+    THREADS: [Read(_THREADS, plain(StoredThread._make))],
+    VECTORS: [Read(_VECTORS, plain(StoredVector._make))],
+    ITEMS: [Read(_ITEMS, each(_item))],
+    KEYWORDS: [Read(_KEYWORDS, each(_keyword))],
+    LEFT: [Read(sql, each(make)) for sql, make in left("", "?").items()],
+    SALTS: [Read(_SALTS, plain(CycleSalt._make))],
+    ATTACHMENTS: [Read(sql, each(make)) for sql, make in carried("", "?").items()],
+}
 
 
 class SqliteSnapshot:
@@ -103,6 +137,7 @@ class SqliteSnapshot:
         self._database = database
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="memoranda-snapshot")
         self._connection: apsw.Connection | None = None
+        self._has_ended = False
 
     async def __aenter__(self) -> Self:
         try:
@@ -113,92 +148,34 @@ class SqliteSnapshot:
         return self
 
     async def __aexit__(self, *_raised: object) -> None:
+        self._has_ended = True
         ended = self._thread.submit(self._end)
         self._thread.shutdown(wait=False)
         await asyncio.shield(asyncio.wrap_future(ended))  # it ends, also for who doesn't wait
 
     async def head(self) -> Head:
-        """The end of the journal."""
-        async with aclosing(self._chunks(HEAD, (self._journal,), Head._make)) as chunks:
-            return (await anext(chunks))[0]
+        (head,) = await self._all(HEAD, Head._make)
+        return head
 
-    def entries(self) -> AsyncGenerator[Sequence[StoredEntry], None]:
-        """Every entry with its body, by number."""
-        places = (place(self._journal, 0), place(self._journal + 1, 0))
-        return self._chunks(ENTRIES, places, partial(stored_entry, self._bodies))
-
-    def nodes(self) -> AsyncGenerator[Sequence[StoredNodeHash], None]:
-        """Every node of the tree that is stored, by level and number."""
-        return self._chunks(_NODES, (self._journal,), StoredNodeHash._make)
-
-    def rows(self) -> AsyncGenerator[Sequence[StoredRow], None]:
-        """Every version's row with the entry and the body that it stands for."""
-        return self._chunks(_ROWS, (self._journal,), partial(_row, self._bodies))
-
-    def tags(self) -> AsyncGenerator[Sequence[StoredTag], None]:
-        """Every row of the index of tags."""
-        return self._chunks(_TAGS, (self._journal,), StoredTag._make)
-
-    def marks(self) -> AsyncGenerator[Sequence[Mark], None]:
-        """Every row of the index of marks."""
-        return self._chunks(ALL_MARKS, (self._journal,), Mark._make)
-
-    async def beside(self) -> AsyncGenerator[Sequence[Beside], None]:
-        """All that landed beside the entries."""
-        for sql, make in _BESIDE.items():
-            rows = self._chunks(sql, (self._journal,), partial(make, self._bodies))
-            async with aclosing(rows) as chunks:
-                async for some in chunks:
-                    yield some
-
-    async def left(self) -> AsyncGenerator[Sequence[Left], None]:
-        """Every session, recording and retry."""
-        for sql, make in _LEFT.items():
-            made: Callable[[Any], Left] = partial(make, self._bodies)
+    async def rows(self, table: Table[R]) -> AsyncGenerator[Sequence[R], None]:
+        for sql, make in _TABLES[table]:
+            made = partial(make, self._bodies)
             async with aclosing(self._chunks(sql, (self._journal,), made)) as chunks:
                 async for some in chunks:
                     yield some
 
-    def derivations(self) -> AsyncGenerator[Sequence[StoredTag], None]:
-        """What was made from what."""
-        return self._chunks(_DERIVATIONS, (self._journal,), lambda row: StoredTag(*row))
-
     async def index(self) -> Index:
         """How far the word index reaches, whose it is, and of how much."""
-        async with aclosing(self._chunks(INDEX, (self._journal,), index_in)) as chunks:
-            index = (await anext(chunks))[0]
-        segments: list[Segment] = []
-        async with aclosing(self._chunks(SEGMENTS, (self._journal,), Segment._make)) as found:
-            async for some in found:
-                segments += some
+        (index,) = await self._all(INDEX, index_in)
+        segments = await self._all(SEGMENTS, Segment._make)
         return index._replace(broken=wrong(segments, index.indexed))
 
-    async def words(self) -> AsyncGenerator[Sequence[StoredWord], None]:
-        """Every posting of the word index."""
-        async with aclosing(self._chunks(_POSTINGS, (self._journal,), _words)) as chunks:
-            async for chunk in chunks:
-                for words in chunk:
-                    yield words
+    async def _all(self, sql: str, make: Callable[[Any], R]) -> list[R]:
+        def made(rows: Iterable[Any]) -> list[R]:
+            return [make(row) for row in rows]
 
-    def threads(self) -> AsyncGenerator[Sequence[StoredThread], None]:
-        """Every row of the index of threads."""
-        return self._chunks(_THREADS, (self._journal,), StoredThread._make)
-
-    def items(self) -> AsyncGenerator[Sequence[StoredItem], None]:
-        """Every item, and every origin of one that is not there."""
-        return self._chunks(_ITEMS, (self._journal,), partial(_item, self._bodies))
-
-    def keywords(self) -> AsyncGenerator[Sequence[StoredKeyword], None]:
-        """Every row of the index of items."""
-        return self._chunks(_KEYWORDS, (self._journal,), _keyword)
-
-    def salts(self) -> AsyncGenerator[Sequence[CycleSalt], None]:
-        """Every salt of a cycle."""
-        return self._chunks(_SALTS, (self._journal,), CycleSalt._make)
-
-    def vectors(self) -> AsyncGenerator[Sequence[StoredVector], None]:
-        """Every vector of all models."""
-        return self._chunks(_VECTORS, (self._journal,), StoredVector._make)
+        async with aclosing(self._chunks(sql, (self._journal,), made)) as chunks:
+            return [one async for chunk in chunks for one in chunk]
 
     # ------------------------------------------------------------------- on the thread
 
@@ -212,7 +189,7 @@ class SqliteSnapshot:
             let_go(self._connection)
 
     async def _chunks(
-        self, sql: str, parameters: Sequence[Any], make: Callable[[Any], R]
+        self, sql: str, parameters: Sequence[Any], make: Callable[[Iterable[Any]], list[R]]
     ) -> AsyncGenerator[Sequence[R], None]:
         assert self._connection is not None  # noqa: S101 - it is entered first
         cursor = await self._run(partial(self._connection.execute, sql, parameters))
@@ -221,54 +198,13 @@ class SqliteSnapshot:
             while chunk := await self._run(take):
                 yield chunk
         finally:
-            await self._run(partial(cursor.close, True))
+            if not self._has_ended:  # the end of the snapshot closes every cursor
+                await self._run(partial(cursor.close, True))
 
     async def _run(self, work: Callable[[], R]) -> R:
         with plain_errors(self._database):
             return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
 
-def stored_entry(bodies: BodyCodec, row: Any) -> StoredEntry:
-    """An entry from a row of `ENTRIES`."""
-    where, entry, salt, body = row
-    content = None if body is None else bodies.unpack(body)
-    return StoredEntry(where & _SEQ, unpacked(entry, ENTRY), salt, content)
-
-
-def _taken(cursor: apsw.Cursor, make: Callable[[Any], R]) -> list[R]:
-    return [make(row) for row in islice(cursor, CHUNK)]
-
-
-def _row(bodies: BodyCodec, row: Any) -> StoredRow:
-    *version, seq, since, is_newest, entry, body = row
-    return StoredRow(
-        Version._make(version),
-        seq,
-        since,
-        bool(is_newest),
-        None if entry is None else unpacked(entry, ENTRY),
-        None if body is None else bodies.unpack(body),
-    )
-
-
-def _words(row: Any) -> list[StoredWord]:
-    """The postings of a chunk; what a search could not read, or would not, is of no entry."""
-    token, first, body, start, end = row
-    try:
-        postings = postings_of(Chunk(first, body))
-    except ChunkDamaged:
-        return [StoredWord(token, -1, 0)]
-    if start is None or not start <= postings[0].seq <= postings[-1].seq < end:
-        return [StoredWord(token, -1, 0)]
-    return [StoredWord(token, *posting) for posting in postings]
-
-
-def _item(bodies: BodyCodec, row: Any) -> StoredItem:
-    session, id, body, cycle, salt = row
-    content = None if body is None else bodies.unpack(body)
-    return StoredItem(session, id_of(id), content, cycle, salt)
-
-
-def _keyword(row: Any) -> StoredKeyword:
-    found = StoredKeyword._make(row)
-    return found if row[-1] is None else found._replace(id=id_of(row[-1]))
+def _taken(cursor: apsw.Cursor, make: Callable[[Iterable[Any]], list[R]]) -> list[R]:
+    return make(islice(cursor, CHUNK))

@@ -7,13 +7,13 @@ import apsw
 
 from memoranda.ledger.walk import OBJECT_KINDS
 from memoranda.stores.shorthand import first_bytes
-from memoranda.stores.sqlite.places import SEQ_BITS, place
+from memoranda.stores.sqlite.connection import SEQ_BITS, place
 from memoranda.stores.sqlite.words import BODY_AT, INDEXED_VERSION
 from memoranda.stores.tail import NOTHING, Tail, newest, replacing
 from memoranda.stores.words import LARGE, Known, WordCache, Words
 
 # Only those of entries about objects: of the rest there are many, traces above all, and no words.
-_OBJECTS: Final = ", ".join(f"x'{one.hex()}'" for one in first_bytes(OBJECT_KINDS))
+_OBJECTS: Final = ", ".join(f"x'{data.hex()}'" for data in first_bytes(OBJECT_KINDS))
 # A large body is read when its words are not known.
 BODIES: Final = (
     f"SELECT b.place, iif(length(b.body) > {LARGE}, NULL, b.body), b.salt"  # noqa: S608 - ours

@@ -1,21 +1,24 @@
 """Units of work on SQLite journals: those that share a commit share their statements."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import apsw
+import orjson
 
 from memoranda.ledger.codec import BodyCodec
 from memoranda.ledger.retry import bound
-from memoranda.ledger.unit import Committed, Current, Everything, OfSubject, Unit
+from memoranda.ledger.unit import Committed, Current, Everything, Found, NamedFacts, OfSubject, Unit
 from memoranda.stores.compared import Compared, stand_in
-from memoranda.stores.selection import COLUMNS
+from memoranda.stores.selection import COLUMNS, PLACED
 from memoranda.stores.shorthand import ENTRY, digest_in
-from memoranda.stores.sqlite.appending import Appender
-from memoranda.stores.sqlite.landing import land
+from memoranda.stores.sqlite.append import Appender
+from memoranda.stores.sqlite.attachments import land
+from memoranda.stores.sqlite.connection import SEQ_BITS
+from memoranda.stores.sqlite.erase import counting
 from memoranda.stores.sqlite.marks import check_expected, entries_of, names_after
-from memoranda.stores.sqlite.places import SEQ_BITS
-from memoranda.stores.sqlite.retries import first_outcome, remember
+from memoranda.stores.sqlite.retries import first_outcome, keep_outcome
+from memoranda.stores.words import WordCache
 
 PORTION: Final = 1_000
 
@@ -29,8 +32,14 @@ NEWEST: Final = (
     f"SELECT {COLUMNS} FROM {JOINED} WHERE v.journal = ? AND v.id = ?"  # noqa: S608 - ours
     " ORDER BY v.number DESC LIMIT 1"
 )
+_NEWEST_OF_ONE: Final = NEWEST.replace(COLUMNS, PLACED)
+_NEWEST_OF_SOME: Final = (
+    f"SELECT {PLACED} FROM json_each(?2) n CROSS JOIN {JOINED} WHERE v.journal = ?1"  # noqa: S608 - ours
+    " AND v.id = n.value AND v.number ="
+    " (SELECT max(w.number) FROM versions w WHERE w.journal = ?1 AND w.id = n.value)"
+)
 _AFTER: Final = (
-    f"SELECT {COLUMNS} FROM {JOINED}"  # noqa: S608 - ours
+    f"SELECT {PLACED} FROM {JOINED}"  # noqa: S608 - ours
     " WHERE v.journal = ? AND v.id > ? AND v.is_newest AND v.status {status} ORDER BY v.id LIMIT ?"
 )
 _PORTIONS: Final = {
@@ -51,27 +60,74 @@ _NAME_TOKENIZER: Final = "UPDATE journals SET tokenizer = ? WHERE number = ?"
 _OUTPUTS: Final = "SELECT output FROM derivations WHERE journal = ? AND input = ?"
 
 
-class Job(NamedTuple):
+class JournalUnit(NamedTuple):
     """A unit, and the number of the journal that it is for."""
 
     journal: int
     unit: Unit
 
 
-def commit_units(
-    connection: apsw.Connection, jobs: Sequence[Job], bodies: BodyCodec
-) -> list[Committed]:
-    """Run units one after the other, each on what those before it left, inside a transaction."""
-    appenders: dict[int, Appender] = {}
-    outcomes = []
-    for journal, unit in jobs:
-        appender = appenders.get(journal)
-        if appender is None:
-            appender = appenders[journal] = Appender(connection, journal, bodies)
-        outcomes.append(_commit(connection, appender, unit))
-    for appender in appenders.values():
-        appender.flush()
-    return outcomes
+class SqliteUnits:
+    """Runs the units of work of one database."""
+
+    def __init__(
+        self, bodies: BodyCodec, words: WordCache, on_written: Callable[[int, int], None]
+    ) -> None:
+        """`on_written` is called with a journal and how many entries were added to it."""
+        self._bodies = bodies
+        self._words = words
+        self._on_written = on_written
+
+    def commit(self, connection: apsw.Connection, jobs: Sequence[JournalUnit]) -> list[Committed]:
+        """Run units in a transaction, one after the other, each on what those before it left."""
+        appenders: dict[int, Appender] = {}
+        outcomes = []
+        for journal, unit in jobs:
+            appender = appenders.get(journal)
+            if appender is None:
+                appender = appenders[journal] = Appender(connection, journal, self._bodies)
+            outcomes.append(self._run(connection, appender, unit))
+        for journal, appender in appenders.items():
+            appender.flush()
+            if appender.added:
+                self._on_written(journal, appender.added)
+        return outcomes
+
+    def look(self, connection: apsw.Connection, job: JournalUnit) -> Committed:
+        journal, unit = job
+        return self._run(connection, Appender(connection, journal, self._bodies), unit)
+
+    def _run(self, connection: apsw.Connection, appender: Appender, unit: Unit) -> Committed:
+        journal, key = appender.journal, unit.key
+        if key is not None:
+            appender.flush()  # the first call with this key may be one of this very transaction
+            first = first_outcome(connection, journal, key)
+            if first is not None:
+                return first
+        if unit.expects:
+            appender.flush()
+            check_expected(connection, journal, unit.expects)
+        if unit.is_erasing:
+            unit = counting(connection, self._words, journal, unit)
+        seq = appender.size
+        gone = (
+            land(connection, journal, unit.attachments, appender.bodies)
+            if unit.attachments
+            else None
+        )
+        committed = Committed([], unit.about, erased_attachments=gone)
+        nonce = b""
+        for found in _read(connection, appender, unit):
+            drafts = unit.decide(found)
+            if key is not None:
+                drafts = bound(key, drafts)
+                nonce = nonce or (drafts[0].nonce if drafts else b"")
+            committed.places.extend(appender.add(unit, drafts))
+        if unit.tokenizer is not None:
+            connection.execute(_NAME_TOKENIZER, (unit.tokenizer, journal))
+        if key is not None:
+            keep_outcome(connection, journal, unit, seq, committed, nonce)
+        return committed
 
 
 def compared(bodies: BodyCodec) -> Compared:
@@ -79,89 +135,94 @@ def compared(bodies: BodyCodec) -> Compared:
     return Compared(bodies, digest_in, ENTRY.unpack)
 
 
-def _commit(connection: apsw.Connection, appender: Appender, unit: Unit) -> Committed:
-    first = first_outcome(connection, appender, unit)
-    if first is not None:
-        return first
-    if unit.expects:
-        appender.flush()
-        check_expected(connection, appender.journal, unit.expects)
-    seq = appender.size
-    gone = land(connection, appender.journal, unit.beside, appender.bodies)
-    committed = Committed([], unit.about, erased_beside=gone)
-    nonce = b""
-    for found in _read(connection, appender, unit):
-        drafts = bound(unit.key, unit.decide(found))
-        nonce = nonce or (drafts[0].nonce if drafts else b"")
-        committed.places.extend(appender.add(unit, drafts))
-    if unit.tokenizer is not None:
-        connection.execute(_NAME_TOKENIZER, (unit.tokenizer, appender.journal))
-    remember(connection, appender.journal, unit, seq, committed, nonce)
-    return committed
-
-
 def _read(
     connection: apsw.Connection, appender: Appender, unit: Unit
-) -> Iterator[Sequence[Current | None]]:
+) -> Iterator[Sequence[Found | None]]:
     """What a unit reads, after what was added before it; everything comes in portions."""
     reads, journal, bodies = unit.reads, appender.journal, appender.bodies
-    made = compared(bodies).erasable if unit.is_erasing else compared(bodies).current
-    if isinstance(reads, Everything):
+    if not reads:
+        yield ()
+    elif isinstance(reads, Everything):
+        made = _maker(unit, bodies)
         appender.flush()
         last = ""
-        while portion := _after(connection, _PORTIONS[reads], journal, last):
-            last = portion[-1][0]
-            objects = map(made, portion)
-            yield [_told(connection, journal, unit, one, bodies) for one in objects]
+        while portion := connection.execute(_PORTIONS[reads], (journal, last, PORTION)).fetchall():
+            objects = [made(row) for row in portion]
+            last = objects[-1].id
+            yield _with_digests(connection, journal, unit, objects, bodies)
             appender.flush()
         if unit.is_erasing:
             yield from _facts(connection, appender)
-    elif reads:
+    elif not unit.is_erasing and not isinstance(reads, OfSubject):
+        appender.settle(reads)
+        yield _newest(connection, journal, reads, _maker(unit, bodies))
+    else:
         appender.flush()
         ids = _of_subject(connection, journal, reads) if isinstance(reads, OfSubject) else reads
         if unit.is_erasing:
             ids = [*ids, *derived_from(connection, journal, ids)]
-        newest = [connection.execute(NEWEST, (journal, id)).fetchall() for id in ids]
-        read = [made(rows[0]) if rows else None for rows in newest]
-        found = [one and _told(connection, journal, unit, one, bodies) for one in read]
-        if unit.is_erasing:
-            named = (entries_of(connection, journal, id, bodies) for id in ids)
-            found += [one for one in named if one is not None]
-        yield found
+        read = _newest(connection, journal, ids, _maker(unit, bodies))
+        found = _with_digests(connection, journal, unit, read, bodies)
+        named = ids if unit.is_erasing else ()
+        facts = [fact for id in named for fact in entries_of(connection, journal, id, bodies)]
+        yield [*found, *facts]
+
+
+def _maker(unit: Unit, bodies: BodyCodec) -> Callable[[Any], Current]:
+    makes = compared(bodies)
+    if not unit.is_erasing:
+        return makes.placed
+    return lambda row: makes.erasable(row[1:])._replace(since=row[0])
+
+
+def _newest(
+    connection: apsw.Connection, journal: int, ids: Sequence[str], made: Callable[[Any], Current]
+) -> list[Current | None]:
+    """The newest version of each object, in one statement; None where there is none."""
+    if len(ids) == 1:
+        rows: list[Any] = connection.execute(_NEWEST_OF_ONE, (journal, ids[0])).fetchall()
     else:
-        yield ()
+        asked = orjson.dumps(ids).decode()  # noqa: TID251 - a parameter
+        rows = connection.execute(_NEWEST_OF_SOME, (journal, asked)).fetchall()
+    found = {current.id: current for current in map(made, rows)}
+    return [found.get(id) for id in ids]
 
 
-def _facts(connection: apsw.Connection, appender: Appender) -> Iterator[Sequence[Current | None]]:
-    """Everything else of a scope that is erased whole: what stands under each name."""
+def _facts(connection: apsw.Connection, appender: Appender) -> Iterator[list[NamedFacts]]:
     last = ""
     while names := names_after(connection, appender.journal, last, PORTION):
         last = names[-1]
         named = (entries_of(connection, appender.journal, n, appender.bodies) for n in names)
-        if found := [one for one in named if one is not None]:
+        if found := [facts for some in named for facts in some]:
             yield found
             appender.flush()
 
 
-def _told(
-    connection: apsw.Connection, journal: int, unit: Unit, one: Current, bodies: BodyCodec
-) -> Current:
-    """What a unit is told of an object: for one that erases, of all its versions."""
+def _with_digests(
+    connection: apsw.Connection,
+    journal: int,
+    unit: Unit,
+    objects: Sequence[Current | None],
+    bodies: BodyCodec,
+) -> list[Current | None]:
+    """The objects; for a unit that erases them, each with the digests of all its versions."""
     if not unit.is_erasing:
-        return one
-    rows: Any = connection.execute(_BODIES, (journal, one.id))
+        return list(objects)
+    return [current and _with_versions(connection, journal, current, bodies) for current in objects]
+
+
+def _with_versions(
+    connection: apsw.Connection, journal: int, current: Current, bodies: BodyCodec
+) -> Current:
+    rows: Any = connection.execute(_BODIES, (journal, current.id))
     digests, damaged = compared(bodies).versions(rows)
-    if not one.body:
+    if not current.body:
         tags, inputs = (
-            [name for (name,) in connection.execute(statement, (journal, one.id))]
+            [name for (name,) in connection.execute(statement, (journal, current.id))]
             for statement in (_TAGS, _INPUTS)
         )
-        one = stand_in(one, tags, inputs)
-    return one._replace(digests=digests, damaged=damaged)
-
-
-def _after(connection: apsw.Connection, sql: str, journal: int, last: str) -> list[Any]:
-    return connection.execute(sql, (journal, last, PORTION)).fetchall()
+        current = stand_in(current, tags, inputs)
+    return current._replace(digests=digests, damaged=damaged)
 
 
 def _of_subject(connection: apsw.Connection, journal: int, reads: OfSubject) -> list[str]:

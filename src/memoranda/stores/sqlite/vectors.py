@@ -2,17 +2,24 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 import apsw
 
 from memoranda.kernel.errors import EntryDamaged
 from memoranda.ledger.unit import Current
-from memoranda.recall.similarity import Near, in_order, similarities
-from memoranda.recall.vectors import Contents, Embedding, Found, Unembedded
-from memoranda.stores.compared import Compared
+from memoranda.recall.vectors import (
+    Contents,
+    Embedding,
+    Near,
+    NearestFound,
+    Unembedded,
+    in_order,
+    similarities,
+)
 from memoranda.stores.selection import COLUMNS
-from memoranda.stores.sqlite.places import SEQ_BITS
+from memoranda.stores.sqlite.connection import SEQ_BITS
+from memoranda.stores.sqlite.reader import OpenDatabase
 from memoranda.stores.sqlite.units import JOINED
 from memoranda.stores.vectors import AT_ONCE, VectorDigest, unembedded_in
 
@@ -45,27 +52,10 @@ _LOOK_UP: Final = (
 _FORGET_OTHERS: Final = "DELETE FROM vectors WHERE journal = ? AND model <> ?"
 
 
-class Database(Protocol):
-    """What vectors need of their database."""
-
-    @property
-    def compared(self) -> Compared:
-        """What makes its rows into values."""
-        ...
-
-    async def read(self, work: Callable[[apsw.Connection], R]) -> R:
-        """Several reads that all see the same moment."""
-        ...
-
-    async def write(self, work: Callable[[apsw.Connection], R]) -> R:
-        """Run one unit of work in a transaction."""
-        ...
-
-
 class SqliteVectors:
     """The vectors of one journal; every statement names it."""
 
-    def __init__(self, database: Database, journal: int) -> None:
+    def __init__(self, database: OpenDatabase, journal: int) -> None:
         self._database = database
         self._journal = journal
 
@@ -87,8 +77,8 @@ class SqliteVectors:
 
         def write(connection: apsw.Connection) -> int:
             kept = 0
-            for one in embeddings:
-                connection.execute(_PUT, (self._journal, model, *one))
+            for embedding in embeddings:
+                connection.execute(_PUT, (self._journal, model, *embedding))
                 kept += connection.changes()
             return kept
 
@@ -101,17 +91,17 @@ class SqliteVectors:
         limit: int,
         make: Callable[[Current, Near], R | None],
         damaged: list[EntryDamaged] | None = None,
-    ) -> Found:
+    ) -> NearestFound:
         """The active objects nearest to a vector, each made into a value where it was read."""
 
-        def read(connection: apsw.Connection) -> Found:
+        def read(connection: apsw.Connection) -> NearestFound:
             missing = self._missing(connection, model)
             rows: Any = connection.execute(_VECTORS, (self._journal, model))
             ids: dict[int, str] = {}
             near = list(_compared(rows, vector, ids))
             found = self._looked_up(connection, in_order(near), ids, damaged)
             made = (value for pair in found if (value := make(*pair)) is not None)
-            return Found(list(islice(made, limit)), missing)
+            return NearestFound(list(islice(made, limit)), missing)
 
         return await self._database.read(read)
 
@@ -125,8 +115,6 @@ class SqliteVectors:
         return await self._database.write(write)
 
     async def contents(self, model: str) -> Contents:
-        """What there is of a model."""
-
         def read(connection: apsw.Connection) -> Contents:
             digest = VectorDigest()
             rows: Any = connection.execute(_VECTORS, (self._journal, model))
@@ -149,11 +137,11 @@ class SqliteVectors:
         damaged: list[EntryDamaged] | None,
     ) -> Iterator[tuple[Current, Near]]:
         """Each that is what its vector was made of; the triggers see to it that all are."""
-        for one in near:
-            asked = (self._journal, ids[one.seq], one.seq)
+        for neighbour in near:
+            asked = (self._journal, ids[neighbour.seq], neighbour.seq)
             rows: Any = connection.execute(_LOOK_UP, asked).fetchall()
             for _, current in self._database.compared.currents(rows, damaged):
-                yield current, one
+                yield current, neighbour
 
 
 def _compared(

@@ -11,11 +11,9 @@ import apsw
 import orjson
 
 from memoranda.ledger.codec import BodyCodec, Leniently
-from memoranda.ledger.unit import INDEX_FORM, Index
-from memoranda.stores.postings import Chunk, ChunkDamaged, packed, without
-from memoranda.stores.segments import Segment, next_number
-from memoranda.stores.sqlite.inserts import Inserts
-from memoranda.stores.sqlite.places import place
+from memoranda.ledger.snapshot import INDEX_FORM, Index
+from memoranda.stores.postings import Chunk, ChunkDamaged, Segment, next_number, packed, without
+from memoranda.stores.sqlite.connection import Inserts, place
 from memoranda.stores.tail import Tail
 from memoranda.stores.words import Words, words_in
 
@@ -69,7 +67,6 @@ def index_in(row: Any) -> Index:
 
 
 def segments_of(connection: apsw.Connection, journal: int) -> list[Segment]:
-    """The segments that its postings lie in."""
     rows: Any = connection.execute(SEGMENTS, (journal,))
     return [Segment._make(row) for row in rows]
 
@@ -77,7 +74,6 @@ def segments_of(connection: apsw.Connection, journal: int) -> list[Segment]:
 def chunks_of(
     connection: apsw.Connection, journal: int, tokens: Collection[str]
 ) -> list[tuple[str, Chunk]]:
-    """All chunks of some tokens, in one statement."""
     asked = orjson.dumps(list(tokens)).decode()  # noqa: TID251 - a parameter
     rows: Any = connection.execute(_CHUNKS, (journal, asked))
     return [(token, Chunk(first, body)) for token, first, body in rows]
@@ -163,7 +159,6 @@ def forget_words(connection: apsw.Connection, journal: int, id: str, bodies: Bod
 
 
 def clear(connection: apsw.Connection, journal: int) -> None:
-    """Empty the index of a journal."""
     for statement in _CLEAR:
         connection.execute(statement, (journal,))
 

@@ -7,7 +7,7 @@ of the same kind may share their statements. When one of a group fails, the grou
 back and run again one by one, each in a savepoint, so that it fails alone: a unit may run
 twice, and must depend on nothing but the database.
 
-Where another process holds the lock for too long, everybody who waits by then is told so together:
+Where another process holds the lock for too long, everybody who waits by then fails together:
 to try once more for each of them would take as many times as long.
 
 When nobody waits, the thread does what is left to it as spare time. If that becomes too much, it
@@ -86,7 +86,7 @@ class SpareTime(Protocol):
         ...
 
 
-class Writer:
+class SqliteWriter:
     """Runs units of work one after the other, several to a commit."""
 
     def __init__(
@@ -249,9 +249,8 @@ class Writer:
     def _one_by_one(
         self, connection: apsw.Connection, group: list[_Unit], error: BaseException
     ) -> None:
-        """Run a group again in which one has failed: that one fails alone."""
         if len(group) == 1:
-            group[0].error = self._told(error)
+            group[0].error = self._failure(error)
             return
         connection.execute("BEGIN IMMEDIATE")
         for unit in group:
@@ -262,11 +261,11 @@ class Writer:
                 if not connection.in_transaction:
                     raise
                 connection.execute("ROLLBACK TO unit")
-                unit.error = self._told(own)
+                unit.error = self._failure(own)
             connection.execute("RELEASE unit")
         connection.execute("COMMIT")
 
-    def _told(self, error: BaseException) -> Exception:
+    def _failure(self, error: BaseException) -> Exception:
         """The error that a caller gets. What would end a program ends at most a unit here."""
         if isinstance(error, apsw.Error):
             return explained(error, self._database)
@@ -276,14 +275,14 @@ class Writer:
 
     def _fail(self, group: list[_Unit], error: BaseException) -> None:
         """Nothing of this group has landed, as far as can be known: tell all of them."""
-        told = self._told(error)
+        failure = self._failure(error)
         for unit in group:
-            unit.error = unit.error or told
+            unit.error = unit.error or failure
         connection = self._connection
         if connection is not None and connection.in_transaction:
             with suppress(apsw.Error):  # a connection that can't even roll back is let go below
                 connection.execute("ROLLBACK")
-        if isinstance(told, StoreFailed):
+        if isinstance(failure, StoreFailed):
             # After a failed write or fsync this connection's view can't be trusted.
             log.error("will reopen %s after: %s", self._database, error)
             self._let_go()
@@ -314,7 +313,6 @@ def _shorten_log(connection: apsw.Connection) -> None:
 
 
 def _each(connection: apsw.Connection, works: Sequence[Callable[[apsw.Connection], R]]) -> list[R]:
-    """Units that have nothing in common, one after the other."""
     return [work(connection) for work in works]
 
 
@@ -325,7 +323,6 @@ def _run_together(connection: apsw.Connection, work: Any, units: Sequence[_Unit]
 
 
 def _deliver(group: list[_Unit]) -> None:
-    """Hand all results of a commit over with one wake-up per event loop."""
     for loop in {unit.loop for unit in group}:
         mine = [unit for unit in group if unit.loop is loop]
         try:

@@ -1,6 +1,6 @@
 """What all commands have in common, said once: `@command` makes one of a plain function.
 
-The function takes a handle (``memory``) or a `Place` (``place``) and options as annotated
+The function takes a handle (``memory``) or a `Target` (``target``) and options as annotated
 parameters, and returns a result. Around it there are: the common options, the handle, ids by their
 prefix, values as Python has them, JSON or words, and the exit code. A parameter
 ``**options: Unpack[SomeOptions]`` stands for the members of that TypedDict; only those that were
@@ -8,112 +8,86 @@ given are handed over, as the verbs of the handle take them.
 """
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import Annotated, Any, Final, Required, get_args, get_origin, get_type_hints
 
 import typer
 from typer.models import OptionInfo, ParameterInfo
 
-from memoranda.outside.embedders import embedder_from_environment
-from memoranda.surfaces.cli.code import CodeOptions, code
-from memoranda.surfaces.cli.help import Plain, metavar, opt
-from memoranda.surfaces.cli.ids import IdKind, whole_id
-from memoranda.surfaces.cli.place import Place
-from memoranda.surfaces.cli.present import print_json, print_line, show
-from memoranda.surfaces.cli.shown import exit_status, in_words
-from memoranda.surfaces.cli.values import Value
+from memoranda import models, types
+from memoranda.surfaces.cli.groups import as_typer, metavar, opt
+from memoranda.surfaces.cli.options import IdKind, Value, whole_id
+from memoranda.surfaces.cli.present import (
+    Output,
+    PresentedReceipts,
+    exit_status,
+    in_words,
+    print_json,
+    print_line,
+    show,
+)
+from memoranda.surfaces.cli.target import CodeOptions, Target, code
 
 PANEL: Final = "Common options"
 
-_JSON = Annotated[bool, opt("Print JSON.", "--json", rich_help_panel=PANEL)]
+
+def _common(help: str, *names: str, kind: Any = str | None, **more: Any) -> Any:  # noqa: A002
+    return Annotated[kind, opt(help, *names, rich_help_panel=PANEL, **more)]
+
+
+_JSON = _common("Print JSON.", "--json", kind=bool)
 _COMMON: Final[Mapping[str, Any]] = {
-    "database": Annotated[
-        str | None,
-        opt(
-            "Which database; else MEMORANDA_DATABASE_URL, then memoranda.db.",
-            "--database",
-            "-d",
-            metavar="URL|FILE",
-            rich_help_panel=PANEL,
-        ),
-    ],
-    "scope": Annotated[
-        str | None,
-        opt(
-            "Which scope; else MEMORANDA_SCOPE, then 'default'.",
-            "--scope",
-            "-s",
-            metavar="NAME",
-            rich_help_panel=PANEL,
-        ),
-    ],
-    "scopes": Annotated[
-        list[str] | None,
-        opt(
-            "Only this scope; may be repeated. Else all.",
-            "--scope",
-            "-s",
-            metavar="NAME",
-            rich_help_panel=PANEL,
-        ),
-    ],
-    "actor": Annotated[
-        str | None,
-        opt(
-            "Who acts; else MEMORANDA_ACTOR, then human:uid-NUMBER.",
-            "--actor",
-            metavar="KIND:ID",
-            rich_help_panel=PANEL,
-        ),
-    ],
+    "database": _common(
+        "Which database; else MEMORANDA_DATABASE_URL, then memoranda.db.",
+        *("--database", "-d"),
+        metavar="URL|FILE",
+    ),
+    "scope": _common(
+        "Which scope; else MEMORANDA_SCOPE, then 'default'.", "--scope", "-s", metavar="NAME"
+    ),
+    "scopes": _common(
+        "Only this scope; may be repeated. Else all.",
+        *("--scope", "-s"),
+        kind=list[str] | None,
+        metavar="NAME",
+    ),
+    "actor": _common(
+        "Who acts; else MEMORANDA_ACTOR, then human:uid-NUMBER.", "--actor", metavar="KIND:ID"
+    ),
 }
 OF_A_SCOPE: Final = ("database", "scope", "actor")
 OF_SCOPES: Final = ("database", "scopes", "actor")
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A command that is not in a group yet."""
-
-    name: str
-    run: Callable[..., None]
-
-    def add_to(self, group: typer.Typer, panel: str | None = None) -> None:
-        """Put it into a group."""
-        paragraphs = (inspect.getdoc(self.run) or "").split("\n\n")
-        text = "\n\n".join(" ".join(one.split()) for one in paragraphs)
-        group.command(self.name, cls=Plain, rich_help_panel=panel, help=text)(self.run)
 
 
 def command(
     name: str | None = None,
     *,
     common: tuple[str, ...] = OF_A_SCOPE,
-    makes: bool = False,
-    reads: bool | Callable[[Mapping[str, Any]], bool] = False,
+    create: bool = False,
+    read_only: bool | Callable[[Mapping[str, Any]], bool] = False,
     runs: type[CodeOptions] | None = None,
     embeds: Callable[[Mapping[str, Any]], bool] = lambda _: False,
     done: str = "",
     nothing: str = "",
-) -> Callable[[Callable[..., Any]], Command]:
+) -> Callable[[Callable[..., Any]], typer.Typer]:
     """Make a command of a function.
 
-    Only one that `makes` something makes a database; one that only `reads` changes nothing. With
+    Only with `create` a database may be made; with `read_only` nothing is changed. With
     `runs` it takes code of the user's own; where `embeds` says so it opens an embedder. `done` is
     what its receipt says, and `nothing` what is said of an empty result.
     """
 
-    def decorate(function: Callable[..., Any]) -> Command:
+    def decorate(function: Callable[..., Any]) -> typer.Typer:
         parameters = _parameters(function, common, runs)
         takes = list(inspect.signature(function).parameters)
 
         @wraps(function)
         def run(**given: Any) -> None:
             as_json = given.pop("json")
-            place = Place(**{one: given.pop(one) for one in common if one in given})
+            target = Target(**{text: given.pop(text) for text in common if text in given})
             own = None if runs is None else code(**_taken(given, runs))
             arguments = {
                 name: parameters[name].read(value, f"--{name.replace('_', '-')}")
@@ -123,42 +97,56 @@ def command(
             if "json" in takes:
                 arguments["json"] = as_json
             if takes[:1] == ["memory"]:
-
-                async def act(memory: Any) -> Any:
-                    for one, value in arguments.items():
-                        if one in parameters and (kind := parameters[one].id_kind) is not None:
-                            arguments[one] = await whole_id(memory, value, kind)
-                    return await function(memory, **arguments)
-
-                result = place.run(
-                    act,
-                    makes=makes,
-                    reads=reads(given) if callable(reads) else reads,
+                result = target.run(
+                    partial(_run, function, parameters, arguments),
+                    create=create,
+                    read_only=read_only(given) if callable(read_only) else read_only,
                     code=own,
-                    embedder=embedder_from_environment() if embeds(given) else None,
+                    embedder=models.embedder_from_environment() if embeds(given) else None,
                 )
             else:
-                result = function(*[place] * (takes[:1] == ["place"]), **arguments)
-            _tell(result, as_json=as_json, done=done, nothing=nothing)
+                result = function(*[target] * (takes[:1] == ["target"]), **arguments)
+            if result is not None:  # else the command has printed all of it
+                _present(result, as_json=as_json, done=done, nothing=nothing)
 
         run.__signature__ = _signature(parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {name: one.annotation for name, one in parameters.items()}
-        return Command(name or function.__name__.strip("_").replace("_", "-"), run)
+        run.__annotations__ = {name: parameter.annotation for name, parameter in parameters.items()}
+        return as_typer(run, name or function.__name__.strip("_").replace("_", "-"))
 
     return decorate
 
 
-def _tell(result: Any, *, as_json: bool, done: str, nothing: str) -> None:
-    if result is None:  # it has told all of it
-        return
+async def _run(
+    function: Callable[..., Any],
+    parameters: Mapping[str, "_Parameter"],
+    arguments: dict[str, Any],
+    memory: Any,
+) -> Any:
+    """Call a command with a handle, with ids for their beginnings."""
+    for name, value in arguments.items():
+        if name in parameters and (kind := parameters[name].id_kind) is not None:
+            arguments[name] = await whole_id(memory, value, kind)
+    return await function(memory, **arguments)
+
+
+def _present(result: Any, *, as_json: bool, done: str, nothing: str) -> None:
+    if not isinstance(result, Output):  # the presenters load the type of every result
+        from memoranda.surfaces.cli import show_actions, show_audits, show_records  # noqa: F401, PLC0415
     if as_json:
         print_json(result)
     elif nothing and not len(result):
         print_line(nothing)
+    elif done and (receipts := _receipts(result)):
+        show(in_words(PresentedReceipts(done, receipts)))
     else:
-        show(in_words(result, done))
+        show(in_words(result))
     if status := exit_status(result):
         raise typer.Exit(status)
+
+
+def _receipts(result: Any) -> Sequence[Any]:
+    several = result if isinstance(result, Sequence) else [result]
+    return [each for each in several if isinstance(each, types.Receipt)]
 
 
 # ------------------------------------------------------------------------- signatures
@@ -189,13 +177,15 @@ def _parameters(
 ) -> dict[str, _Parameter]:
     found: dict[str, _Parameter] = {}
     takes_place = False
-    for number, one in enumerate(inspect.signature(function).parameters.values()):
-        if one.kind is inspect.Parameter.VAR_KEYWORD:
-            found |= _members(get_args(one.annotation)[0])
-        elif number == 0 and one.name in ("memory", "place"):
+    for number, parameter in enumerate(inspect.signature(function).parameters.values()):
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            found |= _members(get_args(parameter.annotation)[0])
+        elif number == 0 and parameter.name in ("memory", "target"):
             takes_place = True
-        elif one.name != "json":
-            found[one.name] = _parameter(one.name, one.annotation, one.default)
+        elif parameter.name != "json":
+            found[parameter.name] = _parameter(
+                parameter.name, parameter.annotation, parameter.default
+            )
     if runs is not None:
         found |= _members(runs)
     for name in common if takes_place else ():
@@ -219,9 +209,9 @@ def _parameter(
     if get_origin(annotation) is Required:
         (annotation,) = get_args(annotation)
     kind, *extras = get_args(annotation)
-    value = next((one for one in extras if isinstance(one, Value)), None)
-    id_kind = next((one for one in extras if isinstance(one, IdKind)), None)
-    info = copy(next(one for one in extras if isinstance(one, ParameterInfo)))
+    value = next((extra for extra in extras if isinstance(extra, Value)), None)
+    id_kind = next((extra for extra in extras if isinstance(extra, IdKind)), None)
+    info = copy(next(extra for extra in extras if isinstance(extra, ParameterInfo)))
     kind = kind if value is None else value.given_as
     if info.metavar is None:
         info.metavar = metavar(kind)
@@ -244,10 +234,10 @@ def _signature(parameters: Mapping[str, _Parameter]) -> inspect.Signature:
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=one.default,
-                annotation=one.annotation,
+                default=parameter.default,
+                annotation=parameter.annotation,
             )
-            for name, one in parameters.items()
+            for name, parameter in parameters.items()
         ]
     )
 

@@ -1,34 +1,55 @@
-"""``memoranda demo``: a first session with governed memory, told as it happens."""
+"""``memoranda demo``: a session with governed memory, and a forged one, as a story."""
 
 import asyncio
 import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
-from memoranda.app.audit import verify_database
-from memoranda.app.database import open
-from memoranda.app.memory import Memory
-from memoranda.app.seal import seal_from_environment
-from memoranda.app.url import file_of
-from memoranda.journeys.govern.receipts import Receipt
-from memoranda.kernel.errors import MemorandaError
-from memoranda.surfaces.cli.demo_tamper import tamper
-from memoranda.surfaces.cli.help import PlainGroup
-from memoranda.surfaces.cli.memories import history
-from memoranda.surfaces.cli.present import console, statement
-from memoranda.surfaces.cli.report import Verified, verified
-from memoranda.surfaces.cli.story import Story
+import memoranda
+from memoranda import Clockwork, MemorandaError, Memory
+from memoranda.app.surfaces import file_of, seal_from_environment, verify_database
+from memoranda.surfaces.cli.groups import PlainGroup
+from memoranda.surfaces.cli.present import console, item, statement
+from memoranda.surfaces.cli.show_audits import verified
+from memoranda.surfaces.cli.show_records import history
+from memoranda.types import FileAnchor, Randomness, Receipt, Seal
+
+
+class Story:
+    """Tells a story on a console."""
+
+    def __init__(self, out: Console) -> None:
+        self.out = out
+        self._number = 0
+
+    def title(self, sentence: str) -> None:
+        """What it is about."""
+        self.out.print(Text(sentence, style="bold"))
+
+    def say(self, sentence: str) -> None:
+        """The next step of the story."""
+        self._number += 1
+        self.out.print()
+        self.out.print(item(f"{self._number}. ", sentence, "bold"))
+
+    def show(self, line: str) -> None:
+        """What came of it."""
+        self.out.print(item("   ", line))
+
 
 FILE = "sqlite:///memoranda-demo.db"
 AT_ONCE = 64
 
-demo = typer.Typer(cls=PlainGroup)
-demo.command("tamper")(tamper)
+demo = typer.Typer(cls=PlainGroup, add_completion=False)
 
 
 @demo.callback(invoke_without_command=True)
-def tell(
+def show_session(
     context: typer.Context,
     database: Annotated[
         str, typer.Option("--database", "-d", metavar="URL|FILE", help="Where the session is kept.")
@@ -36,7 +57,7 @@ def tell(
 ) -> None:
     """Show memoranda at work on a SQLite file."""
     if context.invoked_subcommand is None:
-        asyncio.run(_Session(Story(console()), database).tell())
+        asyncio.run(_Session(Story(console()), database).run())
 
 
 class _Session:
@@ -44,10 +65,9 @@ class _Session:
         self.story = story
         self.database = database
 
-    async def tell(self) -> None:
-        """The whole story, in order."""
+    async def run(self) -> None:
         self.story.title(f"memoranda demo on {self.database}, scope 'support'")
-        async with open(self.database, scope="support", actor="agent:support") as memory:
+        async with memoranda.open(self.database, scope="support", actor="agent:support") as memory:
             await self.greet(memory)
             id = await self.remember(memory)
             await self.recall(memory)
@@ -64,13 +84,11 @@ class _Session:
         )
 
     async def greet(self, memory: Memory[Any]) -> None:
-        """What earlier runs left is still there."""
         before = await memory.list()
         if before:
             self.story.show(f"{len(before)} things are still remembered from the last run.")
 
     async def remember(self, memory: Memory[Any]) -> str:
-        """Three statements, in two scripts."""
         story = self.story
         story.say("Three things are remembered, each in one durable transaction.")
         receipt = await memory.remember(
@@ -85,18 +103,16 @@ class _Session:
         return receipt.id
 
     async def recall(self, memory: Memory[Any]) -> None:
-        """Selections that say why, and are on record."""
         self.story.say("A recall says why it picked what, and is in the journal before it answers.")
         for question in ("how does the customer like to be reached?", "서울 고객"):
             found = await memory.recall(question, top_k=1)
             self.story.show(f"{question}  {found.outcome}")
-            for item in found:
-                known = "verified" if item.verified else "not verified"
-                self.story.show(f"  {statement(item.data)} ({known})")
-                self.story.show(f"  why: {item.reason}; on record as {found.trace_id}")
+            for chosen in found:
+                known = "verified" if chosen.verified else "not verified"
+                self.story.show(f"  {statement(chosen.data)} ({known})")
+                self.story.show(f"  why: {chosen.reason}; on record as {found.trace_id}")
 
     async def update(self, memory: Memory[Any], id: str) -> None:
-        """The next version, and a writer who was too late."""
         self.story.say("An update is the next version; a writer who saw an older one is told.")
         text = "The customer prefers a call, after 14:00"
         receipt = await memory.update(id, text, expected_version=1, reason="said so on the phone")
@@ -104,19 +120,16 @@ class _Session:
         await self.refused(memory.update(id, "The customer prefers fax", expected_version=1))
 
     async def forget(self, memory: Memory[Any], id: str) -> None:
-        """Forgetting is an act, with a reason."""
         self.story.say("Forgetting needs a reason. Nothing is deleted; it is no longer returned.")
         await self.refused(memory.forget(id, reason=" "))
         await memory.forget(id, reason="the customer left", cause="obsolescence")
         self.story.show(f"get returns {await memory.get(id)}")
 
     async def history(self, memory: Memory[Any], id: str) -> None:
-        """Everything that happened to one object."""
         self.story.say("Its history has every version, who made it, when and why.")
         self.story.out.print(history(await memory.history(id)))
 
     async def retry(self, memory: Memory[Any]) -> None:
-        """The same request twice lands once."""
         self.story.say("A retry with the same idempotency key lands once.")
         first, again = [
             await memory.remember("The parcel arrived", idempotency_key="demo: the parcel")
@@ -126,7 +139,6 @@ class _Session:
         self.story.show(f"{first.id} and {again.id} are {same}")
 
     async def hurry(self, memory: Memory[Any]) -> None:
-        """Many writers share commits."""
         self.story.say(f"{AT_ONCE} tasks write at once; they share commits, each is durable.")
         receipts = await asyncio.gather(
             *(memory.remember({"step": n}, tags=["log"]) for n in range(AT_ONCE))
@@ -135,26 +147,95 @@ class _Session:
         self.story.show(f"{stored} of {AT_ONCE} are in the journal")
 
     async def stay_apart(self, id: str) -> None:
-        """Another scope sees nothing."""
         self.story.say("A handle on another scope can't see any of it.")
-        async with open(self.database, scope="billing", actor="agent:billing") as other:
+        async with memoranda.open(self.database, scope="billing", actor="agent:billing") as other:
             self.story.show(f"billing gets {await other.get(id, include=['invalidated'])}")
 
     async def verify(self) -> None:
-        """All of it is walked, and nothing is claimed that can't be known."""
         self.story.say("Verify walks everything, and says what it can't know.")
         seal = seal_from_environment(os.environ, file_of(self.database))
         found = await verify_database(self.database, seal=seal)
-        self.story.out.print(verified(Verified(found, seal)))
+        self.story.out.print(verified(found, seal).words)
 
     def receipt(self, whose: str, receipt: Receipt) -> None:
-        """A receipt, told."""
         self.story.show(f"{whose}: version {receipt.version} of {receipt.id}, entry {receipt.seq}")
         self.story.show(receipt.entry_hash)
 
     async def refused(self, act: Any) -> None:
-        """An act that is refused, and in which words."""
         try:
             await act
         except MemorandaError as refused:
             self.story.show(f"refused: {refused}")
+
+
+TRUE, FORGED = "500 EUR", "900 EUR"
+_ENOUGH = 4096
+"""So many random bytes are more than a few records take."""
+
+
+@demo.command()
+def tamper() -> None:
+    """Forge a database, and watch verify name what was forged."""
+    with TemporaryDirectory(prefix="memoranda-demo-") as folder:
+        asyncio.run(_Tampering(Story(console()), Path(folder)).run())
+
+
+class _Tampering:
+    def __init__(self, story: Story, folder: Path) -> None:
+        self.story = story
+        self.folder = folder
+        self.file = folder / "data" / "memory.db"
+        anchor = folder / "elsewhere" / "anchor.txt"
+        for path in (self.file, anchor):
+            path.parent.mkdir()
+        self.kept = Seal(anchors=[FileAnchor(anchor, database=self.file)])
+        self.drawn = Randomness().take(_ENOUGH)
+
+    async def run(self) -> None:
+        self.story.title(f"memoranda demo tamper in {self.folder}")
+        self.story.say("An agent's memory is written; its checkpoint goes to an anchor elsewhere.")
+        await self.write(self.file, TRUE, self.kept)
+        await self.verify(self.file, self.kept, is_sound=True)
+        await self.edit()
+        await self.rewrite()
+        self.story.out.print(
+            "\nSo keep checkpoints where the database's writers can't reach them:\n"
+            "docs/checkpoints.md. The folder of this demo is removed again."
+        )
+
+    async def write(self, file: Path, amount: str, seal: Seal) -> None:
+        """A few decisions; closing the handle makes a checkpoint.
+
+        A journal has a random name. Whoever forges it can read that name, and give it to another:
+        here both are written with the same random bytes.
+        """
+        clockwork = Clockwork(randomness=Randomness(lambda _: self.drawn))
+        async with memoranda.open(
+            file, scope="support", actor="agent:support", seal=seal, clockwork=clockwork
+        ) as memory:
+            await memory.remember("The customer prefers email", tags=["customer"])
+            await memory.remember(f"Refunds above {amount} need a manager", tags=["policy"])
+            await memory.remember("A refund of 700 EUR was approved by the manager")
+
+    async def edit(self) -> None:
+        self.story.say("Somebody changes one digit in a copy of the file.")
+        copy = self.folder / "edited.db"
+        copy.write_bytes(self.file.read_bytes().replace(TRUE.encode(), FORGED.encode()))
+        self.story.show(f"{TRUE} becomes {FORGED}")
+        self.story.say("Verify names the entry: its body is not the one that was chained.")
+        await self.verify(copy, Seal(), is_sound=False)
+
+    async def rewrite(self) -> None:
+        self.story.say("Somebody better writes the whole database anew, under the same name.")
+        copy = self.folder / "rewritten.db"
+        await self.write(copy, FORGED, Seal())
+        self.story.say("By itself that one agrees with itself, and verify says what it can't know:")
+        await self.verify(copy, Seal(), is_sound=True)
+        self.story.say("The checkpoint that was kept elsewhere catches it:")
+        await self.verify(copy, self.kept, is_sound=False)
+
+    async def verify(self, file: Path, seal: Seal, *, is_sound: bool) -> None:
+        found = await verify_database(str(file), seal=seal)
+        self.story.out.print(verified(found, seal).words)
+        if found.is_sound != is_sound:
+            raise AssertionError(f"{file} should be {'sound' if is_sound else 'damaged'}")

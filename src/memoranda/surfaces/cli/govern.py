@@ -8,34 +8,38 @@ from rich.console import Group
 from rich.text import Text
 from typing_extensions import Unpack
 
-from memoranda.app.memory import Memory
-from memoranda.journeys.audit.whole import Audit
-from memoranda.journeys.govern.receipts import Receipt
-from memoranda.kernel.errors import AuditRefused
-from memoranda.ledger.consolidate import Refusal
-from memoranda.ledger.damage import first_damages
-from memoranda.ledger.object import VerdictType
-from memoranda.ledger.policy import POLICY_KINDS, Policy, policy_of
-from memoranda.ledger.time import TemporalScope
+from memoranda import Memory
+from memoranda.app.surfaces import (
+    POLICY_KINDS,
+    TemporalScope,
+    VerdictType,
+    first_damages,
+    policy_of,
+)
+from memoranda.errors import AuditRefused
+from memoranda.policies import Policy
 from memoranda.surfaces.cli.command import command
-from memoranda.surfaces.cli.errors import wrong_use
-from memoranda.surfaces.cli.help import arg, opt
-from memoranda.surfaces.cli.ids import IdKind
+from memoranda.surfaces.cli.groups import arg, group, opt, wrong_use
+from memoranda.surfaces.cli.memory import given
 from memoranda.surfaces.cli.options import (
+    SINCE,
+    UNTIL,
     Data,
     File,
     ForgetOptions,
     Id,
+    IdKind,
     NextOptions,
     Reason,
     SupersedeOptions,
     VersionOptions,
     Words,
+    json_value,
+    name_of,
 )
 from memoranda.surfaces.cli.present import Column, plain, print_json, show, table
-from memoranda.surfaces.cli.remembering import given
-from memoranda.surfaces.cli.values import SINCE, UNTIL, json_value, name_of
 from memoranda.surfaces.errors import NOT_SOUND
+from memoranda.types import Audit, Receipt, Refusal
 
 
 @command(done="archived")
@@ -117,7 +121,7 @@ async def consolidate(
 # --------------------------------------------------------------------- policies, audits
 
 
-@command(reads=True)
+@command(read_only=True)
 async def policies(
     memory: Memory[Any],
     kind: Annotated[str | None, arg("KIND", f"One of {', '.join(POLICY_KINDS)}.")] = None,
@@ -126,7 +130,7 @@ async def policies(
     if kind is not None and kind not in POLICY_KINDS:
         raise wrong_use(f"No policy is called {kind}. There are {', '.join(POLICY_KINDS)}.")
     found = (await memory.govern.status()).policies
-    return [one for name, one in found.items() if kind in {None, name}]
+    return [policy for name, policy in found.items() if kind in {None, name}]
 
 
 @command(done="changed")
@@ -184,8 +188,15 @@ def _damage(found: Audit) -> Group:
         Column("what is wrong", is_text=True),
     ]
     rows = [
-        [Text(one.check, "red"), one.accepted_as, plain(one.why)]
-        for one in first_damages(found.report.damages.found)
+        [Text(damage.check, "red"), damage.accepted_as, plain(damage.why)]
+        for damage in first_damages(found.report.damages.found)
     ]
     last = Text("Nothing was recorded: mend it, or accept each with --accept.", "bold red")
     return Group(table(columns, rows), last)
+
+
+govern = group(
+    "Governed acts on memory, its policies and its audits.",
+    *(archive, reinstate, supersede, revise, consolidate),
+    *(policies, change_policy, record_audit),
+)

@@ -1,41 +1,54 @@
-"""``memoranda journal``: entries, proofs and originals; ``memoranda export`` and ``import``."""
+"""``memoranda journal``, and what travels: exports, imports, copies, backups."""
 
 import asyncio
+import os
 import sys
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing, suppress
+import tempfile
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
-import orjson
 import typer
 
-from memoranda.app.audit import export_memory_log, export_memory_objects, export_scope
-from memoranda.app.database import open
-from memoranda.app.journal import ExportKind, JournalEntry
-from memoranda.app.memory import Memory
-from memoranda.app.url import file_of
-from memoranda.journeys.audit.checkpoints import Seal
-from memoranda.journeys.audit.proving import EntryProof
-from memoranda.journeys.govern.importing import ImportReport
-from memoranda.journeys.recall.originals import Original
-from memoranda.kernel.errors import RecordNotFound, ScopeNotFound
-from memoranda.kernel.json import JsonValue
-from memoranda.stores.sqlite.private import MEMORY
+import memoranda
+from memoranda import Memory
+from memoranda.app.surfaces import (
+    MEMORY,
+    ExportKind,
+    back_up_database,
+    copy_scopes,
+    export_memory_log,
+    export_memory_objects,
+    export_scope,
+    file_of,
+    hidden,
+    restore_backup,
+    sync_folder,
+    upgrade_schema,
+)
+from memoranda.errors import RecordNotFound, ScopeNotFound
 from memoranda.surfaces.cli.command import OF_A_SCOPE, command
-from memoranda.surfaces.cli.errors import wrong_use
-from memoranda.surfaces.cli.help import arg, opt
-from memoranda.surfaces.cli.memories import entry_cells
+from memoranda.surfaces.cli.groups import arg, group, opt, wrong_use
 from memoranda.surfaces.cli.options import File, Id
-from memoranda.surfaces.cli.place import Place
-from memoranda.surfaces.cli.present import counted, print_json_line, print_line
-from memoranda.surfaces.cli.progress import bars
-from memoranda.surfaces.cli.whole_file import whole_file
+from memoranda.surfaces.cli.present import (
+    Output,
+    bars,
+    counted,
+    json_bytes,
+    print_json_line,
+    print_line,
+)
+from memoranda.surfaces.cli.show_audits import copied, restored
+from memoranda.surfaces.cli.show_records import entry_cells
+from memoranda.surfaces.cli.target import Act, Target
+from memoranda.types import EntryProof, ImportReport, JournalEntry, JsonValue, Original, Seal
 
 Entry = Annotated[int, arg("ENTRY", "The number of the entry.")]
 
 
-@command(reads=True, nothing="There are no such entries.")
+@command(read_only=True, nothing="There are no such entries.")
 async def entries(
     memory: Memory[Any],
     start: Annotated[int, arg("START", "The first entry.")] = 0,
@@ -45,7 +58,7 @@ async def entries(
     return await memory.journal.entries(start, limit=limit)
 
 
-@command(reads=True)
+@command(read_only=True)
 async def tail(
     memory: Memory[Any],
     json: bool,
@@ -55,14 +68,14 @@ async def tail(
 ) -> None:
     """Print entries as they are written, a line each, until it is interrupted."""
     async with aclosing(memory.journal.tail(after)) as found:
-        async for one in found:
+        async for entry in found:
             if json:
-                print_json_line(one)
+                print_json_line(entry)
             else:
-                print_line("  ".join(entry_cells(one)))
+                print_line("  ".join(entry_cells(entry)))
 
 
-@command(reads=True)
+@command(read_only=True)
 async def proof(memory: Memory[Any], seq: Entry) -> EntryProof:
     """Prove that an entry stands where it says, under the journal's root as it is now."""
     found = await memory.journal.proof(seq)
@@ -71,7 +84,7 @@ async def proof(memory: Memory[Any], seq: Entry) -> EntryProof:
     return found
 
 
-@command(reads=True)
+@command(read_only=True)
 async def original(
     memory: Memory[Any],
     ref: Annotated[str, arg("REF", "The reference of a recall: an address, or a world.")],
@@ -80,7 +93,7 @@ async def original(
     return await memory.journal.original(ref)
 
 
-@command("object", reads=True)
+@command("object", read_only=True)
 async def object_(
     memory: Memory[Any],
     id: Id,
@@ -95,7 +108,7 @@ async def object_(
 
 @command(common=OF_A_SCOPE[:2])
 def export(
-    place: Place,
+    target: Target,
     json: bool,
     kind: Annotated[
         ExportKind, opt("The journal, its MemoryLog, or its MemoryObjects.")
@@ -109,28 +122,28 @@ def export(
 
     The journal comes with its checkpoint, the log as exactly the events of the seed, and objects,
     every version of each, as 'memoranda import' reads them. A file is written whole or not at all.
-    What was done is told on standard error.
+    What was done is said on standard error.
     """
     if output is not None:
-        _refuse_database(output, place.url)
-    name = place.scope_name
+        _refuse_database(output, target.url)
+    name = target.scope_name
     with bars() as progress:
-        tell = progress(name)
+        report = progress(name)
         lines = {
             "journal": lambda: export_scope(
-                place.url, name, signers=place.seal().signers, progress=tell
+                target.url, name, signers=target.seal().signers, progress=report
             ),
-            "log": lambda: export_memory_log(place.url, name, progress=tell),
-            "objects": lambda: export_memory_objects(place.url, name, progress=tell),
+            "log": lambda: export_memory_log(target.url, name, progress=report),
+            "objects": lambda: export_memory_objects(target.url, name, progress=report),
         }[kind]()
         if output is None:
             written, size = asyncio.run(_write(lines, _standard_output()))
         else:
             with whole_file(output, replace=replace) as file:
                 written, size = asyncio.run(_write(lines, file))
-    told = {"scope": name, "lines": written, "bytes": size, "output": output and str(output)}
+    summary = {"scope": name, "lines": written, "bytes": size, "output": output and str(output)}
     if json:
-        typer.echo(orjson.dumps(told), err=True)  # noqa: TID251 - shown, never hashed
+        typer.echo(json_bytes(summary), err=True)
     else:
         where = "" if output is None else f" to {output}"
         what = counted(written, "line"), counted(size, "byte")
@@ -168,7 +181,7 @@ def _refuse_database(output: Path, url: str) -> None:
 
 @command("import")
 def import_(
-    place: Place,
+    target: Target,
     file: File,
     log: Annotated[
         typer.FileBinaryRead | None,
@@ -177,31 +190,139 @@ def import_(
     lenient: Annotated[bool, opt("Take what can be taken, and name every other line.")] = False,
     dry_run: Annotated[bool, opt("Only say what would come in.")] = False,
 ) -> ImportReport:
-    """Bring MemoryObjects as NDJSON into a scope: all of a file, or nothing. They are untrusted.
+    """Bring MemoryObjects as NDJSON into a scope, untrusted.
 
-    What they say is kept; versions and hashes are made anew, and the journal says who imported
-    them, and when.
+    All of a file comes in, or nothing. What they say is kept; versions and hashes are made anew,
+    and the journal says who imported them, and when.
     """
     lines, events = file.read(), None if log is None else log.read()
 
-    async def act(memory: Memory[Any]) -> ImportReport:
-        return await memory.journal.import_objects(
-            lines, log=events, lenient=lenient, dry_run=dry_run
-        )
-
+    act = partial(_import, lines, events, lenient=lenient, dry_run=dry_run)
     if not dry_run:
-        return place.run(act, makes=True)
-    database = file_of(place.url)
+        return target.run(act, create=True)
+    database = file_of(target.url)
     if database is None or Path(database).exists():
         with suppress(ScopeNotFound):
-            return place.run(act, reads=True)
+            return target.run(act, read_only=True)
+    return asyncio.run(_in_memory(target, act))
 
-    async def in_memory() -> ImportReport:
-        """Nothing is made: for a scope that is not there, in memory."""
-        empty = open(
-            f"sqlite://{MEMORY}", scope=place.scope_name, actor=place.actor_name, seal=Seal()
-        )
-        async with empty as memory:
-            return await act(memory)
 
-    return asyncio.run(in_memory())
+async def _import(
+    lines: bytes, log: bytes | None, memory: Memory[Any], *, lenient: bool, dry_run: bool
+) -> ImportReport:
+    return await memory.journal.import_objects(lines, log=log, lenient=lenient, dry_run=dry_run)
+
+
+async def _in_memory(target: Target, act: Act[ImportReport]) -> ImportReport:
+    """What would come into a scope that is not there: nothing is made but in memory."""
+    async with memoranda.open(
+        f"sqlite://{MEMORY}", scope=target.scope_name, actor=target.actor_name, seal=Seal()
+    ) as memory:
+        return await act(memory)
+
+
+# ------------------------------------------------------------------------------- files
+
+
+@contextmanager
+def whole_file(path: Path, *, replace: bool) -> Iterator[BinaryIO]:
+    """A file to be written; it has its name when all of it is on the disk, and never before.
+
+    Only its owner can read it: whatever is exported is somebody's memory.
+    """
+    target = path.resolve()  # where a link leads, so that the link stays
+    if target.exists() and not target.is_file():
+        raise wrong_use(f"{path} is not a plain file.")
+    if target.exists() and not replace:
+        raise wrong_use(f"{path} is already there. Name another, or add --replace.")
+    if not target.parent.is_dir():
+        raise wrong_use(f"There is no folder {path.parent}.")
+    descriptor, name = tempfile.mkstemp(
+        dir=target.parent, prefix=f".{target.name}.", suffix=".part"
+    )
+    part = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if replace:
+            part.replace(target)
+        else:
+            os.link(part, target)  # fails if another was faster
+    except FileExistsError:
+        raise wrong_use(f"{path} is already there. Name another, or add --replace.") from None
+    finally:
+        with suppress(FileNotFoundError):
+            part.unlink()
+    sync_folder(target.parent)
+
+
+# ------------------------------------------------------------------------------ copies
+
+
+@command(common=("scopes",))
+def copy(
+    target: Target,
+    source: Annotated[str, arg("FROM", "A database: a URL or a file.")],
+    destination: Annotated[str, arg("TO", "Another one, which must not have the scopes yet.")],
+) -> Output:
+    """Copy scopes into another database, whole and verified.
+
+    With chain, tree and checkpoints as they are. Each scope lands whole or not at all, and is
+    verified where it arrived. The source stays.
+    """
+    from_url, to_url = Target(source).url, Target(destination).url
+    with bars() as progress:
+        found = asyncio.run(copy_scopes(from_url, to_url, scopes=target.scopes, progress=progress))
+    return copied("copied", found, hidden(from_url), hidden(to_url))
+
+
+@command(common=("database",))
+def take(
+    target: Target,
+    file: Annotated[Path, arg("FILE", "A file that is not there yet.")],
+) -> Output:
+    """Copy all scopes into a new SQLite file, while writing goes on, and verify it.
+
+    The file has its name when all of it is on the disk and sound, never before.
+    """
+    with bars() as progress:
+        found = asyncio.run(back_up_database(target.url, file, progress=progress))
+    return copied("backed up", found, hidden(target.url), str(file))
+
+
+@command(common=("database",))
+def restore(
+    target: Target,
+    file: Annotated[Path, arg("FILE", "A backup.", exists=True, dir_okay=False, readable=True)],
+) -> Output:
+    """Copy the scopes of a backup into a database, and compare them with the anchors.
+
+    Exits with 5 when an anchor has seen entries that came after the backup: what it restores is
+    complete, and those entries are gone.
+    """
+    seal = target.seal()
+    with bars() as progress:
+        found = asyncio.run(restore_backup(file, target.url, seal=seal, progress=progress))
+    return restored(found, seal, str(file), hidden(target.url))
+
+
+@command(common=("database",))
+def upgrade(target: Target) -> Output:
+    """Bring the schema of a database up to date.
+
+    So does the first write of a newer version; reading never does. Make a backup before: an older
+    version can't read what a newer one wrote.
+    """
+    applied = asyncio.run(upgrade_schema(target.url))
+    lines = [f"applied {name}" for name in applied] or [
+        "It is up to date: there was nothing to do."
+    ]
+    return Output({"applied": list(applied)}, "\n".join(lines))
+
+
+journal = group(
+    "The journal itself: entries, proofs, originals.", entries, tail, proof, original, object_
+)
+backup = group("Take backups, and put them back.", take, restore)

@@ -1,63 +1,84 @@
-"""The command ``memoranda``: its commands, and the words by which they are found.
+"""The command ``memoranda``: its commands, each of which is loaded when it is named.
 
 The verbs of the handle stand at the top, and so do the few of its groups that are used daily; each
-of the others is in the group that the API has it in. Nothing is in two places (docs/cli.md).
+of the others is in the group that the API has it in. Nothing is in two places (docs/cli.md). What
+the help says of a command at the top stands here, so that nothing is loaded for it; a test compares
+it with the command's own help.
 """
 
-from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
-from memoranda.surfaces.cli.acting import abstain, act, approve, inbox, reject, run
-from memoranda.surfaces.cli.auditing import (
-    embed,
-    reindex,
-    scopes,
-    scrub,
-    status,
-    validate_log_file,
-    validate_object_file,
-    verify,
-    why_,
-)
-from memoranda.surfaces.cli.command import Command
-from memoranda.surfaces.cli.copies import copy, take, upgrade
-from memoranda.surfaces.cli.copies import restore as restore_backup
-from memoranda.surfaces.cli.demo import demo
-from memoranda.surfaces.cli.errors import PlainErrors, wrong_use
-from memoranda.surfaces.cli.evaluate import evaluate_locomo, evaluate_pairs
-from memoranda.surfaces.cli.forgetting import erase, forget
-from memoranda.surfaces.cli.govern import (
-    archive,
-    change_policy,
-    consolidate,
-    policies,
-    record_audit,
-    reinstate,
-    revise,
-    supersede,
-)
-from memoranda.surfaces.cli.help import Plain, arg, group, opt
-from memoranda.surfaces.cli.journal import entries, export, import_, object_, original, proof, tail
-from memoranda.surfaces.cli.keys import create, retire, rotate, show_keys
-from memoranda.surfaces.cli.remembering import get, history, list_, put, recall, remember, update
-from memoranda.surfaces.cli.rules import rules
-from memoranda.surfaces.cli.turns import chat, replay_turn
-from memoranda.surfaces.cli.turns import take as take_turn
-from memoranda.surfaces.cli.worlds import (
-    branch,
-    branches,
-    propose,
-    replay,
-    restore,
-    resume,
-    standing,
-)
+from memoranda.surfaces.cli.groups import PlainErrors, Stub, arg, as_typer, opt, wrong_use
+
+_COMMANDS: Final = {
+    "Remembering and forgetting": (
+        ("remember", "memory", "Remember a text, or data; or many of them at once."),
+        ("put", "memory", "Create something under an id, or replace it whole."),
+        ("update", "memory", "Make the next version of what is remembered."),
+        ("recall", "memory", "Select memory for a question, and put that on record."),
+        ("get", "memory", "Show one thing that is remembered, if it is current."),
+        ("list", "memory", "List what is remembered and current, newest first."),
+        ("history", "memory", "Show everything that was done to one thing, the first step first."),
+        (
+            "forget",
+            "memory",
+            "Say that something is not to be used any more; its history keeps it.",
+        ),
+        ("erase", "memory", "Remove content for good: of one thing, a person, or a whole scope."),
+    ),
+    "Acting and deciding": (
+        ("act", "actions", "Propose an action, and run it once it is approved."),
+        ("run", "actions", "Run a proposal that was approved, or go on with a run that died."),
+        ("inbox", "actions", "List what waits for a decision, the oldest first."),
+        ("approve", "actions", "Approve a proposal that waits, or something that is remembered."),
+        ("reject", "actions", "Reject a proposal that waits: it will never run."),
+        ("abstain", "actions", "Neither approve nor reject a proposal that several decide."),
+        ("worlds", "actions", "Proposals, branches and snapshots; what was done, run again."),
+        ("turns", "turns", "Turns of an agent through an execution plan."),
+    ),
+    "Governing and auditing": (
+        ("why", "database", "Show what led to something, with proofs."),
+        ("verify", "database", "Verify a database: its chain, tree, rows, checkpoints, anchors."),
+        ("status", "database", "Show how each scope stands."),
+        ("govern", "govern", "Governed acts on memory, its policies and its audits."),
+        ("journal", "journal", "The journal itself: entries, proofs, originals."),
+        ("validate", "rules", "Validate a document of others, or of ours."),
+    ),
+    "Databases": (
+        ("scopes", "database", "List every scope that was ever written to in a database."),
+        ("export", "journal", "Export a scope as NDJSON, for memoranda-verify and for others."),
+        ("import", "journal", "Bring MemoryObjects as NDJSON into a scope, untrusted."),
+        ("copy", "journal", "Copy scopes into another database, whole and verified."),
+        ("upgrade", "journal", "Bring the schema of a database up to date."),
+        ("reindex", "database", "Make the word index anew."),
+        ("backup", "journal", "Take backups, and put them back."),
+        ("maintain", "database", "Vectors, and bytes of what was erased."),
+        ("keys", "database", "Keys."),
+    ),
+    "Getting to know it": (
+        ("rules", "rules", "List the rules that memoranda must prove, and what proves them."),
+        ("help", "main", "Show the help of a command, or of all of them."),
+        ("demo", "demo", "Show memoranda at work on a SQLite file."),
+    ),
+}
+"""By headings of the help: a name, the module that has the command, and what the help says."""
+
+
+class _Root(PlainErrors):
+    """The group of all commands."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for panel, commands in _COMMANDS.items():
+            for name, module, summary in commands:
+                self.commands[name] = Stub(name, module, summary, panel)
+
 
 app = typer.Typer(
     name="memoranda",
-    cls=PlainErrors,
+    cls=_Root,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -65,6 +86,8 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version  # noqa: PLC0415 - for this alone
+
         typer.echo(f"memoranda {version('memoranda')}")
         raise typer.Exit
 
@@ -88,7 +111,8 @@ def memoranda(
         typer.echo(context.get_help())
 
 
-def show_help(
+@as_typer
+def help_(
     context: typer.Context,
     command: Annotated[list[str] | None, arg("COMMAND", "Which command.")] = None,
 ) -> None:
@@ -99,71 +123,6 @@ def show_help(
         commands = getattr(shown.command, "commands", {})
         if word not in commands:
             raise wrong_use(f"There is no command '{shown.command_path} {word}'.")
-        shown = type(root)(commands[word], info_name=word, parent=shown)
+        found = getattr(commands[word], "loaded", commands[word])
+        shown = type(root)(found, info_name=word, parent=shown)
     typer.echo(shown.get_help())
-
-
-def _add(panel: str, *commands: Command) -> None:
-    """Put commands at the top, under a heading of the help."""
-    for one in commands:
-        one.add_to(app, panel)
-
-
-def _group(panel: str | None, name: str, help: str, *commands: Command) -> typer.Typer:  # noqa: A002
-    """Put a group of commands at the top; without a heading it is for another group."""
-    made = group(help)
-    for one in commands:
-        one.add_to(made)
-    if panel is not None:
-        app.add_typer(made, name=name, rich_help_panel=panel)
-    return made
-
-
-_REMEMBERING = "Remembering and forgetting"
-_ACTING = "Acting and deciding"
-_AUDITING = "Governing and auditing"
-_DATABASES = "Databases"
-_LEARNING = "Getting to know it"
-
-_add(_REMEMBERING, remember, put, update, recall, get, list_, history, forget, erase)
-_add(_ACTING, act, run, inbox, approve, reject, abstain)
-_group(
-    *(_ACTING, "worlds", "Proposals, branches and snapshots; what was done, run again."),
-    *(propose, resume, standing, restore, branch, branches, replay),
-)
-_group(
-    *(_ACTING, "turns", "Turns of an agent through an execution plan."),
-    *(take_turn, chat, replay_turn),
-)
-_add(_AUDITING, why_, verify, status)
-_group(
-    *(_AUDITING, "govern", "Governed acts on memory, its policies and its audits."),
-    *(archive, reinstate, supersede, revise, consolidate),
-    *(policies, change_policy, record_audit),
-)
-_group(
-    *(_AUDITING, "journal", "The journal itself: entries, proofs, originals."),
-    *(entries, tail, proof, original, object_),
-)
-_group(
-    *(_AUDITING, "validate", "Validate a document of others, or of ours."),
-    *(validate_object_file, validate_log_file),
-)
-_add(_DATABASES, scopes, export, import_, copy, upgrade, reindex)
-_group(_DATABASES, "backup", "Take backups, and put them back.", take, restore_backup)
-_group(_DATABASES, "maintain", "Vectors, and bytes of what was erased.", embed, scrub)
-_keys = _group(_DATABASES, "keys", "Keys.")
-_keys.add_typer(
-    _group(
-        *(None, "signer", "The keys that sign checkpoints: pip install 'memoranda\\[sign]'."),
-        *(create, rotate, retire, show_keys),
-    ),
-    name="signer",
-)
-app.add_typer(demo, name="demo", rich_help_panel=_LEARNING)
-_group(
-    *(_LEARNING, "eval", "Measure how well recall finds, on questions whose answers are known."),
-    *(evaluate_locomo, evaluate_pairs),
-)
-_add(_LEARNING, rules)
-app.command("help", cls=Plain, rich_help_panel=_LEARNING)(show_help)

@@ -1,23 +1,127 @@
 """Options that several commands share, each said once, under the names of the API.
 
 A TypedDict stands for the options of that name: a command takes ``**about: Unpack[AboutOptions]``
-and hands it to the verb. What may be repeated has the name of one: ``--tag`` for ``tags``.
+and hands it to the verb. What may be repeated has the name of one: ``--tag`` for ``tags``. An id
+may be given by the beginning that only one has, or as a table shows it, with ``…`` in its middle.
 """
 
-from collections.abc import Mapping
-from enum import StrEnum
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum, StrEnum
 from typing import Annotated, Any, Final, TypedDict
 
 import typer
 
-from memoranda.journeys.govern.about import Declared
-from memoranda.journeys.govern.reading import Include
-from memoranda.kernel.json import JsonValue
-from memoranda.ledger.object import Cause, VerdictType
-from memoranda.ledger.time import TemporalScope
-from memoranda.surfaces.cli.help import arg, opt
-from memoranda.surfaces.cli.ids import IdKind
-from memoranda.surfaces.cli.values import AT, JSON, JSON_OBJECT, SINCE, UNTIL, Value
+from memoranda import Memory
+from memoranda.app.surfaces import (
+    Cause,
+    Declared,
+    Include,
+    TemporalScope,
+    VerdictType,
+    milliseconds_of,
+)
+from memoranda.errors import InvalidJson
+from memoranda.formats import parse_json as parse
+from memoranda.surfaces.cli.groups import arg, opt, wrong_use
+from memoranda.types import JsonValue, SystemClock
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """How what is given with an option becomes what the function takes."""
+
+    read: Callable[[Any, str], Any]
+    """From what was given, and the name of the option."""
+    given_as: Any = str | None
+
+
+def json_value(text: str | bytes, option: str) -> JsonValue:
+    """A JSON value; wrong use, with the place, where it is none."""
+    try:
+        return parse(text)
+    except InvalidJson as refused:
+        raise wrong_use(f"{option} is not JSON: {refused.why}, at {refused.where}.") from None
+
+
+def json_object(text: str, option: str) -> JsonValue:
+    """A JSON object."""
+    found = json_value(text, option)
+    if not isinstance(found, dict):
+        raise wrong_use(f'{option} is not a JSON object, such as {{"name": "value"}}.')
+    return found
+
+
+def _since(text: str, _: str) -> int | None:
+    return milliseconds_of(text, SystemClock().now_ms())
+
+
+def _until(text: str, _: str) -> int | None:
+    return milliseconds_of(text, SystemClock().now_ms(), is_end=True)
+
+
+def name_of(file: Any) -> str:
+    """The name of a file that was given, for messages."""
+    name = getattr(file, "name", None)
+    return name if isinstance(name, str) and name != "<stdin>" else "standard input"
+
+
+JSON: Final = Value(json_value)
+JSON_OBJECT: Final = Value(json_object)
+SINCE: Final = Value(_since)
+"""A moment as people write it; a day is its start."""
+UNTIL: Final = Value(_until)
+"""The same; a day is its end."""
+AT: Final = Value(lambda text, _: int(text) if text.isdecimal() else text)
+"""A number is that of an entry, anything else a time."""
+
+
+# --------------------------------------------------------------------------------- ids
+
+MOST: Final = 10
+"""So many candidates are named where a beginning is not enough."""
+_TIME_ORDERED: Final = re.compile(
+    r"([0-9a-f]{8})-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f-]{13}([0-9a-f]{4})"
+)
+
+
+class IdKind(Enum):
+    """What an id is that of."""
+
+    ANY = ()
+    RECORD = ("record",)
+    PROPOSAL = ("proposal",)
+    DECIDED = ("proposal", "record")
+    WORLD = ("world", "execution")
+    ACTED = ("world", "execution", "proposal")
+    RECALL = ("recall",)
+    CYCLE = ("cycle",)
+
+
+def short_id(id: str) -> str:
+    """An id that was made in the order of time, shortened; another one as it is."""
+    return _TIME_ORDERED.sub(r"\1…\2", id)
+
+
+async def whole_id(memory: Memory[Any], given: Any, kind: IdKind) -> Any:
+    """The only id that begins so; what was given where none does, because the verb says that."""
+    if given is None:
+        return None
+    if isinstance(given, list):
+        return [await whole_id(memory, value, kind) for value in given]
+    start, _, end = given.replace("...", "…").partition("…")
+    begin_so = await memory.journal.ids(start, kinds=kind.value) if start else []
+    executions = {f"{id}:1" for id in begin_so}  # a proposal stands for its own
+    candidates = [id for id in begin_so if id.endswith(end) and id not in executions]
+    if not candidates:
+        return given
+    if len(candidates) == 1:
+        return candidates[0]
+    named = ", ".join(candidates[:MOST])
+    more = f" and {len(candidates) - MOST} more" if len(candidates) > MOST else ""
+    raise wrong_use(f"{given!r} is the beginning of several ids; give more of one: {named}{more}.")
+
 
 # ---------------------------------------------------------------------------- arguments
 
@@ -133,7 +237,7 @@ class _Included(StrEnum):
 
 
 _INCLUDED: Final = Value(
-    lambda chosen, _: [one.value for one in chosen], given_as=list[_Included] | None
+    lambda chosen, _: [value.value for value in chosen], given_as=list[_Included] | None
 )
 
 
@@ -176,7 +280,7 @@ class ListingOptions(ReadOptions, FilterOptions, total=False):
     """What `list` takes."""
 
 
-class RecallOptions(TimeOptions, FilterOptions, total=False):
+class RecallFlags(TimeOptions, FilterOptions, total=False):
     """How a recall selects."""
 
     min_confidence: Annotated[float, opt("Only what it is at least so sure of, from 0 to 1.")]

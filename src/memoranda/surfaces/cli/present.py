@@ -3,21 +3,31 @@
 import io
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 import typer
 from rich.console import Console, Group, RenderableType
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
-from memoranda.identity import canonical_bytes
-from memoranda.kernel.json import JsonValue, parse
-from memoranda.kernel.results import plain as as_json
-from memoranda.ledger.object import data_of
-from memoranda.ledger.time import format_time
+from memoranda import formats
+from memoranda.app import surfaces
+
+if TYPE_CHECKING:
+    from memoranda.types import JsonValue, Receipt
 
 NARROW: Final = 72
 """Below so many columns what would be a row of a table stands line by line."""
@@ -53,31 +63,87 @@ def print_line(line: str) -> None:
     typer.echo((line + "\n").encode(), nl=False)
 
 
+def json_bytes(value: object, *, indented: bool = False) -> bytes:
+    """A result as JSON that is shown, and never hashed."""
+    option = orjson.OPT_INDENT_2 if indented else None
+    return orjson.dumps(surfaces.plain_json(value), option=option)  # noqa: TID251 - shown
+
+
 def print_json(value: object) -> None:
     """A result as one JSON document, in UTF-8 whatever the locale; indented on a terminal."""
-    option = orjson.OPT_INDENT_2 if _is_terminal() else None
-    typer.echo(orjson.dumps(as_json(value), option=option))  # noqa: TID251 - shown, never hashed
+    typer.echo(json_bytes(value, indented=_is_terminal()))
 
 
 def print_json_line(value: object) -> None:
     """A result as one line of JSON: a stream of them is read line by line."""
-    print_line(orjson.dumps(as_json(value)).decode())  # noqa: TID251 - shown, never hashed
+    print_line(json_bytes(value).decode())
 
 
 def _is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
+# ----------------------------------------------------------------------------- results
+
+
+@singledispatch
+def in_words(result: Any) -> RenderableType:
+    """A result for people, by its type; what has no words of its own is shown as JSON."""
+    return Text(json_bytes(result, indented=True).decode())
+
+
+@singledispatch
+def rows_in_words(first: Any) -> Callable[[Sequence[Any]], RenderableType]:  # noqa: ARG001
+    """What shows several results of a type, by the first of them; else each for itself."""
+    return lambda results: blocks(map(in_words, results))
+
+
+@singledispatch
+def exit_status(result: Any) -> int:  # noqa: ARG001 - by its type
+    """The exit code of a result: 0, unless it says that something is not as it should be."""
+    return 0
+
+
+@in_words.register(Sequence)
+def _(results: Sequence[Any]) -> RenderableType:
+    return rows_in_words(results[0])(results) if results else Group()
+
+
+@exit_status.register(Sequence)
+def _(results: Sequence[Any]) -> int:
+    return 0 if isinstance(results, str) else max(map(exit_status, results), default=0)
+
+
+@rows_in_words.register(str)
+def _(_: str) -> Callable[[Sequence[str]], RenderableType]:
+    return lambda lines: Group(*(Text(plain(line)) for line in lines))
+
+
 @dataclass(frozen=True, slots=True)
-class Told:
+class Output:
     """A result that only the command line has: as a document, and in words."""
 
-    document: JsonValue
+    document: Any
     words: RenderableType
+    exit_status: int = 0
 
-    def to_wire(self) -> JsonValue:
-        """The document."""
-        return self.document
+    def to_wire(self) -> "JsonValue":
+        """The document as plain JSON."""
+        return surfaces.plain_json(self.document)
+
+
+@dataclass(frozen=True, slots=True)
+class PresentedReceipts:
+    """Receipts, and what they say was done; of what belongs together, with a word for each."""
+
+    done: str
+    receipts: Sequence["Receipt"]
+
+
+in_words.register(
+    Output, lambda output: Text(output.words) if isinstance(output.words, str) else output.words
+)
+exit_status.register(Output, lambda output: output.exit_status)
 
 
 # ------------------------------------------------------------------------------- texts
@@ -97,23 +163,23 @@ def statement(data: Any) -> str:
 
 def _spaced(data: Any) -> str:
     """The canonical JSON of data, with spaces where a line may end."""
-    return json.dumps(parse(canonical_bytes(data)), ensure_ascii=False)  # noqa: TID251 - shown
+    return json.dumps(formats.parse_json(formats.canonical_bytes(data)), ensure_ascii=False)  # noqa: TID251 - shown
 
 
-def asked_for(action: str, input: JsonValue) -> str:
+def asked_for(action: str, input: "JsonValue") -> str:
     """What an action was given; of an operation on memory, what it does to which object."""
     if not action.startswith("system.memory."):
         return statement(input)
-    changes = [(one["event"], one["object"]) for one in input["changes"]]
+    changes = [(value["event"], value["object"]) for value in input["changes"]]
     return "; ".join(
-        f"{event} {plain(document['id'])}: {statement(data_of(document))}"
+        f"{event} {plain(document['id'])}: {statement(surfaces.data_of(document))}"
         for event, document in changes
     )
 
 
 def when(ms: int | None) -> str:
     """A time in UTC, to the second; a dash for none."""
-    return "-" if ms is None else f"{format_time(ms).partition('.')[0]}Z"
+    return "-" if ms is None else f"{surfaces.format_time(ms).partition('.')[0]}Z"
 
 
 def short(hash: str) -> str:  # noqa: A002 - what it is
@@ -121,9 +187,9 @@ def short(hash: str) -> str:  # noqa: A002 - what it is
     return hash if len(hash) <= _SHORT else f"{hash[:_SHORT]}…"
 
 
-def counted(number: int, one: str, many: str | None = None) -> str:
+def counted(number: int, text: str, many: str | None = None) -> str:
     """A number with its noun: ``1 entry``, ``2,000 entries``."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {text if number == 1 else many or text + 's'}"
 
 
 def item(mark: str, text: str | Text, style: str = "") -> Table:
@@ -152,36 +218,67 @@ class Column(NamedTuple):
 def table(columns: Sequence[Column], rows: Iterable[Sequence[Any]]) -> RenderableType:
     """Rows under headings; on a narrow terminal each row line by line."""
     filled = list(rows)
-    if console().width < NARROW and not any(one.is_cut for one in columns):
-        names = [one.name for one in columns]
+    if console().width < NARROW and not any(column.is_cut for column in columns):
+        names = [column.name for column in columns]
         return blocks(details(zip(names, row, strict=True)) for row in filled)
     made = Table(box=None, expand=True, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for one in columns:
+    for column in columns:
         made.add_column(
-            one.name,
-            justify="right" if one.is_number else "left",
-            ratio=1 if one.is_text or one.is_cut else None,
-            no_wrap=not one.is_text,
-            overflow="ellipsis" if one.is_cut else "fold",
+            column.name,
+            justify="right" if column.is_number else "left",
+            ratio=1 if column.is_text or column.is_cut else None,
+            no_wrap=not column.is_text,
+            overflow="ellipsis" if column.is_cut else "fold",
         )
     for row in filled:
         made.add_row(*[Text(cell) if isinstance(cell, str) else cell for cell in row])
     return made
 
 
-def details(rows: Iterable[tuple[str, RenderableType]]) -> Table:
-    """Names and values, a line each; long values go on below."""
+def details(rows: Iterable[tuple[str, RenderableType | None]]) -> Table:
+    """Names and values, a line each; long values go on below, and None is left out."""
     made = Table(box=None, expand=True, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     made.add_column(style="bold", no_wrap=True)
     made.add_column(ratio=1, overflow="fold")
     for name, value in rows:
-        made.add_row(name, Text(value) if isinstance(value, str) else value)
+        if value is not None:
+            made.add_row(name, Text(value) if isinstance(value, str) else value)
     return made
 
 
 def blocks(parts: Iterable[RenderableType]) -> Group:
     """One below the other, with an empty line between them."""
     found: list[RenderableType] = []
-    for one in parts:
-        found += [Text(), one] if found else [one]
+    for part in parts:
+        found += [Text(), part] if found else [part]
     return Group(*found)
+
+
+@contextmanager
+def bars() -> Iterator[Callable[[str], Callable[[str, int, int], None]]]:
+    """Bars, one for each walk over a scope; they are gone when the next scope has its turn."""
+    console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as progress:
+
+        def of(scope: str) -> Callable[[str, int, int], None]:
+            tasks: dict[str, TaskID] = {}
+            for before in progress.tasks:  # a database may have more scopes than a screen lines
+                progress.update(before.id, visible=False)
+
+            def report(what: str, done: int, total: int) -> None:
+                if what not in tasks:
+                    name = plain(scope) or "directory"
+                    tasks[what] = progress.add_task(f"{name}: {what}", total=total)
+                progress.update(tasks[what], completed=done, total=max(done, total))
+
+            return report
+
+        yield of

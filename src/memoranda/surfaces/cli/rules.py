@@ -1,4 +1,4 @@
-"""``memoranda rules``: what memoranda promises, and what proves it."""
+"""``memoranda rules`` and ``validate``: what must hold, and whether a document keeps to it."""
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -7,11 +7,14 @@ from typing import Annotated, Any, Literal
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from memoranda.kernel.rules import Proof, Rule, find_rule, load_book, load_proofs
+from memoranda.app.surfaces import Proof, Rule, find_rule, load_book, load_proofs, plain_json
+from memoranda.formats import read_log, validate_object
 from memoranda.surfaces.cli.command import command
-from memoranda.surfaces.cli.errors import wrong_use
-from memoranda.surfaces.cli.help import arg, opt
-from memoranda.surfaces.cli.present import Column, Told, blocks, details, table
+from memoranda.surfaces.cli.groups import arg, group, opt, wrong_use
+from memoranda.surfaces.cli.options import File
+from memoranda.surfaces.cli.present import Column, Output, blocks, counted, details, plain, table
+from memoranda.surfaces.errors import NOT_SOUND
+from memoranda.types import Violation
 
 _STYLES = {"proved": "green", "planned": "yellow"}
 
@@ -24,14 +27,14 @@ def rules(
     rule_id: Annotated[str | None, arg("ID", "Show this rule in full.")] = None,
     state: Annotated[State | None, opt("Only rules in this state.")] = None,
     family: Annotated[str | None, opt("Only this family: EXT, REC, ING or GOV.")] = None,
-) -> Told:
+) -> Output:
     """List the rules that memoranda must prove, and what proves them."""
     chosen = _chosen(rule_id, state, family)
     if rule_id is not None:
         words: RenderableType = blocks(map(_in_full, chosen))
     else:
         words = _planned(chosen) if state == "planned" else _overview(chosen)
-    return Told([_plain(rule) for rule in chosen], words)
+    return Output([_plain(rule) for rule in chosen], words)
 
 
 def _chosen(rule_id: str | None, state: State | None, family: str | None) -> Sequence[Rule]:
@@ -129,3 +132,58 @@ def _in_full(rule: Rule) -> RenderableType:
             ("stores", ", ".join(proof.backends) or "none yet"),
         ]
     )
+
+
+# -------------------------------------------------------------------------- documents
+
+
+@command("object")
+def validate_object_file(file: File) -> Output:
+    """Validate a MemoryObject: every violation, with the rule it breaks. Exits with 5 for any."""
+    return _validated(validate_object(file.read()))
+
+
+@command("log")
+def validate_log_file(
+    file: File,
+    lenient: Annotated[bool, opt("List what is wrong, and let it through.")] = False,
+) -> Output:
+    """Validate a MemoryLog as NDJSON: every violation, with the rule it breaks. Exits with 5.
+
+    With --lenient, for logs of others, what is wrong is listed, and the exit code is 0.
+    """
+    reading = read_log(file.read(), lenient=True)
+    return _validated(reading.let_through, len(reading.documents), lenient=lenient)
+
+
+def _validated(
+    violations: Sequence[Violation], events: int | None = None, *, lenient: bool = False
+) -> Output:
+    errors = sum(each.severity == "error" for each in violations)
+    document = {
+        "valid": not errors,
+        **({} if events is None else {"events": events}),
+        "violations": plain_json(violations),
+    }
+    what = "The object" if events is None else f"The log of {counted(events, 'event')}"
+    warnings = len(violations) - errors
+    also = f" and {counted(warnings, 'warning')}" if warnings else ""
+    verdict = f"is not valid: {counted(errors, 'error')}{also}" if errors else "is valid"
+    words: RenderableType = Text(f"{what} {verdict}.")
+    if violations:
+        line = [] if events is None else [Column("line", is_number=True)]
+        names = ("check", "rule", "severity")
+        columns = [*line, *map(Column, names), Column("what is wrong", is_text=True)]
+        rows = [_cells(each, has_line=events is not None) for each in violations]
+        words = Group(table(columns, rows), Text(), words)
+    return Output(document, words, NOT_SOUND if errors and not lenient else 0)
+
+
+def _cells(each: Violation, *, has_line: bool) -> list[str]:
+    line = ["-" if each.line is None else f"{each.line:,}"] if has_line else []
+    return [*line, each.check, each.rule, each.severity, plain(f"{each.where}: {each.why}")]
+
+
+validate = group(
+    "Validate a document of others, or of ours.", validate_object_file, validate_log_file
+)

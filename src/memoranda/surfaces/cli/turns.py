@@ -1,29 +1,29 @@
 """``memoranda turns``: an agent's turns through an execution plan, taken and replayed."""
 
+import asyncio
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import Annotated, Any, Final, Required, TypedDict
 from unicodedata import category
 
 import typer
 from typing_extensions import Unpack
 
-from memoranda.app.memory import Memory
-from memoranda.journeys.turn.replaying import CycleReplay
-from memoranda.journeys.turn.turns import Turn, Turns
-from memoranda.journeys.turn.verbs import Plan
-from memoranda.kernel.errors import CycleFailed, InvalidInput, InvalidPlan
-from memoranda.outside.models.chat import ChatModel
-from memoranda.outside.models.scripted import scripted
-from memoranda.outside.profiles import read_document, read_profile
-from memoranda.plans.models import Model
-from memoranda.plans.session import DEFAULT_SESSION
+from memoranda import Memory
+from memoranda.app.surfaces import DEFAULT_SESSION, Plan
+from memoranda.errors import CycleFailed, InvalidInput, InvalidPlan
+from memoranda.formats import read_document, read_profile
+from memoranda.models import ChatModel, Model, scripted
 from memoranda.surfaces.cli.command import command
-from memoranda.surfaces.cli.errors import error_lines, wrong_use
-from memoranda.surfaces.cli.help import arg, opt
-from memoranda.surfaces.cli.ids import IdKind
-from memoranda.surfaces.cli.lines import next_line
+from memoranda.surfaces.cli.groups import arg, error_lines, group, opt, wrong_use
+from memoranda.surfaces.cli.options import IdKind
 from memoranda.surfaces.cli.present import print_json, print_json_line, print_line
 from memoranda.surfaces.errors import exit_code
+from memoranda.types import CycleReplay, Turn, Turns
 
 _NOT_KEPT: Final = "(this cycle has landed before; what was answered then was not recorded)"
 
@@ -47,7 +47,7 @@ class SessionOptions(TypedDict, total=False):
     script: Annotated[Path, opt("Answers (when, answer) in place of a model.")]
 
 
-@command(makes=True)
+@command(create=True)
 async def take(
     memory: Memory[Any],
     json: bool,
@@ -69,11 +69,11 @@ async def take(
         print_line(_NOT_KEPT if taken.response is None else _safe(taken.response))
 
 
-@command(makes=True)
+@command(create=True)
 async def chat(memory: Memory[Any], json: bool, **session: Unpack[SessionOptions]) -> None:
     """Take turns through a plan, a line of standard input each, until it ends.
 
-    Answers are shown as they come. A turn that failed is told, and the next one goes on; what
+    Answers are shown as they come. A turn that failed is reported, and the next one goes on; what
     stops the runtime ends the chat. With --json it is a line for each turn.
     """
     turns = await _opened(memory, session)
@@ -85,7 +85,7 @@ async def chat(memory: Memory[Any], json: bool, **session: Unpack[SessionOptions
         raise typer.Exit(status)
 
 
-@command("replay", reads=True)
+@command("replay", read_only=True)
 async def replay_turn(
     memory: Memory[Any],
     cycle_id: Annotated[
@@ -169,3 +169,39 @@ def _safe(text: str) -> str:
 def _is_harmless(character: str) -> bool:
     """Whether it is one of the spaces, or joins the parts of an emoji or of a word."""
     return character in "\n\t\u200c\u200d" or category(character) == "Zs"
+
+
+_UTF8: Final = "utf-8"
+
+
+async def next_line() -> str:
+    """The next line of standard input with its end; nothing where it has ended, or is closed.
+
+    It is read by a thread of its own that nobody waits for: with one of asyncio's, an interrupt
+    would end the program only after the next line. And it is read unbuffered: the interpreter can't
+    end while a thread has the lock of a buffer.
+    """
+    if sys.stdin is None:
+        return ""
+    loop = asyncio.get_running_loop()
+    line: asyncio.Future[bytes] = loop.create_future()
+    Thread(target=_read, args=(loop, line), daemon=True).start()
+    return (await line).decode(sys.stdin.encoding or _UTF8, "surrogateescape")
+
+
+def _read(loop: asyncio.AbstractEventLoop, line: "asyncio.Future[bytes]") -> None:
+    given = sys.stdin.buffer
+    try:
+        read = partial(line.set_result, getattr(given, "raw", given).readline())
+    except (OSError, ValueError) as failed:
+        read = partial(line.set_exception, failed)
+    with suppress(RuntimeError):  # the loop is over, and nobody waits
+        loop.call_soon_threadsafe(_tell, line, read)
+
+
+def _tell(line: "asyncio.Future[bytes]", read: Callable[[], None]) -> None:
+    if not line.done():  # somebody still waits
+        read()
+
+
+turns = group("Turns of an agent through an execution plan.", take, chat, replay_turn)

@@ -7,7 +7,7 @@ A module that star-imports this package and gives that fixture runs all of it::
 See docs/items.md.
 """
 
-from memoranda.testkit.items import concurrency, isolation, matching, saving
+from memoranda.testkit.items import matching, saving
 from memoranda.testkit.items.opening import (
     OpenItems,
     anyio_backend,
@@ -19,7 +19,7 @@ from memoranda.testkit.items.opening import (
     twin,
 )
 
-SUBJECTS = (saving, matching, isolation, concurrency)
+SUBJECTS = (saving, matching)
 
 # Every test of every subject is exported, so that none can be forgotten in a list.
 _TESTS = {

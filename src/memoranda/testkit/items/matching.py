@@ -12,16 +12,17 @@ from memoranda.kernel.errors import InvalidFilter
 from memoranda.kernel.json import MAX_INTEGER
 from memoranda.plans.items import ItemStore, MemoryItem, retrieved
 from memoranda.plans.matching import ranked
-from memoranda.testkit.items.giving import (
+from memoranda.testkit.items.opening import (
+    OpenItems,
     asked_sessions,
     at,
     found,
+    fresh_name,
     item,
     new_id,
     save_all,
 )
-from memoranda.testkit.items.opening import OpenItems, fresh_name
-from memoranda.testkit.records.marks import contract
+from memoranda.testkit.records.opening import contract
 from memoranda.testkit.strategies import shared_fixtures
 
 _SESSION = "the session of the examples"
@@ -131,7 +132,7 @@ async def test_a_word_with_a_korean_particle_is_a_word(items: ItemStore, session
     query = "메모리를 이메일로 서버에서는 api 볼까"
     assert await found(items, query) == [three.id, latin.id, parts.id]
     long = "메" * 64
-    exact, longer = (item(session_ref, one, timestamp=at(0)) for one in (long, long + "메"))
+    exact, longer = (item(session_ref, text, timestamp=at(0)) for text in (long, long + "메"))
     await save_all(items, exact, longer)
     assert await found(items, f"{long}에 {long}메에") == [exact.id, longer.id]
 

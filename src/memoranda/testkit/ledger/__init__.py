@@ -6,10 +6,10 @@ package and gives that fixture runs all of it::
 
     from memoranda.testkit.ledger import *
 
-See docs/testkit.md. Words, vectors and what lands beside entries are not proved here.
+See docs/testkit.md. Words, vectors and what lands with entries are not proved here.
 """
 
-from memoranda.testkit.ledger import erasing, expecting, journal, marking, retrying, units
+from memoranda.testkit.ledger import facts, journal, units
 from memoranda.testkit.ledger.opening import (
     OpenLedger,
     anyio_backend,
@@ -20,7 +20,7 @@ from memoranda.testkit.ledger.opening import (
     twin,
 )
 
-SUBJECTS = (units, journal, marking, expecting, retrying, erasing)
+SUBJECTS = (units, journal, facts)
 
 # Every test of every subject is exported, so that none can be forgotten in a list.
 _TESTS = {

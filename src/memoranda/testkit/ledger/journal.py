@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
-from memoranda.identity.merkle import NodeList, leaf_hash
-from memoranda.identity.proofs import verify_inclusion
+from memoranda.identity.merkle import NodeList, leaf_hash, verify_inclusion
 from memoranda.ledger.entry import body_digest, entry_hash, genesis, read_entry
+from memoranda.ledger.port import Ledger
+from memoranda.ledger.snapshot import ENTRIES, NODES
 from memoranda.ledger.tree import blocks_for_inclusion, blocks_for_root, inclusion, root
-from memoranda.ledger.unit import Current, Draft, Ledger, Unit
-from memoranda.testkit.ledger.writing import (
+from memoranda.ledger.unit import Current, Draft, Unit
+from memoranda.testkit.ledger.opening import (
     ACTOR,
     entries,
     erase,
@@ -17,7 +18,7 @@ from memoranda.testkit.ledger.writing import (
     size,
     write,
 )
-from memoranda.testkit.records.marks import contract
+from memoranda.testkit.records.opening import contract
 
 MANY = 700
 """Entries that fill more than two nodes of the tree that are stored."""
@@ -50,7 +51,7 @@ async def test_times_never_go_back(ledger: Ledger) -> None:
     for at in (5, 9, 2, 7):
         await ledger.commit(Unit(ACTOR, at, lambda _: [fact("a")]))
 
-    times = [read_entry(one.entry).at for one in await entries(ledger)]
+    times = [read_entry(entry.entry).at for entry in await entries(ledger)]
 
     assert times == [5, 9, 9, 9]
 
@@ -71,8 +72,8 @@ async def test_places_are_where_the_entries_stand(ledger: Ledger) -> None:
 async def test_the_tree_is_that_of_the_entries(ledger: Ledger) -> None:
     await _filled(ledger)
     tree, stored = NodeList(), await entries(ledger)
-    for one in stored:
-        tree.append(leaf_hash(one.entry))
+    for entry in stored:
+        tree.append(leaf_hash(entry.entry))
 
     count = len(stored)
     top = root(count, await ledger.hashes(blocks_for_root(count)))
@@ -82,9 +83,9 @@ async def test_the_tree_is_that_of_the_entries(ledger: Ledger) -> None:
         leaf = leaf_hash(stored[seq].entry)
         verify_inclusion(leaf=leaf, index=seq, size=count, proof=path, root=top)
     async with ledger.snapshot() as snapshot:
-        nodes = [one async for chunk in snapshot.nodes() for one in chunk]
-    assert [(one.level, one.number) for one in nodes] == [(8, 0), (8, 1)]
-    assert [one.hash for one in nodes] == [tree(8, 0), tree(8, 1)]
+        nodes = [node async for chunk in snapshot.rows(NODES) for node in chunk]
+    assert [(node.level, node.number) for node in nodes] == [(8, 0), (8, 1)]
+    assert [node.hash for node in nodes] == [tree(8, 0), tree(8, 1)]
 
 
 @contract()
@@ -92,13 +93,15 @@ async def test_objects_are_read_as_they_were(ledger: Ledger) -> None:
     await write(ledger, object_("one"), object_("two"))
 
     def decide(found: Sequence[Current | None]) -> list[Draft]:
-        return [following(one) for one in found if one is not None]
+        return [following(current) for current in found if current is not None]
 
     await ledger.commit(Unit(ACTOR, 1, decide, ["one"]))
 
-    told = [[(one.id, one.number) async for one in ledger.as_of(at)] for at in range(4)]
-    assert told[:3] == [[], [("one", 1)], [("one", 1), ("two", 1)]]
-    assert sorted(told[3]) == [("one", 2), ("two", 1)]
+    versions = [
+        [(current.id, current.number) async for current in ledger.as_of(at)] for at in range(4)
+    ]
+    assert versions[:3] == [[], [("one", 1)], [("one", 1), ("two", 1)]]
+    assert sorted(versions[3]) == [("one", 2), ("two", 1)]
 
 
 @contract()
@@ -108,7 +111,7 @@ async def test_a_snapshot_stands_still_while_writing_goes_on(ledger: Ledger, twi
     async with ledger.snapshot() as snapshot:
         before = await snapshot.head()
         await write(twin, fact("b"))
-        found = [one.seq async for chunk in snapshot.entries() for one in chunk]
+        found = [entry.seq async for chunk in snapshot.rows(ENTRIES) for entry in chunk]
 
     assert (before.size, found) == (10, list(range(10)))
     assert await size(ledger) == 11

@@ -9,21 +9,16 @@ nothing fails. See docs/testkit.md.
 """
 
 from memoranda.testkit.records import (
-    annotations,
     batches,
-    changes,
     concurrency,
-    counts,
     crud,
-    declared,
     filters,
     hooks,
     ids,
     isolation,
+    opening,
     pages,
-    patches,
     retries,
-    streams,
     values,
     versions,
 )
@@ -39,20 +34,15 @@ from memoranda.testkit.records.opening import (
 )
 
 SUBJECTS = (
-    declared,
+    opening,
     values,
     crud,
     ids,
-    patches,
     filters,
-    changes,
-    annotations,
     batches,
     versions,
     retries,
-    streams,
     pages,
-    counts,
     hooks,
     isolation,
     concurrency,

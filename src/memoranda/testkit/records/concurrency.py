@@ -8,9 +8,15 @@ import pytest
 
 from memoranda.kernel.errors import RecordExists, VersionConflict
 from memoranda.records import Capability, MemoryFilter, MemoryUpdate, StoredMemoryRecord
-from memoranda.testkit.records.asking import everything, ids_in, kept, record
-from memoranda.testkit.records.marks import contract
-from memoranda.testkit.records.opening import Store, require
+from memoranda.testkit.records.opening import (
+    Store,
+    contract,
+    everything,
+    ids_in,
+    kept,
+    record,
+    require,
+)
 
 R = TypeVar("R")
 

@@ -10,9 +10,16 @@ from memoranda.kernel.clock import SystemClock
 from memoranda.kernel.errors import RecordExists, RecordNotFound
 from memoranda.kernel.json import MAX_INTEGER
 from memoranda.records import MemoryFilter, StoredMemoryRecord
-from memoranda.testkit.records.asking import everything, ids_in, kept, record
-from memoranda.testkit.records.marks import contract
-from memoranda.testkit.records.opening import OpenStore, Store, fresh_scope
+from memoranda.testkit.records.opening import (
+    OpenStore,
+    Store,
+    contract,
+    everything,
+    fresh_scope,
+    ids_in,
+    kept,
+    record,
+)
 
 DAY = 24 * 60 * 60 * 1000
 

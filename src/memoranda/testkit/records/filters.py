@@ -11,9 +11,16 @@ from memoranda.kernel.errors import InvalidFilter, UnknownFilterKey
 from memoranda.kernel.json import MAX_INTEGER
 from memoranda.records import Capability, MemoryFilter, MemoryRecordInput, StoredMemoryRecord
 from memoranda.records.filter import PLAIN_KEYS, select
-from memoranda.testkit.records.asking import create_all, ids_in, record
-from memoranda.testkit.records.marks import contract
-from memoranda.testkit.records.opening import OpenStore, Store, fresh_scope, require
+from memoranda.testkit.records.opening import (
+    OpenStore,
+    Store,
+    contract,
+    create_all,
+    fresh_scope,
+    ids_in,
+    record,
+    require,
+)
 from memoranda.testkit.strategies import filters, own_filters, record_lists, shared_fixtures
 
 # In no order of their own: neither by code point, nor by length, nor as a locale has them.

@@ -19,9 +19,16 @@ from memoranda.records import (
     MemoryUpdate,
     StoredMemoryRecord,
 )
-from memoranda.testkit.records.asking import everything, ids_of, kept, record
-from memoranda.testkit.records.marks import contract
-from memoranda.testkit.records.opening import OpenHooked, Store, require
+from memoranda.testkit.records.opening import (
+    OpenHooked,
+    Store,
+    contract,
+    everything,
+    ids_of,
+    kept,
+    record,
+    require,
+)
 
 Heard = list[tuple[Any, ...]]
 
@@ -257,13 +264,13 @@ async def test_a_failing_hook_fails_no_operation_when_nobody_watches(
 
 @contract("MEM-HOOK-2")
 async def test_a_failing_on_failure_fails_no_operation(open_hooked: OpenHooked) -> None:
-    told: list[HookFailure] = []
+    failures: list[HookFailure] = []
 
     def broken(*_: object) -> None:
         raise Broken
 
     def on_failure(failure: HookFailure) -> None:
-        told.append(failure)
+        failures.append(failure)
         raise Broken
 
     hooks: MemoryHooks[Any] = MemoryHooks(
@@ -276,7 +283,7 @@ async def test_a_failing_on_failure_fails_no_operation(open_hooked: OpenHooked) 
     async with open_hooked(hooks) as store:
         await each_operation(store)
 
-    assert len(told) == 4
+    assert len(failures) == 4
 
 
 @contract("MEM-HOOK-2")

@@ -4,9 +4,18 @@ import pytest
 
 from memoranda.kernel.errors import RecordNotFound
 from memoranda.records import Capability, MemoryFilter, MemoryUpdate
-from memoranda.testkit.records.asking import create_all, everything, ids_in, kept, record
-from memoranda.testkit.records.marks import contract
-from memoranda.testkit.records.opening import OpenStore, Store, fresh_scope, require
+from memoranda.testkit.records.opening import (
+    OpenStore,
+    Store,
+    contract,
+    create_all,
+    everything,
+    fresh_scope,
+    ids_in,
+    kept,
+    record,
+    require,
+)
 
 
 @contract()

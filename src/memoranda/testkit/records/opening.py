@@ -1,13 +1,23 @@
 """The one thing that a store's author gives: how to open it. The rest of the kit starts here."""
 
-from collections.abc import AsyncIterator, Callable
+import warnings
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Protocol, TypeVar, cast
 
 import pytest
 
-from memoranda.kernel.ids import TimeOrderedIds
-from memoranda.records import Capabilities, Capability, MemoryHooks, MemoryStore
+from memoranda.kernel.clock import TimeOrderedIds
+from memoranda.kernel.errors import CapabilityMissing
+from memoranda.records import (
+    Capabilities,
+    Capability,
+    MemoryFilter,
+    MemoryHooks,
+    MemoryRecordInput,
+    MemoryStore,
+    StoredMemoryRecord,
+)
 from memoranda.records.store import (
     Annotated,
     Clears,
@@ -121,3 +131,140 @@ def open_hooked(open_store: OpenStore, scope: str, store: Store) -> OpenHooked:
         return cast("AbstractAsyncContextManager[Store]", open_store(scope, hooks=hooks))
 
     return opened
+
+
+# ------------------------------------------------------------------------------------------------
+# Words that the tests share: a record to give, a record that must be there, what is stored.
+
+
+def record(data: Any = None, **members: Any) -> MemoryRecordInput[Any]:
+    """A record to be created; data is null unless it matters."""
+    return MemoryRecordInput(data=data, **members)
+
+
+async def kept(store: Store, id: str) -> StoredMemoryRecord[Any]:
+    """The record under this id, which must be there."""
+    found = await store.get(id)
+    assert found is not None, f"the record {id!r} is gone"
+    return found
+
+
+async def ids_in(store: Store, **members: Any) -> list[str]:
+    """The ids that a query answers with, in its order."""
+    return ids_of(await store.query(MemoryFilter(**members)))
+
+
+def ids_of(records: Iterable[StoredMemoryRecord[Any]]) -> list[str]:
+    """The ids of records, in their order."""
+    return [record.id for record in records]
+
+
+async def create_all(store: Store, *records: MemoryRecordInput[Any]) -> list[str]:
+    """Create the records one by one; their ids."""
+    return [await store.create(record) for record in records]
+
+
+async def everything(store: Store) -> dict[str, StoredMemoryRecord[Any]]:
+    """All records of the store's scope, by id."""
+    return {found.id: found for found in await store.query(MemoryFilter())}
+
+
+# ------------------------------------------------------------------------------------------------
+# How a test says which rules it proves, in any suite.
+
+Test = TypeVar("Test", bound=Callable[..., object])
+
+
+def contract(*rules: str) -> Callable[[Test], Test]:
+    """A test of the contract, and the rules that it proves.
+
+    It runs under anyio, and carries ``pytest.mark.rule(*rules)`` for whoever counts proofs.
+    """
+    marks = [pytest.mark.anyio, *_rule_mark(*rules)]
+
+    def marked(test: Test) -> Test:
+        for mark in marks:
+            test = mark(test)
+        return test
+
+    return marked
+
+
+def _rule_mark(*rules: str) -> list[pytest.MarkDecorator]:
+    """The mark, in a suite that knows it; nobody has to register a mark to use the kit.
+
+    A suite that does not know it either warns (nobody asked for the mark: not told) or, under
+    --strict-markers, refuses it (then the test goes without).
+    """
+    if not rules:
+        return []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pytest.PytestUnknownMarkWarning)
+        try:
+            return [pytest.mark.rule(*rules)]
+        except pytest.fail.Exception:
+            return []
+
+
+# ------------------------------------------------------------------------------------------------
+# What a store declares must be there: a store that declares nothing does not pass.
+
+METHODS = {
+    Capability.CRUD: ("create", "get", "update", "delete", "query"),
+    Capability.CREATE_MANY: ("create_many",),
+    Capability.UPDATE_MANY: ("update_many",),
+    Capability.DELETE_MANY: ("delete_many",),
+    Capability.CONSOLIDATE: ("consolidate",),
+    Capability.CLEAR: ("clear",),
+    Capability.ANNOTATED: ("annotate",),
+    Capability.HOOKS: (),
+    Capability.STREAMED: ("stream",),
+    Capability.VERSIONED: ("version", "create", "update", "delete"),
+    Capability.PAGED: ("page",),
+    Capability.COUNTED: ("ids", "count", "tags"),
+    Capability.FORGETS_WHERE: ("forget_where",),
+}
+
+
+@contract("D-MEM-1", "MEM-CRUD-1")
+async def test_a_store_declares_what_it_can_do(store: Store) -> None:
+    declared = getattr(store, "capabilities", None)
+
+    assert isinstance(declared, Capabilities), "capabilities must say what the store can do"
+    assert Capability.CRUD in declared, "a store declares at least CRUD"
+    assert declared.abilities <= set(Capability)
+
+
+@contract("MEM-CRUD-1")
+async def test_a_store_has_the_five_methods(store: Store) -> None:
+    missing = [name for name in METHODS[Capability.CRUD] if not _has(store, name)]
+
+    assert missing == []
+
+
+@contract("D-MEM-1")
+async def test_every_declared_ability_has_its_methods(store: Store) -> None:
+    missing = [
+        f"{capability.value}: {name}"
+        for capability in sorted(declared_by(store))
+        for name in METHODS[capability]
+        if not _has(store, name)
+    ]
+
+    assert missing == []
+
+
+@contract("D-MEM-1")
+async def test_a_caller_can_detect_what_a_store_can_not_do(store: Store) -> None:
+    refused = set()
+    for capability in Capability:
+        try:
+            store.capabilities.require(capability)
+        except CapabilityMissing:
+            refused.add(capability)
+
+    assert refused == set(Capability) - declared_by(store)
+
+
+def _has(store: Store, name: str) -> bool:
+    return callable(getattr(store, name, None))

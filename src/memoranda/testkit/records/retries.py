@@ -13,9 +13,15 @@ from memoranda.kernel.errors import (
     VersionConflict,
 )
 from memoranda.records import Capability
-from memoranda.testkit.records.asking import everything, ids_in, kept, record
-from memoranda.testkit.records.marks import contract
-from memoranda.testkit.records.opening import Store, require
+from memoranda.testkit.records.opening import (
+    Store,
+    contract,
+    everything,
+    ids_in,
+    kept,
+    record,
+    require,
+)
 
 # ----------------------------------------------------------------------- the first outcome
 
@@ -171,21 +177,21 @@ async def test_a_key_used_for_another_create_is_refused(store: Store) -> None:
 @contract()
 async def test_a_key_used_for_another_change_is_refused(store: Store) -> None:
     require(store, Capability.VERSIONED)
-    one, two = await store.create(record({"n": 1})), await store.create(record({"n": 1}))
-    await store.update(one, {"n": 2}, idempotency_key="update")
+    text, two = await store.create(record({"n": 1})), await store.create(record({"n": 1}))
+    await store.update(text, {"n": 2}, idempotency_key="update")
     await store.delete("nowhere", idempotency_key="delete")
     before = await everything(store)
 
     with pytest.raises(IdempotencyConflict):
-        await store.update(one, {"n": 3}, idempotency_key="update")
+        await store.update(text, {"n": 3}, idempotency_key="update")
     with pytest.raises(IdempotencyConflict):
         await store.update(two, {"n": 2}, idempotency_key="update")
     with pytest.raises(IdempotencyConflict):
         await store.create(record({"n": 2}), idempotency_key="update")
     with pytest.raises(IdempotencyConflict):
-        await store.delete(one, idempotency_key="update")
+        await store.delete(text, idempotency_key="update")
     with pytest.raises(IdempotencyConflict):
-        await store.delete(one, idempotency_key="delete")
+        await store.delete(text, idempotency_key="delete")
 
     assert await everything(store) == before
 

@@ -1,5 +1,5 @@
 -- The schema, whole. It is told in this order: journals and their entries, the tree over them and its
--- checkpoints; what follows from the entries; the index of words; plans. Then what guards all of it,
+-- checkpoints; what follows from the entries; the index of words; plans. Then the wall around them,
 -- and the functions, in the same order.
 --
 -- Every name is written in full, so that no search_path decides what is meant.
@@ -25,17 +25,21 @@ $$;
 
 -- -------------------------------------------------------------------------------------- journals
 
+-- `journal` is 63 bits of the sha256 of the scope (stores/postgres/scopes.py), made by whoever asks:
+-- it leads every key, and nothing is unique beyond it, so that the tables can be cut by it and lie on
+-- many servers. Two scopes that share it are refused when the second is opened.
+--
 -- One journal for each scope, with its head: how many entries it has, and the hash of the last.
 -- Its row is the lock under which a journal grows.
 --
 -- Of its entries the first `indexed` are in the index of words, as the tokens of this tokenizer; the
 -- index has so many documents, and they have `length` tokens together. Whatever changes the index
 -- also counts `revision` up: who has prepared a change without the lock learns whether it still fits
--- by comparing one number.
+-- by comparing one number. `keywords` counts the keywords of items, which are numbered by it.
 CREATE TABLE memoranda.journals (
-  number    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  scope     text COLLATE "C" NOT NULL UNIQUE,
-  origin    text COLLATE "C" NOT NULL UNIQUE,
+  journal   bigint NOT NULL PRIMARY KEY,
+  scope     text COLLATE "C" NOT NULL,
+  origin    text COLLATE "C" NOT NULL,
   opened_at bigint NOT NULL,
   size      bigint NOT NULL,
   head      bytea NOT NULL,
@@ -44,19 +48,24 @@ CREATE TABLE memoranda.journals (
   tokenizer text COLLATE "C" NOT NULL DEFAULT '',
   documents bigint NOT NULL DEFAULT 0,
   length    bigint NOT NULL DEFAULT 0,
-  revision  bigint NOT NULL DEFAULT 0
-);
+  revision  bigint NOT NULL DEFAULT 0,
+  keywords  bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 50);  -- every write changes its row: there is room for that on its page
 
 -- The key makes a fork impossible: two entries after the same one would have the same number. An
 -- index of previous hashes would say so once more, at 70 bytes an entry and another page to write,
 -- and would catch nothing else: an entry that names a wrong hash breaks the chain, which is what
--- `verify` looks at.
+-- `verify` looks at. The body and its salt are null once they are erased.
 CREATE TABLE memoranda.entries (
   journal bigint NOT NULL,
   seq     bigint NOT NULL,
   entry   bytea NOT NULL,
+  salt    bytea,
+  body    bytea,
   PRIMARY KEY (journal, seq)
 );
+ALTER TABLE memoranda.entries
+  ALTER COLUMN salt SET STATISTICS 0, ALTER COLUMN body SET STATISTICS 0;
 
 -- Which entries are about the memory as a whole (policies, breaks, audits, maintenance) is read from
 -- the entries themselves, by the words in which each says its kind: there is no list of them that
@@ -65,17 +74,6 @@ CREATE INDEX entries_about_the_whole ON memoranda.entries (journal, seq)
   WHERE (position('\x226b696e64223a22706f6c6963795f6368616e676522'::bytea IN entry) > 0
     OR position('\x226b696e64223a22636f6e666f726d616e63655f627265616b22'::bytea IN entry) > 0
     OR position('\x226b696e64223a226d61696e74656e616e636522'::bytea IN entry) > 0);
-
--- Bodies and their salts can be erased.
-CREATE TABLE memoranda.bodies (
-  journal bigint NOT NULL,
-  seq     bigint NOT NULL,
-  salt    bytea NOT NULL,
-  body    bytea NOT NULL,
-  PRIMARY KEY (journal, seq)
-);
-ALTER TABLE memoranda.bodies
-  ALTER COLUMN salt SET STATISTICS 0, ALTER COLUMN body SET STATISTICS 0;
 
 -- --------------------------------------------------------------------- the tree, and checkpoints
 
@@ -104,14 +102,14 @@ CREATE TABLE memoranda.checkpoints (
 -- version that is not active its own.
 CREATE TABLE memoranda.versions (
   journal    bigint NOT NULL,
-  id         text COLLATE "C" NOT NULL,
-  number     bigint NOT NULL,
   seq        bigint NOT NULL,
   since      bigint NOT NULL,
-  is_newest  boolean NOT NULL,
-  status     text COLLATE "C" NOT NULL,
   created_at bigint NOT NULL,
   updated_at bigint NOT NULL,
+  number     integer NOT NULL,
+  is_newest  boolean NOT NULL,
+  status     text COLLATE "C" NOT NULL,
+  id         text COLLATE "C" NOT NULL,
   valid_from bigint,
   valid_to   bigint,
   expires_at bigint,
@@ -139,9 +137,9 @@ CREATE INDEX versions_by_entry ON memoranda.versions (seq, journal);
 -- The tag is what memoranda.tag_key makes of it; where that is a digest, it is whole as well.
 CREATE TABLE memoranda.tags (
   journal    bigint NOT NULL,
-  tag        text COLLATE "C" NOT NULL,
   created_at bigint NOT NULL,
   since      bigint NOT NULL,
+  tag        text COLLATE "C" NOT NULL,
   id         text COLLATE "C" NOT NULL,
   whole      text COLLATE "C"
 );
@@ -202,7 +200,7 @@ CREATE INDEX retries_by_object ON memoranda.retries (journal, about) WHERE entri
 -- SQLite. It follows from the journal, and is made anew from it.
 
 -- Postings that were written together, of the entries from `first` up to `until`
--- (stores/segments.py). While some are being merged, the one that they become is there as well.
+-- (stores/postings.py). While some are being merged, the one that they become is there as well.
 CREATE TABLE memoranda.segments (
   journal bigint NOT NULL,
   number  bigint NOT NULL,
@@ -267,12 +265,12 @@ CREATE TABLE memoranda.memories (
 );
 ALTER TABLE memoranda.memories ALTER COLUMN body SET STATISTICS 0;
 
--- What they are found by: each keyword of a session once, in three forms (stores/keywords.py), and
+-- What they are found by: each keyword of a session once, in three forms (stores/items.py), and
 -- which items have it, with the time that they are ordered by. All of it follows from the items.
 -- The key is what tag_key makes of a keyword, which may be longer than an index entry.
 CREATE TABLE memoranda.item_keywords (
   journal bigint NOT NULL,
-  number  bigint GENERATED ALWAYS AS IDENTITY,
+  number  bigint NOT NULL,  -- the count of its journal, under the lock of the head
   session text COLLATE "C" NOT NULL,
   gram    text COLLATE "C" NOT NULL,
   key     text COLLATE "C" NOT NULL,
@@ -340,56 +338,22 @@ CREATE TABLE memoranda.item_origins (
 );
 CREATE INDEX item_origins_by_cycle ON memoranda.item_origins (journal, cycle);
 
--- ---------------------------------------------------------------------------- what never changes
-
--- Against accidents; whoever owns the tables can drop them.
-CREATE FUNCTION memoranda.refuse_change() RETURNS trigger
-LANGUAGE plpgsql AS $$
-BEGIN
-  RAISE EXCEPTION 'what stands in a journal stays: % of % is refused', TG_OP, TG_TABLE_NAME
-    USING ERRCODE = 'restrict_violation';
-END $$;
-
-CREATE TRIGGER entries_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON memoranda.entries
-  FOR EACH STATEMENT EXECUTE FUNCTION memoranda.refuse_change();
--- A body may be deleted: that is what an erasure does.
-CREATE TRIGGER bodies_stay BEFORE UPDATE OR TRUNCATE ON memoranda.bodies
-  FOR EACH STATEMENT EXECUTE FUNCTION memoranda.refuse_change();
-
--- Vectors go with the version that they were made of, in the same transaction: when it is replaced,
--- forgotten or erased. Nothing stale can be found, and of what was erased no vector is left.
-CREATE FUNCTION memoranda.drop_vectors() RETURNS trigger
-LANGUAGE plpgsql AS $$
-BEGIN
-  DELETE FROM memoranda.vectors x WHERE x.journal = new.journal AND x.seq = new.seq;
-  RETURN NULL;
-END $$;
-CREATE TRIGGER vectors_follow AFTER UPDATE OF is_newest ON memoranda.versions
-  FOR EACH ROW WHEN (old.is_newest AND NOT new.is_newest)
-  EXECUTE FUNCTION memoranda.drop_vectors();
-
--- ------------------------------------------------------------------------------- the second wall
+-- -------------------------------------------------------------------------------------- the wall
 
 -- Below the condition in every statement: rows of another scope can be neither seen nor written.
--- A transaction names its scope; journals are found by it, and everything else by the number of
--- the journal that was found so (memoranda.enter). Outside of that there are no rows at all; a
+-- A transaction names its journal (memoranda.enter). Outside of that there are no rows at all; a
 -- setting is empty, not null, once a session has used it.
-
-ALTER TABLE memoranda.journals ENABLE ROW LEVEL SECURITY;
-ALTER TABLE memoranda.journals FORCE ROW LEVEL SECURITY;
-CREATE POLICY one_scope ON memoranda.journals
-  USING (scope = nullif(current_setting('memoranda.scope', true), ''))
-  WITH CHECK (scope = nullif(current_setting('memoranda.scope', true), ''));
--- The scopes and their heads are there to be listed, by who says so, and only to be read.
-CREATE POLICY listed ON memoranda.journals FOR SELECT
-  USING (current_setting('memoranda.lists_scopes', true) = 'yes');
-
+--
+-- An entry stays as it is: of its row only the body and the salt may change, to nothing. There is no
+-- trigger that would say so, since a table with triggers can't be distributed: the app role has no
+-- right to do otherwise (docs/postgres.md), the policy binds the owner too, and whoever passes by
+-- both is found out by `verify`.
 DO $$
 DECLARE
   v_table text;
 BEGIN
   FOREACH v_table IN ARRAY ARRAY[
-    'entries', 'bodies', 'nodes', 'checkpoints',
+    'journals', 'entries', 'nodes', 'checkpoints',
     'versions', 'tags', 'marks', 'derivations', 'retries',
     'segments', 'postings', 'threads', 'vectors',
     'memories', 'item_keywords', 'item_postings',
@@ -404,76 +368,83 @@ BEGIN
     $policy$, v_table);
   END LOOP;
 END $$;
+CREATE POLICY only_erased ON memoranda.entries AS RESTRICTIVE FOR UPDATE
+  WITH CHECK (salt IS NULL AND body IS NULL);
+CREATE POLICY none_deleted ON memoranda.entries AS RESTRICTIVE FOR DELETE USING (false);
+-- The scopes and their heads are there to be listed, by who says so, and only to be read.
+CREATE POLICY listed ON memoranda.journals FOR SELECT
+  USING (current_setting('memoranda.lists_scopes', true) = 'yes');
 
 -- ------------------------------------------------------------- one call, one statement, one trip
 
 -- They run with the caller's rights. Refusals are values: nothing of them reaches the server's
--- log. Each that is given a scope begins by naming it to the second wall, for its own transaction;
--- whoever calls the others has done so.
+-- log. Each that is given an origin begins by naming its journal to the wall, for its own
+-- transaction; whoever calls the others has done so. Each is of one journal, its first argument.
 --
 -- What is found by its key is looked up one by one (LATERAL … LIMIT 1, or a loop): no plan walks
 -- the journal instead, whatever the sizes were when it was made.
 
--- The number of a scope's journal, or null.
-CREATE FUNCTION memoranda.journal_of(p_scope text) RETURNS bigint
+-- Behind the wall is this journal, if it is of the origin that the caller took it for; of any, if
+-- that is null. They can differ when a database was replaced by another, or by an older copy of
+-- itself, while a program went on.
+CREATE FUNCTION memoranda.enter(p_journal bigint, p_origin text) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM set_config('memoranda.scope', p_scope, true);
-  RETURN (SELECT j.number FROM memoranda.journals j WHERE j.scope = p_scope);
-END $$;
-
-CREATE FUNCTION memoranda.open_journal(p_scope text, p_origin text, p_at bigint, p_head bytea)
-RETURNS bigint
-LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM set_config('memoranda.scope', p_scope, true);
-  INSERT INTO memoranda.journals (scope, origin, opened_at, size, head, head_at)
-  VALUES (p_scope, p_origin, p_at, 0, p_head, p_at)
-  ON CONFLICT (scope) DO NOTHING;
-  RETURN memoranda.journal_of(p_scope);
-END $$;
-
--- Behind the second wall is the journal that was found for the scope, if it is the one that the
--- caller took it for. They can differ when a database was replaced by another, or by an older copy
--- of itself, while a program went on.
-CREATE FUNCTION memoranda.bind(p_journal bigint, p_found bigint) RETURNS void
-LANGUAGE plpgsql AS $$
-BEGIN
-  IF p_found IS DISTINCT FROM p_journal THEN
+  PERFORM set_config('memoranda.journal', p_journal::text, true);
+  IF p_origin IS NOT NULL AND NOT EXISTS (
+    SELECT FROM memoranda.journals j WHERE j.journal = p_journal AND j.origin = p_origin
+  ) THEN
     RAISE EXCEPTION 'the journal of this scope is not the one that was opened; open it again';
   END IF;
-  PERFORM set_config('memoranda.journal', p_found::text, true);
-END $$;
-
-CREATE FUNCTION memoranda.enter(p_scope text, p_journal bigint) RETURNS void
-LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM memoranda.bind(p_journal, memoranda.journal_of(p_scope));
-END $$;
-
--- The same, whichever journal it is; without one, there are no rows behind the second wall.
-CREATE FUNCTION memoranda.enter_any(p_scope text) RETURNS void
-LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM set_config('memoranda.journal', coalesce(memoranda.journal_of(p_scope)::text, ''), true);
 END $$;
 
 -- memoranda.enter, and nobody else appends to this journal until the transaction ends.
-CREATE FUNCTION memoranda.lock_journal(p_scope text, p_journal bigint) RETURNS void
-LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
-  PERFORM 1 FROM memoranda.journals j WHERE j.scope = p_scope FOR UPDATE;
-END $$;
-
-CREATE FUNCTION memoranda.head_of(
-  p_scope text, p_journal bigint, OUT origin text, OUT size bigint, OUT head bytea
+CREATE FUNCTION memoranda.lock_journal(
+  p_journal bigint, p_origin text, OUT size bigint, OUT head bytea, OUT head_at bigint
 )
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
-  SELECT j.origin, j.size, j.head INTO origin, size, head
-  FROM memoranda.journals j WHERE j.scope = p_scope;
+  PERFORM memoranda.enter(p_journal, p_origin);
+  SELECT j.size, j.head, j.head_at INTO size, head, head_at
+  FROM memoranda.journals j WHERE j.journal = p_journal FOR UPDATE;
+END $$;
+
+-- A journal, whosever it is, with the size of its newest checkpoint that is kept, or null.
+CREATE FUNCTION memoranda.journal_of(p_journal bigint)
+RETURNS TABLE (scope text, origin text, size bigint, noted bigint)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_journal, NULL);
+  RETURN QUERY
+  SELECT j.scope, j.origin, j.size, (
+    SELECT c.size FROM memoranda.checkpoints c
+    WHERE c.journal = p_journal ORDER BY c.size DESC LIMIT 1)
+  FROM memoranda.journals j WHERE j.journal = p_journal;
+END $$;
+
+-- The same, and it is made if it is not there.
+CREATE FUNCTION memoranda.open_journal(
+  p_journal bigint, p_scope text, p_origin text, p_at bigint, p_head bytea
+)
+RETURNS TABLE (scope text, origin text)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_journal, NULL);
+  INSERT INTO memoranda.journals (journal, scope, origin, opened_at, size, head, head_at)
+  VALUES (p_journal, p_scope, p_origin, p_at, 0, p_head, p_at)
+  ON CONFLICT (journal) DO NOTHING;
+  RETURN QUERY SELECT j.scope, j.origin FROM memoranda.journals j WHERE j.journal = p_journal;
+END $$;
+
+CREATE FUNCTION memoranda.head_of(
+  p_journal bigint, p_origin text,
+  OUT origin text, OUT size bigint, OUT head bytea, OUT head_at bigint
+)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_journal, p_origin);
+  SELECT j.origin, j.size, j.head, j.head_at INTO origin, size, head, head_at
+  FROM memoranda.journals j WHERE j.journal = p_journal;
 END $$;
 
 -- --------------------------------------------------------------------------- reading the journal
@@ -485,25 +456,21 @@ RETURNS TABLE (seq bigint, entry bytea, salt bytea, body bytea)
 LANGUAGE plpgsql AS $$
 BEGIN
   RETURN QUERY
-  SELECT n.seq, f.entry, g.salt, g.body
+  SELECT n.seq, f.entry, f.salt, f.body
   FROM unnest(p_seqs) WITH ORDINALITY AS n (seq, place)
   CROSS JOIN LATERAL (
-    SELECT e.entry FROM memoranda.entries e
+    SELECT e.entry, e.salt, e.body FROM memoranda.entries e
     WHERE e.journal = p_journal AND e.seq = n.seq LIMIT 1
   ) AS f
-  LEFT JOIN LATERAL (
-    SELECT b.salt, b.body FROM memoranda.bodies b
-    WHERE b.journal = p_journal AND b.seq = n.seq LIMIT 1
-  ) AS g ON true
   ORDER BY n.place;
 END $$;
 
 -- The bytes of these entries, in the order given; those that are not there are left out.
-CREATE FUNCTION memoranda.bytes_at(p_scope text, p_journal bigint, p_seqs bigint[])
+CREATE FUNCTION memoranda.bytes_at(p_journal bigint, p_origin text, p_seqs bigint[])
 RETURNS TABLE (seq bigint, entry bytea)
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY
   SELECT n.seq, f.entry
   FROM unnest(p_seqs) WITH ORDINALITY AS n (seq, place)
@@ -514,24 +481,23 @@ BEGIN
   ORDER BY n.place;
 END $$;
 
-CREATE FUNCTION memoranda.entries_at(p_scope text, p_journal bigint, p_seqs bigint[])
+CREATE FUNCTION memoranda.entries_at(p_journal bigint, p_origin text, p_seqs bigint[])
 RETURNS TABLE (seq bigint, entry bytea, salt bytea, body bytea)
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY SELECT * FROM memoranda.entries_in(p_journal, p_seqs);
 END $$;
 
 -- The entries about the memory as a whole.
-CREATE FUNCTION memoranda.notices_of(p_scope text, p_journal bigint)
+CREATE FUNCTION memoranda.notices_of(p_journal bigint, p_origin text)
 RETURNS TABLE (seq bigint, entry bytea, salt bytea, body bytea)
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY
-  SELECT e.seq, e.entry, b.salt, b.body
+  SELECT e.seq, e.entry, e.salt, e.body
   FROM memoranda.entries e
-  LEFT JOIN memoranda.bodies b ON b.journal = e.journal AND b.seq = e.seq
   WHERE e.journal = p_journal
     AND (position('\x226b696e64223a22706f6c6963795f6368616e676522'::bytea IN e.entry) > 0
     OR position('\x226b696e64223a22636f6e666f726d616e63655f627265616b22'::bytea IN e.entry) > 0
@@ -542,12 +508,12 @@ END $$;
 -- Blocks of the tree: of each the hashes that are there, one after the other; level 0 are the
 -- leaves, which follow from the entries.
 CREATE FUNCTION memoranda.blocks(
-  p_scope text, p_journal bigint, p_levels bigint[], p_numbers bigint[]
+  p_journal bigint, p_origin text, p_levels bigint[], p_numbers bigint[]
 )
 RETURNS TABLE (level bigint, number bigint, hashes bytea)
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY
   SELECT n.level, n.number, CASE n.level
     WHEN 0 THEN (
@@ -560,100 +526,58 @@ BEGIN
       WHERE o.journal = p_journal AND o.level = n.level
         AND o.number >= n.number * 256 AND o.number < (n.number + 1) * 256)
     END
-  FROM unnest(p_levels, p_numbers) AS n (level, number);
+  FROM unnest(p_levels, p_numbers) AS n (level, number)
+  WHERE EXISTS (SELECT FROM memoranda.journals j WHERE j.journal = p_journal);
 END $$;
 
-CREATE FUNCTION memoranda.notes_of(p_scope text, p_journal bigint) RETURNS SETOF text
+CREATE FUNCTION memoranda.notes_of(p_journal bigint, p_origin text) RETURNS SETOF text
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY
   SELECT c.note FROM memoranda.checkpoints c WHERE c.journal = p_journal ORDER BY c.size DESC;
 END $$;
 
--- ------------------------------------------------------------- many journals, for their checkpoints
-
--- Whoever makes the checkpoints of many scopes asks for all of them in one trip. Each is entered by
--- its name, one after the other: at no time is more than one behind the second wall.
-
--- The heads of these scopes' journals, each with the size of its newest checkpoint that is kept, or
--- null; scopes without a journal are left out.
-CREATE FUNCTION memoranda.heads_of(p_scopes text[])
-RETURNS TABLE (scope text, origin text, size bigint, noted bigint)
-LANGUAGE plpgsql AS $$
-DECLARE
-  v_scope text;
-BEGIN
-  FOREACH v_scope IN ARRAY p_scopes LOOP
-    PERFORM memoranda.enter_any(v_scope);
-    RETURN QUERY
-    SELECT j.scope, j.origin, j.size, (
-      SELECT c.size FROM memoranda.checkpoints c
-      WHERE c.journal = j.number ORDER BY c.size DESC LIMIT 1)
-    FROM memoranda.journals j WHERE j.scope = v_scope;
-  END LOOP;
-END $$;
-
--- Blocks of the trees of these scopes, as memoranda.blocks has them.
-CREATE FUNCTION memoranda.blocks_of(p_scopes text[], p_levels bigint[], p_numbers bigint[])
-RETURNS TABLE (scope text, level bigint, number bigint, hashes bytea)
-LANGUAGE plpgsql AS $$
-DECLARE
-  v_journal bigint;
-BEGIN
-  FOR v_place IN 1..cardinality(p_scopes) LOOP
-    v_journal := memoranda.journal_of(p_scopes[v_place]);
-    CONTINUE WHEN v_journal IS NULL;
-    RETURN QUERY
-    SELECT p_scopes[v_place], b.level, b.number, b.hashes
-    FROM memoranda.blocks(
-      p_scopes[v_place], v_journal, ARRAY[p_levels[v_place]], ARRAY[p_numbers[v_place]]) AS b;
-  END LOOP;
-END $$;
-
--- Notes of checkpoints; one of the same journal and size is replaced. One whose scope has no journal
--- of this origin is left out.
-CREATE FUNCTION memoranda.keep_notes(
-  p_scopes text[], p_origins text[], p_sizes bigint[], p_notes text[], p_at bigint[]
+-- The note of a checkpoint; one of the same size is replaced. It is left out if there is no journal of
+-- this origin.
+CREATE FUNCTION memoranda.keep_note(
+  p_journal bigint, p_origin text, p_size bigint, p_note text, p_at bigint
 ) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
-  FOR v_place IN 1..cardinality(p_scopes) LOOP
-    PERFORM memoranda.enter_any(p_scopes[v_place]);
-    INSERT INTO memoranda.checkpoints (journal, size, note, at)
-    SELECT j.number, p_sizes[v_place], p_notes[v_place], p_at[v_place]
-    FROM memoranda.journals j
-    WHERE j.scope = p_scopes[v_place] AND j.origin = p_origins[v_place]
-    ON CONFLICT (journal, size) DO UPDATE SET note = excluded.note, at = excluded.at;
-  END LOOP;
+  PERFORM memoranda.enter(p_journal, NULL);
+  INSERT INTO memoranda.checkpoints (journal, size, note, at)
+  SELECT p_journal, p_size, p_note, p_at
+  FROM memoranda.journals j WHERE j.journal = p_journal AND j.origin = p_origin
+  ON CONFLICT (journal, size) DO UPDATE SET note = excluded.note, at = excluded.at;
 END $$;
 
 -- ------------------------------------------------------------------ reading what follows from it
 
 -- The newest version of an object.
 CREATE FUNCTION memoranda.current_version(
-  p_scope text, p_journal bigint, p_id text,
+  p_journal bigint, p_origin text, p_id text,
+  OUT since bigint,
   OUT id text, OUT number bigint, OUT status text, OUT created_at bigint, OUT updated_at bigint,
   OUT valid_from bigint, OUT valid_to bigint, OUT expires_at bigint, OUT subject text,
   OUT seq bigint, OUT entry bytea, OUT salt bytea, OUT body bytea
 )
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
-  SELECT v.id, v.number, v.status, v.created_at, v.updated_at,
-         v.valid_from, v.valid_to, v.expires_at, v.subject, v.seq, e.entry, b.salt, b.body
-  INTO id, number, status, created_at, updated_at,
+  PERFORM memoranda.enter(p_journal, p_origin);
+  SELECT v.since, v.id, v.number::bigint, v.status, v.created_at, v.updated_at,
+         v.valid_from, v.valid_to, v.expires_at, v.subject, v.seq, e.entry, e.salt, e.body
+  INTO since, id, number, status, created_at, updated_at,
        valid_from, valid_to, expires_at, subject, seq, entry, salt, body
   FROM memoranda.versions v
-  LEFT JOIN memoranda.bodies b ON b.journal = v.journal AND b.seq = v.seq
-  LEFT JOIN memoranda.entries e ON e.journal = v.journal AND e.seq = v.seq
+  LEFT JOIN memoranda.entries e ON e.journal = p_journal AND e.seq = v.seq
   WHERE v.journal = p_journal AND v.id = p_id
   ORDER BY v.number DESC
   LIMIT 1;
 END $$;
 
 -- Every version of an object, with the entry that led to it, and its body where it still is.
-CREATE FUNCTION memoranda.versions_of(p_scope text, p_journal bigint, p_id text)
+CREATE FUNCTION memoranda.versions_of(p_journal bigint, p_origin text, p_id text)
 RETURNS TABLE (
   id text, number bigint, status text, created_at bigint, updated_at bigint,
   valid_from bigint, valid_to bigint, expires_at bigint, subject text,
@@ -661,20 +585,19 @@ RETURNS TABLE (
 )
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY
-  SELECT v.id, v.number, v.status, v.created_at, v.updated_at,
-         v.valid_from, v.valid_to, v.expires_at, v.subject, v.seq, e.entry, b.salt, b.body
+  SELECT v.id, v.number::bigint, v.status, v.created_at, v.updated_at,
+         v.valid_from, v.valid_to, v.expires_at, v.subject, v.seq, e.entry, e.salt, e.body
   FROM memoranda.versions v
-  LEFT JOIN memoranda.bodies b ON b.journal = v.journal AND b.seq = v.seq
-  LEFT JOIN memoranda.entries e ON e.journal = v.journal AND e.seq = v.seq
+  LEFT JOIN memoranda.entries e ON e.journal = p_journal AND e.seq = v.seq
   WHERE v.journal = p_journal AND v.id = p_id
   ORDER BY v.number;
 END $$;
 
 -- The query that is asked most, in one trip: the newest few, of one tag or of all.
 CREATE FUNCTION memoranda.newest_active(
-  p_scope text, p_journal bigint,
+  p_journal bigint, p_origin text,
   p_tag text, p_after bigint, p_before bigint, p_limit bigint, p_offset bigint
 )
 RETURNS TABLE (
@@ -684,26 +607,24 @@ RETURNS TABLE (
 )
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   IF p_tag IS NULL THEN
     RETURN QUERY
-    SELECT v.since, v.id, v.number, v.status, v.created_at, v.updated_at,
-           v.valid_from, v.valid_to, v.expires_at, v.subject, v.seq, e.entry, b.salt, b.body
+    SELECT v.since, v.id, v.number::bigint, v.status, v.created_at, v.updated_at,
+           v.valid_from, v.valid_to, v.expires_at, v.subject, v.seq, e.entry, e.salt, e.body
     FROM memoranda.versions v
-    LEFT JOIN memoranda.bodies b ON b.journal = v.journal AND b.seq = v.seq
-    LEFT JOIN memoranda.entries e ON e.journal = v.journal AND e.seq = v.seq
+    LEFT JOIN memoranda.entries e ON e.journal = p_journal AND e.seq = v.seq
     WHERE v.journal = p_journal AND v.is_newest AND v.status = 'active'
       AND v.created_at >= p_after AND v.created_at <= p_before
     ORDER BY v.created_at DESC, v.since DESC
     LIMIT p_limit OFFSET p_offset;
   ELSE
     RETURN QUERY
-    SELECT v.since, v.id, v.number, v.status, v.created_at, v.updated_at,
-           v.valid_from, v.valid_to, v.expires_at, v.subject, v.seq, e.entry, b.salt, b.body
+    SELECT v.since, v.id, v.number::bigint, v.status, v.created_at, v.updated_at,
+           v.valid_from, v.valid_to, v.expires_at, v.subject, v.seq, e.entry, e.salt, e.body
     FROM memoranda.tags t
-    JOIN memoranda.versions v ON v.journal = t.journal AND v.id = t.id AND v.is_newest
-    LEFT JOIN memoranda.bodies b ON b.journal = v.journal AND b.seq = v.seq
-    LEFT JOIN memoranda.entries e ON e.journal = v.journal AND e.seq = v.seq
+    JOIN memoranda.versions v ON v.journal = p_journal AND v.id = t.id AND v.is_newest
+    LEFT JOIN memoranda.entries e ON e.journal = p_journal AND e.seq = v.seq
     WHERE t.journal = p_journal AND t.tag = memoranda.tag_key(p_tag)
       AND t.created_at >= p_after AND t.created_at <= p_before
     ORDER BY t.created_at DESC, t.since DESC
@@ -711,11 +632,11 @@ BEGIN
   END IF;
 END $$;
 
-CREATE FUNCTION memoranda.count_active(p_scope text, p_journal bigint, p_at_most bigint)
+CREATE FUNCTION memoranda.count_active(p_journal bigint, p_origin text, p_at_most bigint)
 RETURNS bigint
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   RETURN (SELECT count(*) FROM (
     SELECT 1 FROM memoranda.versions v
     WHERE v.journal = p_journal AND v.is_newest AND v.status = 'active' LIMIT p_at_most) AS n);
@@ -724,7 +645,7 @@ END $$;
 -- The entries under a name after one of a number, by number, or the newest first; a limit of null
 -- is none.
 CREATE FUNCTION memoranda.marked(
-  p_scope text, p_journal bigint, p_name text, p_after bigint, p_limit bigint,
+  p_journal bigint, p_origin text, p_name text, p_after bigint, p_limit bigint,
   p_newest_first boolean
 )
 RETURNS TABLE (seq bigint, entry bytea, salt bytea, body bytea)
@@ -732,7 +653,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
   v_seqs bigint[];
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   IF p_newest_first THEN
     v_seqs := ARRAY(
       SELECT m.seq FROM memoranda.marks m
@@ -752,7 +673,7 @@ END $$;
 -- One plan whatever the limit: the walk along the key. Left to its estimates, the planner would for
 -- some read and sort all names that begin so.
 CREATE FUNCTION memoranda.marks_with(
-  p_scope text, p_journal bigint, p_prefix text, p_after text, p_limit bigint
+  p_journal bigint, p_origin text, p_prefix text, p_after text, p_limit bigint
 )
 RETURNS TABLE (name text, seq bigint)
 LANGUAGE plpgsql
@@ -760,7 +681,7 @@ SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_sort = off SET enable_hashagg = off
 AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY
   SELECT m.name, max(m.seq) FROM memoranda.marks m
   WHERE m.journal = p_journal AND m.name > p_after
@@ -771,11 +692,11 @@ BEGIN
 END $$;
 
 -- What was made from an object or a fact.
-CREATE FUNCTION memoranda.outputs_of(p_scope text, p_journal bigint, p_input text)
+CREATE FUNCTION memoranda.outputs_of(p_journal bigint, p_origin text, p_input text)
 RETURNS SETOF text
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY
   SELECT d.output FROM memoranda.derivations d
   WHERE d.journal = p_journal AND d.input = p_input
@@ -785,16 +706,16 @@ END $$;
 -- ------------------------------------------------------------ plans: items, sessions, recordings
 
 -- The items of a session whose keywords occur in a query, best first (plans/matching.py): what they
--- are compared with is made in plans/item_terms.py. One that is not there has no body: its keywords
+-- are compared with is made in plans/matching.py. One that is not there has no body: its keywords
 -- are, and somebody must be told.
 CREATE FUNCTION memoranda.search_items(
-  p_scope text, p_journal bigint, p_session text,
+  p_journal bigint, p_origin text, p_session text,
   p_grams text[], p_folded text, p_marked text, p_before_endings text[], p_limit bigint
 )
 RETURNS TABLE (id uuid, body bytea)
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY
   WITH occurring AS MATERIALIZED (
     SELECT c.number, strpos(p_marked, c.marked) > 0 OR EXISTS (
@@ -837,6 +758,7 @@ RETURNS bytea
 LANGUAGE plpgsql AS $$
 DECLARE
   v_key text;
+  v_number bigint;
 BEGIN
   INSERT INTO memoranda.memories (journal, session, id, body)
   VALUES (p_journal, p_session, p_id, p_body)
@@ -848,26 +770,30 @@ BEGIN
   END IF;
   FOR i IN 1 .. cardinality(p_grams) LOOP
     v_key := memoranda.tag_key(p_folded[i]);
-    INSERT INTO memoranda.item_keywords (journal, session, gram, key, folded, marked)
-    VALUES (p_journal, p_session, p_grams[i], v_key, p_folded[i], p_marked[i])
-    ON CONFLICT DO NOTHING;
-    INSERT INTO memoranda.item_postings (journal, keyword, at, id)
-    SELECT p_journal, k.number, p_at, p_id FROM memoranda.item_keywords k
+    SELECT k.number INTO v_number FROM memoranda.item_keywords k
     WHERE k.journal = p_journal AND k.session = p_session AND k.gram = p_grams[i]
       AND k.key = v_key;
+    IF NOT FOUND THEN
+      UPDATE memoranda.journals j SET keywords = j.keywords + 1 WHERE j.journal = p_journal
+      RETURNING j.keywords INTO v_number;
+      INSERT INTO memoranda.item_keywords (journal, number, session, gram, key, folded, marked)
+      VALUES (p_journal, v_number, p_session, p_grams[i], v_key, p_folded[i], p_marked[i]);
+    END IF;
+    INSERT INTO memoranda.item_postings (journal, keyword, at, id)
+    VALUES (p_journal, v_number, p_at, p_id);
   END LOOP;
   RETURN NULL;
 END $$;
 
 -- The same in a transaction of its own.
 CREATE FUNCTION memoranda.save_item(
-  p_scope text, p_journal bigint, p_session text, p_id uuid, p_at bigint, p_body bytea,
+  p_journal bigint, p_origin text, p_session text, p_id uuid, p_at bigint, p_body bytea,
   p_grams text[], p_folded text[], p_marked text[]
 )
 RETURNS bytea
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.lock_journal(p_scope, p_journal);
+  PERFORM memoranda.lock_journal(p_journal, p_origin);
   RETURN memoranda.insert_item(
     p_journal, p_session, p_id, p_at, p_body, p_grams, p_folded, p_marked);
 END $$;
@@ -891,20 +817,20 @@ BEGIN
   RETURN v_count;
 END $$;
 
-CREATE FUNCTION memoranda.session_of(p_scope text, p_journal bigint, p_name text)
+CREATE FUNCTION memoranda.session_of(p_journal bigint, p_origin text, p_name text)
 RETURNS SETOF bytea
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY
   SELECT s.body FROM memoranda.sessions s WHERE s.journal = p_journal AND s.name = p_name;
 END $$;
 
-CREATE FUNCTION memoranda.sessions_put_aside(p_scope text, p_journal bigint, p_name text)
+CREATE FUNCTION memoranda.sessions_put_aside(p_journal bigint, p_origin text, p_name text)
 RETURNS TABLE (at bigint, body bytea)
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY
   SELECT a.at, a.body FROM memoranda.sessions_aside a
   WHERE a.journal = p_journal AND a.name = p_name
@@ -913,14 +839,14 @@ END $$;
 
 -- Nobody else saves a session meanwhile: a unit locks the same head.
 CREATE FUNCTION memoranda.put_session_aside(
-  p_scope text, p_journal bigint, p_name text, p_at bigint, p_keep bigint
+  p_journal bigint, p_origin text, p_name text, p_at bigint, p_keep bigint
 )
 RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
   v_number bigint;
 BEGIN
-  PERFORM memoranda.lock_journal(p_scope, p_journal);
+  PERFORM memoranda.lock_journal(p_journal, p_origin);
   SELECT coalesce(max(a.number), 0) + 1 INTO v_number FROM memoranda.sessions_aside a
   WHERE a.journal = p_journal AND a.name = p_name;
   INSERT INTO memoranda.sessions_aside (journal, name, number, at, body)
@@ -933,39 +859,39 @@ BEGIN
   END IF;
 END $$;
 
-CREATE FUNCTION memoranda.session_saved_by(p_scope text, p_journal bigint, p_name text)
+CREATE FUNCTION memoranda.session_saved_by(p_journal bigint, p_origin text, p_name text)
 RETURNS SETOF text
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY
   SELECT s.cycle FROM memoranda.sessions s WHERE s.journal = p_journal AND s.name = p_name;
 END $$;
 
-CREATE FUNCTION memoranda.recording_of(p_scope text, p_journal bigint, p_cycle text)
+CREATE FUNCTION memoranda.recording_of(p_journal bigint, p_origin text, p_cycle text)
 RETURNS SETOF bytea
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY
   SELECT r.body FROM memoranda.recordings r WHERE r.journal = p_journal AND r.cycle = p_cycle;
 END $$;
 
-CREATE FUNCTION memoranda.salt_of(p_scope text, p_journal bigint, p_cycle text)
+CREATE FUNCTION memoranda.salt_of(p_journal bigint, p_origin text, p_cycle text)
 RETURNS SETOF bytea
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY
   SELECT s.salt FROM memoranda.cycle_salts s WHERE s.journal = p_journal AND s.cycle = p_cycle;
 END $$;
 
 -- The items that a cycle stored.
-CREATE FUNCTION memoranda.items_of(p_scope text, p_journal bigint, p_cycle text)
+CREATE FUNCTION memoranda.items_of(p_journal bigint, p_origin text, p_cycle text)
 RETURNS TABLE (id uuid)
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY
   SELECT o.id FROM memoranda.item_origins o
   WHERE o.journal = p_journal AND o.cycle = p_cycle
@@ -974,12 +900,12 @@ END $$;
 
 -- These items of a session, each with the cycle that stored it and that cycle's salt, if any.
 CREATE FUNCTION memoranda.stored_items(
-  p_scope text, p_journal bigint, p_session text, p_ids text[]
+  p_journal bigint, p_origin text, p_session text, p_ids text[]
 )
 RETURNS TABLE (id uuid, body bytea, cycle text, salt bytea)
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY
   SELECT i.id, i.body, o.cycle, s.salt
   FROM unnest(p_ids) AS n (id)
@@ -991,28 +917,28 @@ BEGIN
 END $$;
 
 -- Whether the index of a session has as many keywords as its items.
-CREATE FUNCTION memoranda.is_index_whole(p_scope text, p_journal bigint, p_session text)
+CREATE FUNCTION memoranda.is_index_whole(p_journal bigint, p_origin text, p_session text)
 RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   RETURN (
     SELECT coalesce(sum(o.terms), 0) FROM memoranda.item_origins o
     WHERE o.journal = p_journal AND o.session = p_session
   ) = (
     SELECT count(*) FROM memoranda.item_keywords k
-    JOIN memoranda.item_postings p ON p.journal = k.journal AND p.keyword = k.number
+    JOIN memoranda.item_postings p ON p.journal = p_journal AND p.keyword = k.number
     WHERE k.journal = p_journal AND k.session = p_session
   );
 END $$;
 
 -- The cycles that stored some items of a session, each with the newest entry of its name and how
 -- many of these items it stored.
-CREATE FUNCTION memoranda.origins_of(p_scope text, p_journal bigint, p_session text, p_ids text[])
+CREATE FUNCTION memoranda.origins_of(p_journal bigint, p_origin text, p_session text, p_ids text[])
 RETURNS TABLE (cycle text, seq bigint, items bigint)
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY
   SELECT f.cycle, (
     SELECT max(m.seq) FROM memoranda.marks m
@@ -1160,7 +1086,7 @@ DECLARE
 BEGIN
   SELECT CASE WHEN k.fingerprint = p_fingerprint THEN 'repeated' ELSE 'key_used' END,
          k.about, k.seq, k.entries,
-         (SELECT b.salt FROM memoranda.bodies b WHERE b.journal = p_journal AND b.seq = k.seq)
+         (SELECT e.salt FROM memoranda.entries e WHERE e.journal = p_journal AND e.seq = k.seq)
            IS NOT DISTINCT FROM substring(sha256(k.nonce || k.key_digest || k.fingerprint) FOR 16)
   INTO outcome, about, seq, v_entries, v_is_bound
   FROM memoranda.retries k
@@ -1184,26 +1110,25 @@ END $$;
 -- looked at last: else a call that landed in between would show in what is read, and not as what
 -- it is, the first of this one.
 CREATE FUNCTION memoranda.read_for_unit(
-  p_scope text, p_journal bigint, p_ids text[], p_key_digest bytea, p_fingerprint bytea
+  p_journal bigint, p_origin text, p_ids text[], p_key_digest bytea, p_fingerprint bytea
 )
 RETURNS TABLE (
-  outcome text, place bigint,
+  outcome text, place bigint, since bigint,
   id text, number bigint, status text, created_at bigint, updated_at bigint,
   valid_from bigint, valid_to bigint, expires_at bigint, subject text,
   seq bigint, entry bytea, salt bytea, body bytea
 )
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY
   SELECT NULL::text, n.place, c.*
   FROM unnest(p_ids) WITH ORDINALITY AS n (id, place)
   CROSS JOIN LATERAL (
-    SELECT v.id, v.number, v.status, v.created_at, v.updated_at,
-           v.valid_from, v.valid_to, v.expires_at, v.subject, v.seq, e.entry, b.salt, b.body
+    SELECT v.since, v.id, v.number::bigint, v.status, v.created_at, v.updated_at,
+           v.valid_from, v.valid_to, v.expires_at, v.subject, v.seq, e.entry, e.salt, e.body
     FROM memoranda.versions v
-    LEFT JOIN memoranda.bodies b ON b.journal = v.journal AND b.seq = v.seq
-    LEFT JOIN memoranda.entries e ON e.journal = v.journal AND e.seq = v.seq
+    LEFT JOIN memoranda.entries e ON e.journal = p_journal AND e.seq = v.seq
     WHERE v.journal = p_journal AND v.id = n.id
     ORDER BY v.number DESC
     LIMIT 1
@@ -1217,82 +1142,54 @@ BEGIN
   END IF;
 END $$;
 
--- The root of a perfect subtree, from all hashes of one of its levels: `node_of` in ledger/tree.py.
-CREATE FUNCTION memoranda.node_of(p_hashes bytea[]) RETURNS bytea
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
-DECLARE
-  v_above bytea[];
-  v_left bytea;
-  v_hash bytea;
-BEGIN
-  WHILE cardinality(p_hashes) > 1 LOOP
-    v_above := '{}';
-    v_left := NULL;
-    FOREACH v_hash IN ARRAY p_hashes LOOP
-      IF v_left IS NULL THEN
-        v_left := v_hash;
-      ELSE
-        v_above := v_above || sha256('\x01'::bytea || v_left || v_hash);
-        v_left := NULL;
-      END IF;
-    END LOOP;
-    p_hashes := v_above;
-  END LOOP;
-  RETURN p_hashes[1];
-END $$;
-
--- As it was, but for this: where an entry was lost, there is no node over it.
-CREATE FUNCTION memoranda.complete_nodes(p_journal bigint, p_before bigint, p_after bigint)
-RETURNS void
+-- The first name whose newest entry is another one than expected; null expects that there is none.
+CREATE FUNCTION memoranda.moved_mark(p_journal bigint, p_expected memoranda.marks[]) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
-  v_level integer := 8;
-  v_hashes bytea[];
+  v_one memoranda.marks;
 BEGIN
-  WHILE p_after >> v_level > 0 LOOP
-    FOR v_number IN p_before >> v_level .. (p_after >> v_level) - 1 LOOP
-      IF v_level = 8 THEN
-        SELECT array_agg(sha256('\x00'::bytea || e.entry) ORDER BY e.seq) INTO v_hashes
-        FROM memoranda.entries e
-        WHERE e.journal = p_journal AND e.seq >= v_number * 256 AND e.seq < (v_number + 1) * 256;
-      ELSE
-        SELECT array_agg(n.hash ORDER BY n.number) INTO v_hashes
-        FROM memoranda.nodes n
-        WHERE n.journal = p_journal AND n.level = v_level - 8
-          AND n.number >= v_number * 256 AND n.number < (v_number + 1) * 256;
-      END IF;
-      IF cardinality(v_hashes) = 256 THEN
-        INSERT INTO memoranda.nodes (journal, level, number, hash)
-        VALUES (p_journal, v_level, v_number, memoranda.node_of(v_hashes));
-      END IF;
-    END LOOP;
-    v_level := v_level + 8;
+  FOREACH v_one IN ARRAY p_expected LOOP
+    IF v_one.seq IS DISTINCT FROM (
+      SELECT m.seq FROM memoranda.marks m
+      WHERE m.journal = p_journal AND m.name = v_one.name
+      ORDER BY m.seq DESC LIMIT 1
+    ) THEN
+      RETURN v_one.name;
+    END IF;
+  END LOOP;
+  RETURN NULL;
+END $$;
+
+CREATE FUNCTION memoranda.unmark(p_journal bigint, p_marks memoranda.marks[]) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_mark memoranda.marks;
+BEGIN
+  FOREACH v_mark IN ARRAY p_marks LOOP
+    DELETE FROM memoranda.marks m
+    WHERE m.journal = p_journal AND m.name = v_mark.name AND m.seq = v_mark.seq;
   END LOOP;
 END $$;
 
--- The first name whose newest entry is another one than expected; null expects that there is none.
-CREATE FUNCTION memoranda.moved_mark(p_journal bigint, p_names text[], p_seqs bigint[])
+-- The first of these versions that is stored already, or that comes a second time: its id.
+CREATE FUNCTION memoranda.first_in_use(p_journal bigint, p_versions memoranda.versions[])
 RETURNS text
 LANGUAGE plpgsql AS $$
 BEGIN
   RETURN (
-    SELECT n.name FROM unnest(p_names, p_seqs) WITH ORDINALITY AS n (name, seq, place)
-    WHERE n.seq IS DISTINCT FROM (
-      SELECT m.seq FROM memoranda.marks m
-      WHERE m.journal = p_journal AND m.name = n.name
-      ORDER BY m.seq DESC LIMIT 1
+    SELECT n.id FROM (
+      SELECT w.id, w.number, w.place,
+             row_number() OVER (PARTITION BY w.id, w.number ORDER BY w.place) AS times
+      FROM unnest(p_versions) WITH ORDINALITY AS w (
+        journal, seq, since, created_at, updated_at, number, is_newest, status, id,
+        valid_from, valid_to, expires_at, subject, place)
+    ) AS n
+    WHERE n.times > 1 OR (
+      SELECT true FROM memoranda.versions v
+      WHERE v.journal = p_journal AND v.id = n.id AND v.number = n.number
     )
     ORDER BY n.place
     LIMIT 1);
-END $$;
-
-CREATE FUNCTION memoranda.unmark(p_journal bigint, p_names text[], p_seqs bigint[]) RETURNS void
-LANGUAGE plpgsql AS $$
-BEGIN
-  FOR i IN 1 .. cardinality(p_names) LOOP
-    DELETE FROM memoranda.marks m
-    WHERE m.journal = p_journal AND m.name = p_names[i] AND m.seq = p_seqs[i];
-  END LOOP;
 END $$;
 
 -- The keys of the retries that go with an entry. The fingerprint of a request can be guessed by
@@ -1330,7 +1227,7 @@ BEGIN
 END $$;
 
 -- The content of every version of these objects, gone from wherever it or something of it stands.
--- Their postings are gone already, since only their words lead to them (stores/postgres/taking.py).
+-- Their postings are gone already, since only their words lead to them (stores/postgres/segments.py).
 -- Who has looked at what is not in the index yet has to look again: `revision` says so.
 CREATE FUNCTION memoranda.erase_content(p_journal bigint, p_ids text[]) RETURNS void
 LANGUAGE plpgsql AS $$
@@ -1341,7 +1238,9 @@ BEGIN
   FOREACH v_id IN ARRAY p_ids LOOP
     v_seqs := ARRAY(
       SELECT v.seq FROM memoranda.versions v WHERE v.journal = p_journal AND v.id = v_id);
-    DELETE FROM memoranda.bodies b WHERE b.journal = p_journal AND b.seq = ANY (v_seqs);
+    UPDATE memoranda.entries e SET salt = NULL, body = NULL
+    WHERE e.journal = p_journal AND e.seq = ANY (v_seqs);
+    DELETE FROM memoranda.vectors x WHERE x.journal = p_journal AND x.seq = ANY (v_seqs);
     DELETE FROM memoranda.threads t WHERE t.journal = p_journal AND t.seq = ANY (v_seqs);
     UPDATE memoranda.versions v SET
       is_newest = false, since = v.seq, status = 'erased', created_at = 0, updated_at = 0,
@@ -1352,7 +1251,7 @@ BEGIN
       AND k.key_digest = ANY (ARRAY(SELECT memoranda.retries_of_object(p_journal, v_id)));
   END LOOP;
   DELETE FROM memoranda.derivations d WHERE d.journal = p_journal AND d.output = ANY (p_ids);
-  UPDATE memoranda.journals j SET revision = j.revision + 1 WHERE j.number = p_journal;
+  UPDATE memoranda.journals j SET revision = j.revision + 1 WHERE j.journal = p_journal;
 END $$;
 
 -- The bodies, marks and retries of these entries, and what led to the names that they had. With a
@@ -1368,7 +1267,8 @@ DECLARE
   v_cycles text[] := '{}';
 BEGIN
   FOREACH v_seq IN ARRAY p_seqs LOOP
-    DELETE FROM memoranda.bodies b WHERE b.journal = p_journal AND b.seq = v_seq;
+    UPDATE memoranda.entries e SET salt = NULL, body = NULL
+    WHERE e.journal = p_journal AND e.seq = v_seq;
     DELETE FROM memoranda.marks m WHERE m.journal = p_journal AND m.seq = v_seq;
     DELETE FROM memoranda.retries k
     WHERE k.journal = p_journal
@@ -1385,233 +1285,161 @@ BEGIN
   END IF;
 END $$;
 
--- Everything that some units come to, in one statement; see stores/postgres/appending.py, which
--- makes the arguments. The outcome:
+-- Everything that some units come to, in one statement; see stores/postgres/append.py, which
+-- makes the rows. They are chained to the head that the caller knows. The outcome:
 --
---   done      with the number of the first entry, and the hashes of all, one after the other
+--   done
+--   behind    that is not the head any more; p_size, p_head and p_at are what it is
 --   moved     what was read before is no longer the newest
 --   exists    with the first id in use, in the order given
 --   mark_moved    with the first name whose newest entry is not the one that was expected
 --   repeated, key_used, damaged    as in first_outcome
 --
--- Whatever it is but 'done', nothing was written.
+-- Whatever it is but 'done', nothing was written: what was, is taken back with the inner block, and
+-- the server's log has nothing of it.
 --
---  1. the head is locked: nobody else appends until the transaction ends
+--  1. the head moves, if it is where the caller took it to be: nobody else appends until the
+--     transaction ends. The hash of the head rests on the origin, so that is the same as well
 --  2. a unit that was run before is not run again
 --  3. what the units decided on, and what they expect, is still so
---  4. no version is stored twice
---  5. entries are chained, as `entry_bytes` in ledger/entry.py writes them; time never goes back
---  6. entries, bodies, what follows from them, the nodes that are complete now, the head
+--  4. what goes, goes first; then come the rows, and no version is stored twice
 CREATE FUNCTION memoranda.append(
-  p_scope text, p_journal bigint,
-  -- of each entry; the actor as a JSON string, the digest of salt and body, the body as a codec
-  -- stores it: what it says is not for the database to know
-  p_actors text[], p_ats bigint[], p_kinds text[],
-  p_digests bytea[], p_salts bytea[], p_bodies bytea[],
-  -- of each version; p_of is the entry that it is of, and p_since the one since which the object
-  -- has been active, counted from 0; null if that is the one of the version that is stored
-  p_of bigint[], p_since bigint[], p_is_newest boolean[], p_ids text[], p_numbers bigint[], p_statuses text[],
-  p_created_ats bigint[], p_updated_ats bigint[],
-  p_valid_froms bigint[], p_valid_tos bigint[], p_expires_ats bigint[], p_subjects text[],
-  -- the version, counted from 1, that comes a second time; null if none does
-  p_again bigint,
-  p_replaced_ids text[], p_replaced_numbers bigint[],
-  p_tags text[], p_tag_times bigint[], p_tag_ids text[],
-  p_gone_tags text[], p_gone_times bigint[], p_gone_ids text[],
-  -- whose content goes, and what was made from what
-  p_erased_ids text[], p_inputs text[], p_outputs text[],
-  -- what was read: the newest number of each id, or null
-  p_read_ids text[], p_read_numbers bigint[],
-  -- of each key; p_firsts is the first entry of its unit, counted from 0
-  p_key_digests bytea[], p_fingerprints bytea[], p_nonces bytea[], p_abouts text[],
-  p_firsts bigint[], p_counts bigint[], p_key_ats bigint[],
-  -- the names of facts; p_marked is the entry that has one, counted from 0
-  p_marks text[], p_marked bigint[],
-  -- the marks that go; the entries whose bodies and marks go, and the names that are taken over
-  p_unmarks text[], p_unmarked bigint[], p_erased_seqs bigint[], p_erased_names text[],
-  -- what is expected: the newest entry of each name, or null
-  p_expected_names text[], p_expected_seqs bigint[],
+  p_journal bigint, p_size bigint, p_head bytea,
+  p_new_size bigint, p_new_head bytea, p_new_at bigint,
+  p_entries memoranda.entries[], p_versions memoranda.versions[], p_tags memoranda.tags[],
+  -- whatever else there is, or null: what was read and what is expected as pairs of a name and a
+  -- number, versions that are replaced likewise
+  p_read memoranda.marks[], p_replaced memoranda.marks[], p_gone_tags memoranda.tags[],
+  p_derivations memoranda.derivations[], p_marks memoranda.marks[], p_nodes memoranda.nodes[],
+  p_retries memoranda.retries[], p_expected memoranda.marks[], p_unmarks memoranda.marks[],
+  p_erased_ids text[], p_erased_seqs bigint[], p_erased_names text[],
   OUT outcome text, OUT about text, OUT seq bigint, OUT hashes bytea
 )
 LANGUAGE plpgsql AS $$
+#variable_conflict use_column
 DECLARE
-  v_journal bigint;
-  v_size bigint;
-  v_head bytea;
-  v_at bigint;
-  v_entry bytea;
-  v_entries bytea[] := '{}';
-  v_hashes bytea[] := '{}';
-  v_count bigint := cardinality(p_bodies);
+  v_one memoranda.marks;
+  v_tag memoranda.tags;
+  v_seq bigint;
 BEGIN
-  -- 1
-  PERFORM set_config('memoranda.scope', p_scope, true);
-  SELECT j.number, j.size, j.head, j.head_at INTO v_journal, v_size, v_head, v_at
-  FROM memoranda.journals j WHERE j.scope = p_scope
-  FOR UPDATE;
-  PERFORM memoranda.bind(p_journal, v_journal);
-
-  -- 2
-  FOR i IN 1 .. cardinality(p_key_digests) LOOP
-    SELECT f.outcome, f.about, f.seq, f.hashes INTO outcome, about, seq, hashes
-    FROM memoranda.first_outcome(p_journal, p_key_digests[i], p_fingerprints[i]) f;
-    IF outcome IS NOT NULL THEN
+  PERFORM set_config('memoranda.journal', p_journal::text, true);
+  BEGIN
+    -- 1
+    UPDATE memoranda.journals j SET size = p_new_size, head = p_new_head, head_at = p_new_at
+    WHERE j.journal = p_journal AND j.size = p_size AND j.head = p_head;
+    IF NOT FOUND THEN
+      outcome := 'behind';
       RETURN;
     END IF;
-  END LOOP;
 
-  -- 3
-  IF cardinality(p_expected_names) > 0 THEN
-    about := memoranda.moved_mark(p_journal, p_expected_names, p_expected_seqs);
-    IF about IS NOT NULL THEN
-      outcome := 'mark_moved';
+    -- 2
+    IF p_retries IS NOT NULL THEN
+      FOR i IN 1 .. cardinality(p_retries) LOOP
+        SELECT f.outcome, f.about, f.seq, f.hashes INTO outcome, about, seq, hashes
+        FROM memoranda.first_outcome(
+          p_journal, p_retries[i].key_digest, p_retries[i].fingerprint) f;
+        IF outcome IS NOT NULL THEN
+          RAISE SQLSTATE 'MEMO0';
+        END IF;
+      END LOOP;
+    END IF;
+
+    -- 3
+    IF p_expected IS NOT NULL THEN
+      about := memoranda.moved_mark(p_journal, p_expected);
+      IF about IS NOT NULL THEN
+        outcome := 'mark_moved';
+        RAISE SQLSTATE 'MEMO0';
+      END IF;
+    END IF;
+    IF p_read IS NOT NULL THEN
+      FOREACH v_one IN ARRAY p_read LOOP
+        IF v_one.seq IS DISTINCT FROM (
+          SELECT v.number FROM memoranda.versions v
+          WHERE v.journal = p_journal AND v.id = v_one.name
+          ORDER BY v.number DESC LIMIT 1
+        ) THEN
+          outcome := 'moved';
+          RAISE SQLSTATE 'MEMO0';
+        END IF;
+      END LOOP;
+    END IF;
+
+    -- 4
+    IF p_gone_tags IS NOT NULL THEN
+      FOREACH v_tag IN ARRAY p_gone_tags LOOP
+        DELETE FROM memoranda.tags t
+        WHERE t.journal = p_journal AND t.tag = v_tag.tag
+          AND t.created_at = v_tag.created_at AND t.since = v_tag.since;
+      END LOOP;
+    END IF;
+    IF p_erased_ids IS NOT NULL THEN
+      PERFORM memoranda.erase_content(p_journal, p_erased_ids);
+    END IF;
+    IF p_unmarks IS NOT NULL THEN
+      PERFORM memoranda.unmark(p_journal, p_unmarks);
+    END IF;
+    IF p_erased_seqs IS NOT NULL THEN
+      PERFORM memoranda.erase_entries(p_journal, p_erased_seqs, p_erased_names);
+    END IF;
+    -- The vectors of a version go with it, in the same transaction: nothing stale can be found.
+    IF p_replaced IS NOT NULL THEN
+      FOREACH v_one IN ARRAY p_replaced LOOP
+        UPDATE memoranda.versions v SET is_newest = false
+        WHERE v.journal = p_journal AND v.id = v_one.name AND v.number = v_one.seq
+        RETURNING v.seq INTO v_seq;
+        DELETE FROM memoranda.vectors x WHERE x.journal = p_journal AND x.seq = v_seq;
+      END LOOP;
+    END IF;
+    IF p_versions IS NOT NULL THEN
+      INSERT INTO memoranda.versions SELECT * FROM unnest(p_versions);
+    END IF;
+    IF p_entries IS NOT NULL THEN
+      INSERT INTO memoranda.entries SELECT * FROM unnest(p_entries);
+    END IF;
+    IF p_tags IS NOT NULL THEN
+      INSERT INTO memoranda.tags SELECT * FROM unnest(p_tags);
+    END IF;
+    IF p_nodes IS NOT NULL THEN
+      INSERT INTO memoranda.nodes SELECT * FROM unnest(p_nodes);
+    END IF;
+    IF p_derivations IS NOT NULL THEN
+      INSERT INTO memoranda.derivations SELECT * FROM unnest(p_derivations)
+      ON CONFLICT DO NOTHING;
+    END IF;
+    IF p_marks IS NOT NULL THEN
+      INSERT INTO memoranda.marks SELECT * FROM unnest(p_marks);
+    END IF;
+    IF p_retries IS NOT NULL THEN
+      INSERT INTO memoranda.retries SELECT * FROM unnest(p_retries);
+    END IF;
+    outcome := 'done';
+  EXCEPTION
+    WHEN SQLSTATE 'MEMO0' THEN
       RETURN;
-    END IF;
-  END IF;
-  IF cardinality(p_read_ids) > 0 THEN
-    PERFORM 1 FROM unnest(p_read_ids, p_read_numbers) AS n (id, number)
-    WHERE n.number IS DISTINCT FROM (
-      SELECT v.number FROM memoranda.versions v
-      WHERE v.journal = p_journal AND v.id = n.id
-      ORDER BY v.number DESC LIMIT 1
-    );
-    IF FOUND THEN
-      outcome := 'moved';
-      RETURN;
-    END IF;
-  END IF;
-
-  -- 4
-  SELECT n.id INTO about
-  FROM unnest(p_ids, p_numbers) WITH ORDINALITY AS n (id, number, place)
-  WHERE n.place = p_again OR (
-    SELECT true FROM memoranda.versions v
-    WHERE v.journal = p_journal AND v.id = n.id AND v.number = n.number
-  )
-  ORDER BY n.place
-  LIMIT 1;
-  IF FOUND THEN
-    outcome := 'exists';
-    RETURN;
-  END IF;
-
-  -- 5
-  outcome := 'done';
-  seq := v_size;
-  FOR i IN 1 .. v_count LOOP
-    v_at := greatest(v_at, p_ats[i]);
-    v_entry := convert_to(
-      '{"actor":' || p_actors[i]
-      || ',"at":' || v_at::text
-      || ',"body_digest":"' || encode(p_digests[i], 'hex')
-      || '","kind":"' || p_kinds[i]
-      || '","previous_entry_hash":"' || encode(v_head, 'hex')
-      || '","seq":' || (v_size + i - 1)::text || ',"v":1}', 'UTF8');
-    v_head := sha256(v_entry);
-    v_entries := v_entries || v_entry;
-    v_hashes := v_hashes || v_head;
-  END LOOP;
-
-  -- 6
-  IF v_count > 0 THEN
-    INSERT INTO memoranda.entries (journal, seq, entry)
-    SELECT p_journal, v_size + n.place - 1, n.entry
-    FROM unnest(v_entries) WITH ORDINALITY AS n (entry, place);
-    INSERT INTO memoranda.bodies (journal, seq, salt, body)
-    SELECT p_journal, v_size + n.place - 1, n.salt, n.body
-    FROM unnest(p_salts, p_bodies) WITH ORDINALITY AS n (salt, body, place);
-    IF v_size >> 8 < (v_size + v_count) >> 8 THEN
-      PERFORM memoranda.complete_nodes(p_journal, v_size, v_size + v_count);
-    END IF;
-    UPDATE memoranda.journals j SET size = v_size + v_count, head = v_head, head_at = v_at
-    WHERE j.scope = p_scope;
-  END IF;
-  -- Behind row-level security no index is searched by what a function makes of a row, as of one of
-  -- a list; by what it makes of a value it is.
-  FOR i IN 1 .. cardinality(p_gone_tags) LOOP
-    DELETE FROM memoranda.tags t
-    WHERE t.journal = p_journal AND t.tag = memoranda.tag_key(p_gone_tags[i])
-      AND t.created_at = p_gone_times[i] AND t.since = (
-        SELECT b.since FROM memoranda.versions b
-        WHERE b.journal = p_journal AND b.id = p_gone_ids[i] ORDER BY b.number DESC LIMIT 1);
-  END LOOP;
-  IF cardinality(p_erased_ids) > 0 THEN
-    PERFORM memoranda.erase_content(p_journal, p_erased_ids);
-  END IF;
-  IF cardinality(p_unmarks) > 0 THEN
-    PERFORM memoranda.unmark(p_journal, p_unmarks, p_unmarked);
-  END IF;
-  IF cardinality(p_erased_seqs) > 0 THEN
-    PERFORM memoranda.erase_entries(p_journal, p_erased_seqs, p_erased_names);
-  END IF;
-  FOR i IN 1 .. cardinality(p_replaced_ids) LOOP
-    UPDATE memoranda.versions v SET is_newest = false
-    WHERE v.journal = p_journal AND v.id = p_replaced_ids[i] AND v.number = p_replaced_numbers[i];
-  END LOOP;
-  IF cardinality(p_ids) > 0 THEN
-    INSERT INTO memoranda.versions (
-      journal, id, number, seq, since, is_newest, status, created_at, updated_at,
-      valid_from, valid_to, expires_at, subject)
-    SELECT p_journal, n.id, n.number, v_size + n.entry,
-           coalesce(v_size + n.since, (
-             SELECT b.since FROM memoranda.versions b
-             WHERE b.journal = p_journal AND b.id = n.id ORDER BY b.number DESC LIMIT 1)),
-           n.is_newest, n.status, n.created_at,
-           n.updated_at, n.valid_from, n.valid_to, n.expires_at, n.subject
-    FROM unnest(
-      p_of, p_since, p_is_newest, p_ids, p_numbers, p_statuses, p_created_ats, p_updated_ats,
-      p_valid_froms, p_valid_tos, p_expires_ats, p_subjects
-    ) AS n (entry, since, is_newest, id, number, status, created_at, updated_at,
-            valid_from, valid_to, expires_at, subject);
-  END IF;
-  IF cardinality(p_tags) > 0 THEN
-    INSERT INTO memoranda.tags (journal, tag, created_at, since, id, whole)
-    SELECT p_journal, memoranda.tag_key(n.tag), n.created_at, v.since, n.id,
-           nullif(n.tag, memoranda.tag_key(n.tag))
-    FROM unnest(p_tags, p_tag_times, p_tag_ids) AS n (tag, created_at, id)
-    CROSS JOIN LATERAL (
-      SELECT b.since FROM memoranda.versions b
-      WHERE b.journal = p_journal AND b.id = n.id ORDER BY b.number DESC LIMIT 1) AS v;
-  END IF;
-  IF cardinality(p_inputs) > 0 THEN
-    INSERT INTO memoranda.derivations (journal, input, output)
-    SELECT p_journal, n.input, n.output FROM unnest(p_inputs, p_outputs) AS n (input, output)
-    ON CONFLICT DO NOTHING;
-  END IF;
-  IF cardinality(p_marks) > 0 THEN
-    INSERT INTO memoranda.marks (journal, name, seq)
-    SELECT p_journal, n.name, v_size + n.entry FROM unnest(p_marks, p_marked) AS n (name, entry);
-  END IF;
-  IF cardinality(p_key_digests) > 0 THEN
-    INSERT INTO memoranda.retries (
-      journal, key_digest, fingerprint, nonce, about, seq, entries, at)
-    SELECT p_journal, n.key_digest, n.fingerprint, n.nonce, n.about, v_size + n.first, n.entries,
-           n.at
-    FROM unnest(p_key_digests, p_fingerprints, p_nonces, p_abouts, p_firsts, p_counts, p_key_ats)
-      AS n (key_digest, fingerprint, nonce, about, first, entries, at);
-  END IF;
-  IF v_count = 1 THEN
-    hashes := v_head;
-  ELSE
-    SELECT coalesce(string_agg(n.hash, ''::bytea ORDER BY n.place), ''::bytea) INTO hashes
-    FROM unnest(v_hashes) WITH ORDINALITY AS n (hash, place);
-  END IF;
+    WHEN unique_violation THEN
+      outcome := 'exists';
+      about := memoranda.first_in_use(p_journal, p_versions);
+      IF about IS NULL THEN
+        RAISE;
+      END IF;
+  END;
 END $$;
 
 -- ---------------------------------------------------------------------------- the index of words
 
 -- How far the index of words reaches and whose it is, what it counts, how many entries there are.
 CREATE FUNCTION memoranda.index_of(
-  p_scope text, p_journal bigint,
+  p_journal bigint, p_origin text,
   OUT indexed bigint, OUT size bigint, OUT tokenizer text,
   OUT documents bigint, OUT length bigint, OUT revision bigint
 )
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   SELECT j.indexed, j.size, j.tokenizer, j.documents, j.length, j.revision
   INTO indexed, size, tokenizer, documents, length, revision
-  FROM memoranda.journals j WHERE j.scope = p_scope;
+  FROM memoranda.journals j WHERE j.journal = p_journal;
 END $$;
 
 -- The caller of each of these has entered the journal, and holds its lock.
@@ -1656,7 +1484,7 @@ BEGIN
   END LOOP;
   UPDATE memoranda.journals j SET
     documents = j.documents - p_documents, length = j.length - p_length, revision = j.revision + 1
-  WHERE j.number = p_journal;
+  WHERE j.journal = p_journal;
 END $$;
 
 -- The index without anything in it.
@@ -1668,27 +1496,27 @@ BEGIN
   DELETE FROM memoranda.threads t WHERE t.journal = p_journal;
   UPDATE memoranda.journals j SET
     indexed = 0, documents = 0, length = 0, revision = j.revision + 1
-  WHERE j.number = p_journal;
+  WHERE j.journal = p_journal;
 END $$;
 
 -- These take the lock themselves.
 
 -- The index of words from the start, of no tokenizer until a unit names one.
 CREATE FUNCTION memoranda.begin_reindex(
-  p_scope text, p_journal bigint, p_tokenizer text
+  p_journal bigint, p_origin text, p_tokenizer text
 )
 RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.lock_journal(p_scope, p_journal);
+  PERFORM memoranda.lock_journal(p_journal, p_origin);
   PERFORM memoranda.clear_index(p_journal);
-  UPDATE memoranda.journals j SET tokenizer = p_tokenizer WHERE j.scope = p_scope;
+  UPDATE memoranda.journals j SET tokenizer = p_tokenizer WHERE j.journal = p_journal;
 END $$;
 
 -- Bring the index of words forward, from one entry to another, by a segment of this number, unless
 -- it was changed since it was looked at; whether it was done.
 CREATE FUNCTION memoranda.merge_words(
-  p_scope text, p_journal bigint, p_revision bigint,
+  p_journal bigint, p_origin text, p_revision bigint,
   p_from bigint, p_to bigint, p_tokenizer text, p_segment bigint,
   -- what is new: how many documents, how long, their postings, their places in threads
   p_documents bigint, p_length bigint,
@@ -1703,11 +1531,11 @@ CREATE FUNCTION memoranda.merge_words(
 RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.lock_journal(p_scope, p_journal);
+  PERFORM memoranda.lock_journal(p_journal, p_origin);
   UPDATE memoranda.journals j SET
     indexed = p_to, tokenizer = p_tokenizer, documents = j.documents + p_documents,
     length = j.length + p_length, revision = j.revision + 1
-  WHERE j.scope = p_scope AND j.revision = p_revision AND j.indexed = p_from;
+  WHERE j.journal = p_journal AND j.revision = p_revision AND j.indexed = p_from;
   IF NOT FOUND THEN
     RETURN false;
   END IF;
@@ -1732,7 +1560,7 @@ END $$;
 -- tokens after one, up to another, are moved. A null for the latter stands for the end: then those
 -- that were merged are gone. Unless the index was changed since it was looked at; whether it was done.
 CREATE FUNCTION memoranda.merge_segments(
-  p_scope text, p_journal bigint, p_revision bigint,
+  p_journal bigint, p_origin text, p_revision bigint,
   p_number bigint, p_first bigint, p_until bigint, p_level bigint, p_of bigint[],
   p_after text, p_upto text, p_tokens text[], p_firsts bigint[], p_bodies bytea[]
 )
@@ -1741,9 +1569,9 @@ LANGUAGE plpgsql AS $$
 DECLARE
   v_segment bigint;
 BEGIN
-  PERFORM memoranda.lock_journal(p_scope, p_journal);
+  PERFORM memoranda.lock_journal(p_journal, p_origin);
   UPDATE memoranda.journals j SET revision = j.revision + 1
-  WHERE j.scope = p_scope AND j.revision = p_revision;
+  WHERE j.journal = p_journal AND j.revision = p_revision;
   IF NOT FOUND THEN
     RETURN false;
   END IF;
@@ -1770,11 +1598,11 @@ END $$;
 
 -- How many objects are active, and how many vectors there are.
 CREATE FUNCTION memoranda.count_vectors(
-  p_scope text, p_journal bigint, p_model text, OUT active bigint, OUT embedded bigint
+  p_journal bigint, p_origin text, p_model text, OUT active bigint, OUT embedded bigint
 )
 LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   SELECT count(*) INTO active FROM memoranda.versions v
   WHERE v.journal = p_journal AND v.is_newest AND v.status = 'active';
   SELECT count(*) INTO embedded FROM memoranda.vectors x
@@ -1784,7 +1612,7 @@ END $$;
 -- Active objects without a vector, those that were changed last first. One plan whatever the limit:
 -- the walk along the index, which mostly ends at its beginning.
 CREATE FUNCTION memoranda.without_vector(
-  p_scope text, p_journal bigint, p_model text, p_limit bigint
+  p_journal bigint, p_origin text, p_model text, p_limit bigint
 )
 RETURNS TABLE (id text, seq bigint, entry bytea, salt bytea, body bytea)
 LANGUAGE plpgsql
@@ -1792,9 +1620,9 @@ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY
-  SELECT n.id, n.seq, f.entry, b.salt, b.body FROM (
+  SELECT n.id, n.seq, f.entry, f.salt, f.body FROM (
     SELECT v.id, v.seq, v.updated_at FROM memoranda.versions v
     WHERE v.journal = p_journal AND v.is_newest AND v.status = 'active'
       AND NOT EXISTS (
@@ -1804,25 +1632,21 @@ BEGIN
     LIMIT p_limit
   ) AS n
   LEFT JOIN LATERAL (
-    SELECT c.salt, c.body FROM memoranda.bodies c
-    WHERE c.journal = p_journal AND c.seq = n.seq LIMIT 1
-  ) AS b ON true
-  LEFT JOIN LATERAL (
-    SELECT e.entry FROM memoranda.entries e
+    SELECT e.entry, e.salt, e.body FROM memoranda.entries e
     WHERE e.journal = p_journal AND e.seq = n.seq LIMIT 1
   ) AS f ON true;
 END $$;
 
 -- How many were kept. Under the lock of the head: what is newest stays so until this has landed.
 CREATE FUNCTION memoranda.put_vectors(
-  p_scope text, p_journal bigint, p_model text, p_ids text[], p_seqs bigint[], p_vectors bytea[]
+  p_journal bigint, p_origin text, p_model text, p_ids text[], p_seqs bigint[], p_vectors bytea[]
 )
 RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
   v_kept bigint;
 BEGIN
-  PERFORM memoranda.lock_journal(p_scope, p_journal);
+  PERFORM memoranda.lock_journal(p_journal, p_origin);
   INSERT INTO memoranda.vectors (journal, seq, model, id, vector)
   SELECT p_journal, n.seq, p_model, n.id, n.vector
   FROM unnest(p_ids, p_seqs, p_vectors) AS n (id, seq, vector)
@@ -1837,13 +1661,13 @@ BEGIN
   RETURN v_kept;
 END $$;
 
-CREATE FUNCTION memoranda.drop_other_vectors(p_scope text, p_journal bigint, p_model text)
+CREATE FUNCTION memoranda.drop_other_vectors(p_journal bigint, p_origin text, p_model text)
 RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
   v_gone bigint;
 BEGIN
-  PERFORM memoranda.enter(p_scope, p_journal);
+  PERFORM memoranda.enter(p_journal, p_origin);
   DELETE FROM memoranda.vectors x WHERE x.journal = p_journal AND x.model <> p_model;
   GET DIAGNOSTICS v_gone = ROW_COUNT;
   RETURN v_gone;

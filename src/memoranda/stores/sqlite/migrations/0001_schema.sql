@@ -214,7 +214,7 @@ CREATE TABLE memories (
   UNIQUE (journal, session, id)
 ) STRICT;
 
--- What they are found by: each keyword of a session once, in three forms (stores/keywords.py), and
+-- What they are found by: each keyword of a session once, in three forms (stores/items.py), and
 -- which items have it, with the time that they are ordered by. All of it follows from the items.
 CREATE TABLE item_keywords (
   number  INTEGER NOT NULL PRIMARY KEY,

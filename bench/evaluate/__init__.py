@@ -1,0 +1,1 @@
+"""How well recall finds, on questions whose answers are known (docs/evaluation.md)."""

@@ -1,1 +1,0 @@
-"""How well recall finds: measured on questions whose answers are known."""

@@ -1,0 +1,166 @@
+"""What selectors name becomes what is in the journal: record versions, and worlds."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple
+
+from memoranda.identity import decode
+from memoranda.journeys.govern.table import FilteredLedger
+from memoranda.journeys.intent.chronicle import Chronicle
+from memoranda.journeys.intent.documents import made_from
+from memoranda.kernel.errors import EntryDamaged, WorldErased, WorldNotFound
+from memoranda.kernel.json import JsonValue
+from memoranda.ledger.object import data_of, value_of
+from memoranda.ledger.unit import Current, Expected, Past
+from memoranda.recall.index import fits, fits_by_time
+from memoranda.recall.proof import body_address
+from memoranda.recall.selector import Chosen, Request
+from memoranda.recall.trace import MemoryRef
+from memoranda.text.tokens import shown
+
+NOTHING: Final[Mapping[str, JsonValue]] = MappingProxyType({})
+
+
+class Resolved(NamedTuple):
+    """A memory as the journal has it."""
+
+    chosen: Chosen
+    ref: MemoryRef
+    kind: Literal["record", "world"]
+    id: str
+    version: int | None
+    seq: int
+    created_at: int
+    data: Any
+    """What it says, as whoever asks has it."""
+    said: JsonValue
+    text: str
+    trust: str
+    origin: str
+    input: str
+    """What is noted where it is read: an object's id, or a name."""
+    newest: Expected | None = None
+    """Of a world, the newest entry under the name of what left it."""
+    against: str | None = None
+    """Why it can't be verified, if that is known already."""
+    snapshot: Mapping[str, JsonValue] | None = None
+    tags: tuple[str, ...] = ()
+    meta: Mapping[str, JsonValue] = NOTHING
+    subject: str | None = None
+
+
+class Unresolved(NamedTuple):
+    """What a selector named, and why it is not handed out."""
+
+    name: str
+    why: str
+
+
+class Resolving:
+    """Looks up what selectors of one scope named."""
+
+    def __init__(self, ledger: FilteredLedger, chronicle: Chronicle) -> None:
+        self._ledger = ledger
+        self._chronicle = chronicle
+
+    async def resolved(
+        self, chosen: Chosen, request: Request, *, is_read: bool
+    ) -> Resolved | Unresolved:
+        """The memory that was chosen; or why there is none.
+
+        `is_read` says that its version was read for this request: it is looked up otherwise.
+        """
+        if chosen.world is not None:
+            return await self._world(chosen, chosen.world, request)
+        name, size = str(chosen.id), request.constraints.as_of
+        if is_read and chosen.found is not None and chosen.seq is not None and size is None:
+            return _record(chosen, chosen.found, chosen.seq, None)
+        try:
+            versions = await self._ledger.versions(name)
+        except EntryDamaged as damaged:
+            return Unresolved(name, str(damaged))
+        then = [version for version in versions if size is None or version.seq < size]
+        if not then or then[-1].body is None or then[-1].version.status != "active":
+            return Unresolved(name, "it is not there")
+        current = Current(*then[-1].version, then[-1].body)
+        if not is_allowed(current, request):
+            return Unresolved(name, "it is not what was asked for")
+        return _record(chosen, current, then[-1].seq, _ended(versions))
+
+    async def _world(
+        self, chosen: Chosen, world_id: str, request: Request
+    ) -> Resolved | Unresolved:
+        try:
+            record = await self._chronicle.world(world_id)
+            keeper = await self._chronicle.keeper(world_id)
+            kept = await self._chronicle.kept(keeper)
+        except (WorldNotFound, WorldErased, EntryDamaged) as missing:
+            return Unresolved(world_id, str(missing))
+        asked = request.constraints
+        is_later = asked.as_of is not None and record.seq >= asked.as_of
+        if is_later or not fits_by_time(asked.filter, record.document["world"]["createdAt"]):
+            return Unresolved(world_id, "it is not what was asked for")
+        name = made_from(keeper)
+        try:
+            newest = await self._chronicle.newest(name)
+        except (WorldErased, EntryDamaged) as missing:
+            return Unresolved(world_id, str(missing))
+        return Resolved(
+            chosen,
+            MemoryRef(world_id=world_id),
+            "world",
+            name.partition("/")[2],
+            None,
+            record.seq,
+            record.document["world"]["createdAt"],
+            kept.parts["data"],
+            kept.parts["data"],
+            shown(kept.parts["data"]),
+            "approved",
+            name,
+            name,
+            Expected(name, None if newest is None else newest.seq),
+            snapshot=kept.parts,
+        )
+
+
+def is_allowed(current: Current, request: Request) -> bool:
+    """Whether a record is what was asked for, where its selector could not know."""
+    return request.accepts(current) and fits(request.constraints.filter, current)
+
+
+def _record(chosen: Chosen, current: Current, seq: int, against: str | None) -> Resolved:
+    document: Any = decode(current.body)
+    data = data_of(document)
+    return Resolved(
+        chosen,
+        MemoryRef(world_id=body_address(current.body)),
+        "record",
+        current.id,
+        current.number,
+        seq,
+        current.created_at,
+        value_of(document),
+        data,
+        shown(data),
+        document["trust"],
+        _origin(document),
+        current.id,
+        against=against,
+        tags=tuple(document.get("tags") or ()),
+        meta=document.get("meta") or NOTHING,
+        subject=current.subject,
+    )
+
+
+def _origin(document: Mapping[str, Any]) -> str:
+    """Where a record is from: its first source, or what kind of statement it is."""
+    for source in document["source_refs"]:
+        if isinstance(source.get("uri"), str):
+            return str(source["uri"])
+    return str(document["statement_type"])
+
+
+def _ended(versions: Sequence[Past]) -> str | None:
+    status = versions[-1].version.status
+    return None if status == "active" else f"it is {status} by now"

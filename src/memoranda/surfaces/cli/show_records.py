@@ -1,0 +1,308 @@
+"""Records in words: receipts, history, recalls, erasures, imports, entries."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from memoranda.surfaces.cli.options import short_id
+from memoranda.surfaces.cli.present import (
+    WIDE,
+    Column,
+    PresentedReceipts,
+    blocks,
+    console,
+    counted,
+    details,
+    exit_status,
+    in_words,
+    item,
+    plain,
+    rows_in_words,
+    statement,
+    table,
+    when,
+)
+from memoranda.surfaces.errors import NOT_IN_STATE, NOT_SOUND
+from memoranda.types import (
+    EntryProof,
+    ErasureCertificate,
+    ErasureCounts,
+    Event,
+    ImportReport,
+    Item,
+    JournalEntry,
+    Original,
+    Recalled,
+    Receipt,
+    Remembered,
+)
+
+ERASED: Final = "[erased]"
+NAMED: Final = 10
+"""How many receipts or tombstones are named for people; the JSON names all."""
+_OUTCOMES: Final = {"found": "green", "empty": "", "degraded": "yellow", "failed": "bold red"}
+
+
+def shown_id(id: str) -> str:
+    """An id in a table: whole where there is room for it."""
+    return plain(id) if console().width >= WIDE else short_id(plain(id))
+
+
+# ---------------------------------------------------------------------------- receipts
+
+
+def _receipt(done: str, given: Receipt) -> RenderableType:
+    rows = [
+        (done, plain(given.id)),
+        ("version", str(given.version)),
+        ("entry", f"{given.seq:,}"),
+        ("hash", given.entry_hash),
+    ]
+    if given.dropped_sources:
+        dropped = counted(given.dropped_sources, "source")
+        rows.append(("dropped", f"{dropped} of the statement before: name its own with --source"))
+    return details(rows)
+
+
+@in_words.register(PresentedReceipts)
+def _receipts(written: PresentedReceipts) -> RenderableType:
+    done, given = written.done, written.receipts
+    if len(given) <= len(done.split("|")):
+        words = done.split("|")
+        return blocks(_receipt(word, receipt) for word, receipt in zip(words, given, strict=True))
+    lines = [Text(plain(receipt.id)) for receipt in given[:NAMED]]
+    if len(given) > NAMED:
+        lines.append(Text(f"and {len(given) - NAMED:,} more: --json names all of them"))
+    entries = f"entries {given[0].seq:,} to {given[-1].seq:,}"
+    return Group(*lines, Text(f"{done} {counted(len(given), 'thing')}, {entries}", "bold"))
+
+
+# ----------------------------------------------------------------------------- records
+
+
+@in_words.register(Remembered)
+def _remembered(found: Remembered[Any]) -> RenderableType:
+    has_validity = found.valid_from is not None or found.valid_to is not None
+    validity = f"from {when(found.valid_from)} to {when(found.valid_to)}"
+    is_updated, has_expiry = found.updated_at != found.created_at, found.expires_at is not None
+    return details(
+        [
+            ("id", plain(found.id)),
+            ("says", statement(found.data)),
+            ("version", str(found.version)),
+            ("status", found.status),
+            ("type", f"{found.statement_type}, {found.verdict}, {found.trust}"),
+            ("created", when(found.created_at)),
+            ("updated", when(found.updated_at) if is_updated else None),
+            ("valid", validity if has_validity else None),
+            ("expires", when(found.expires_at) if has_expiry else None),
+            *[("source", plain(str(source.get("uri")))) for source in found.sources],
+            ("subject", None if found.subject is None else plain(found.subject)),
+            ("tags", plain(", ".join(found.tags)) or None),
+            ("meta", statement(dict(found.meta)) if found.meta else None),
+            ("hash", found.hash.removeprefix("sha256:")),
+        ]
+    )
+
+
+def _records(found: Sequence[Remembered[Any]]) -> RenderableType:
+    has_status = any(remembered.status != "active" for remembered in found)
+    status = [Column("status")] if has_status else []
+    return table(
+        [Column("id"), Column("v", is_number=True), *status, Column("says", is_cut=True)],
+        [
+            [
+                shown_id(remembered.id),
+                str(remembered.version),
+                *([remembered.status] if has_status else []),
+                statement(remembered.data),
+            ]
+            for remembered in found
+        ],
+    )
+
+
+def history(events: Sequence[Event[Any]]) -> RenderableType:
+    """The life of a record, a step a line, with what it said then."""
+    columns = ("v", "did", "at", "by")
+    return table(
+        [
+            *(Column(name, is_number=name == "v") for name in columns),
+            Column("said", is_text=True),
+        ],
+        [
+            [str(event.version), event.act, when(event.at), plain(event.actor), _said(event)]
+            for event in events
+        ],
+    )
+
+
+def _said(event: Event[Any]) -> Text:
+    said = Text(ERASED if event.remembered is None else statement(event.remembered.data))
+    if event.reason:
+        said.append(f"\nwhy: {plain(event.reason)}", "italic")
+    return said
+
+
+# ----------------------------------------------------------------------------- recalls
+
+
+@in_words.register(Recalled)
+def _recalled(found: Recalled[Any]) -> RenderableType:
+    head = Text(found.outcome, _OUTCOMES[found.outcome])
+    head.append(f"  {found.trace_id}", "dim")
+    parts: list[RenderableType] = [head]
+    notes = (*found.notes, *([found.error] if found.error else []))
+    parts += [item("  ", plain(note), _OUTCOMES[found.outcome]) for note in notes]
+    parts += [_item(number, one) for number, one in enumerate(found.selected_items, 1)]
+    if found.outcome == "empty":
+        parts.append(
+            item(
+                "",
+                "Nothing was found. Ask in other words (words are compared, not meanings, unless "
+                "--selector hybrid has an embedder), ask for less with fewer filters, or look "
+                "through 'memoranda list'.",
+            )
+        )
+    return Group(*parts)
+
+
+def _item(number: int, one: Item[Any]) -> RenderableType:
+    mark = f"{number:>2}. "
+    below = " " * len(mark)
+    line = Text(f"id {plain(one.id)}; {one.confidence:.2f} sure; {one.trust}; ", "dim")
+    line.append_text(_verified(one.why_not_verified))
+    said = item(mark, statement(one.data))
+    return Group(said, item(below, plain(one.reason), "dim"), item(below, line))
+
+
+@in_words.register(Original)
+def _original(found: Original[Any]) -> RenderableType:
+    if found.record is not None:
+        return Group(_remembered(found.record), _verified(found.why_not))
+    rows = [("world", found.ref.world_id), ("data", statement(found.data))]
+    return Group(details(rows), _verified(found.why_not))
+
+
+def _verified(why_not: str | None) -> Text:
+    if why_not is None:
+        return Text("verified", "green")
+    return Text(f"not verified: {plain(why_not)}", "yellow")
+
+
+# ---------------------------------------------------------------------------- erasures
+
+_COUNTED: Final = {
+    "versions": ("version", "versions"),
+    "tags": ("tag", "tags"),
+    "postings": ("word in the index", "words in the index"),
+    "retries": ("retry", "retries"),
+    "derivations": ("derivation", "derivations"),
+    "vectors": ("vector", "vectors"),
+    "traces": ("recall", "recalls"),
+    "proposals": ("proposal", "proposals"),
+    "contexts": ("frozen context", "frozen contexts"),
+    "effects": ("effect", "effects"),
+    "snapshots": ("snapshot", "snapshots"),
+    "cycles": ("cycle", "cycles"),
+    "recordings": ("recording", "recordings"),
+    "items": ("item", "items"),
+    "keywords": ("keyword of an item", "keywords of items"),
+    "sessions": ("session", "sessions"),
+}
+"""How each kind is called, one and many."""
+
+
+def in_numbers(counts: ErasureCounts) -> str:
+    """How much goes, of what."""
+    objects = f"{counted(counts.objects, 'object')} ({counts.derived:,} made from others)"
+    kinds = [(getattr(counts, kind), names) for kind, names in _COUNTED.items()]
+    parts = [counted(count, *names) for count, names in kinds if count]
+    if not parts:
+        return objects
+    *most, last = parts
+    rest = f"{', '.join(most)} and {last}" if most else last
+    return f"{objects} with {rest}" if counts.objects else rest
+
+
+@in_words.register(ErasureCertificate)
+def _certificate(given: ErasureCertificate) -> RenderableType:
+    parts: list[RenderableType] = [
+        details(
+            [
+                ("would be erased" if given.is_dry_run else "erased", in_numbers(given.counts)),
+                ("reason", plain(given.reason)),
+                ("cause", given.cause),
+                ("by", plain(given.actor)),
+                ("at", when(given.at)),
+                ("journal", plain(given.origin)),
+                *([] if given.to_do is None else [("to do", plain(given.to_do))]),
+            ]
+        )
+    ]
+    parts += [
+        Text(f"\ntombstone {plain(tombstone.id)}, entry {tombstone.seq:,}\n{tombstone.entry_hash}")
+        for tombstone in given.tombstones[:NAMED]
+    ]
+    more = len(given.tombstones) - NAMED
+    if more > 0:
+        parts.append(Text(f"\nand {more:,} more: --json names all of them"))
+    return Group(*parts)
+
+
+# ----------------------------------------------------------------------------- journal
+
+
+@in_words.register(ImportReport)
+def _imported(report: ImportReport) -> RenderableType:
+    parts: list[RenderableType] = []
+    if report.refused:
+        rows = [[f"{line.line:,}", plain(str(line))] for line in report.refused]
+        columns = [Column("line", is_number=True), Column("why it is refused", is_text=True)]
+        parts += [table(columns, rows), Text()]
+    parts += [Text(plain(f"log: {fault}")) for fault in report.log]
+    done = "would come in" if report.is_dry_run else "came in, untrusted"
+    parts.append(
+        Text(
+            f"{counted(report.objects, 'object')} with {counted(report.versions, 'version')} "
+            f"{done}; {counted(len(report.refused), 'line')} of {report.lines:,} refused."
+        )
+    )
+    return Group(*parts)
+
+
+def _entries(found: Sequence[JournalEntry]) -> RenderableType:
+    columns = [
+        Column("entry", is_number=True),
+        *map(Column, ("kind", "at", "by")),
+        Column("about", is_text=True),
+    ]
+    return table(columns, [entry_cells(entry) for entry in found])
+
+
+def entry_cells(entry: JournalEntry) -> list[str]:
+    """An entry, as the cells of a row."""
+    body = entry.body
+    about = ERASED if body is None else plain(str(body.get("id") or body.get("type") or ""))
+    return [f"{entry.seq:,}", entry.kind, when(entry.at), plain(entry.actor), about]
+
+
+@in_words.register(EntryProof)
+def _proof(found: EntryProof) -> RenderableType:
+    holds = Text("yes", "green") if found.holds else Text("NO", "bold red")
+    return details(
+        [
+            ("entry", f"{found.seq:,} of {found.size:,}"),
+            ("holds", holds),
+            ("root", found.root),
+        ]
+    )
+
+
+rows_in_words.register(Remembered, lambda _: _records)
+rows_in_words.register(Event, lambda _: history)
+rows_in_words.register(JournalEntry, lambda _: _entries)
+exit_status.register(Recalled, lambda found: NOT_IN_STATE if found.outcome == "failed" else 0)
+exit_status.register(EntryProof, lambda proof: 0 if proof.holds else NOT_SOUND)

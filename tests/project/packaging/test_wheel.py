@@ -1,0 +1,140 @@
+"""The wheel holds everything that the package needs, and works on its own."""
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from importlib.metadata import (
+    Distribution,
+    PathDistribution,
+    distribution,
+    packages_distributions,
+)
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[3]
+BUILD = """
+import sys
+from hatchling.builders.wheel import WheelBuilder
+print(*WheelBuilder(sys.argv[1]).build(directory=sys.argv[2], versions=["standard"]))
+"""
+
+# What the script of an installed command does.
+COMMAND = """
+import sys
+from importlib.metadata import entry_points
+(command,) = entry_points(group="console_scripts", name=sys.argv.pop(1))
+sys.exit(command.load()())
+"""
+
+# Before it: where these modules are not installed.
+ABSENT = """
+import sys
+sys.modules.update(dict.fromkeys(sys.argv.pop(1).split()))
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-c", BUILD, str(ROOT), str(folder)]
+    built = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
+    return Path(built.stdout.strip())
+
+
+def test_every_file_of_the_package_is_in_the_wheel(wheel: Path) -> None:
+    source = ROOT / "src"
+    files = {
+        str(path.relative_to(source))
+        for path in (source / "memoranda").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+    with zipfile.ZipFile(wheel) as archive:
+        assert files - set(archive.namelist()) == set()
+    assert any(name.endswith(".sql") for name in files)
+
+
+def test_the_command_works_from_the_wheel_alone(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "installed")
+    command = [sys.executable, "-m", "memoranda", "rules", "--json"]
+    alone = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
+    where = "import memoranda; print(memoranda.__file__)"
+    found = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", where], cwd=tmp_path, env=alone, check=True, capture_output=True
+    )
+    told = subprocess.run(  # noqa: S603
+        command, cwd=tmp_path, env=alone, check=True, capture_output=True
+    )
+
+    assert found.stdout.decode().startswith(str(tmp_path))
+    assert len(json.loads(told.stdout)) > 80
+
+
+def test_the_command_needs_no_extra(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "installed")
+    (about,) = (tmp_path / "installed").glob("memoranda-*.dist-info")
+    brought = brought_by(PathDistribution(about)) | {"memoranda"}
+    absent = [
+        module
+        for module, packages in packages_distributions().items()
+        if not brought & set(map(canonicalize_name, packages))
+    ]
+    assert {"psycopg", "yaml", "cryptography", "httpx2", "pytest"} <= set(absent)
+    alone = [sys.executable, "-c", ABSENT + COMMAND, " ".join(absent), "memoranda"]
+    database = f"sqlite:///{tmp_path / 'm.db'}"
+
+    def run(*arguments: str) -> str:
+        return subprocess.run(  # noqa: S603
+            [*alone, *arguments, "--database", database],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(tmp_path / "installed")},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+
+    run("remember", "The customer prefers a call")
+    assert "The customer prefers a call" in run("recall", "customer", "--top-k", "1")
+    assert "sound" in run("verify")
+
+
+def brought_by(package: Distribution) -> set[str]:
+    """The packages that a base install brings, and what these need in turn."""
+    found, waiting = set[str](), [package]
+    while waiting:
+        for line in waiting.pop().requires or ():
+            needed = Requirement(line)
+            applies = needed.marker is None or needed.marker.evaluate({"extra": ""})
+            name = canonicalize_name(needed.name)
+            if applies and name not in found:
+                found.add(name)
+                waiting.append(distribution(needed.name))
+    return found
+
+
+def test_the_verifier_works_from_the_wheel_alone(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "installed")
+    alone = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
+    where = "import memoranda_verify; print(memoranda_verify.__file__)"
+    found = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", where], cwd=tmp_path, env=alone, check=True, capture_output=True
+    )
+    told = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", COMMAND, "memoranda-verify", "--help"],
+        cwd=tmp_path,
+        env=alone,
+        check=True,
+        capture_output=True,
+    )
+
+    assert found.stdout.decode().startswith(str(tmp_path))
+    assert b"usage: memoranda-verify" in told.stdout

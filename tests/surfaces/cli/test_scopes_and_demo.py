@@ -1,0 +1,84 @@
+"""``memoranda scopes`` and ``memoranda demo``."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+NO_CRYPTOGRAPHY = (
+    "import sys; sys.modules['cryptography'] = None; from memoranda.__main__ import main; main()"
+)
+
+
+def memoranda(
+    *arguments: str, folder: Path, start: tuple[str, ...] = ("-m", "memoranda")
+) -> subprocess.CompletedProcess[str]:
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("MEMORANDA_")
+    }
+    return subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, *start, *arguments],
+        cwd=folder,
+        env={**environment, "NO_COLOR": "1", "COLUMNS": "80"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_demo_tells_a_story_twice_and_its_scopes_are_listed(tmp_path: Path) -> None:
+    # As on a fresh machine: with what `make run` installs, which can't sign.
+    first = memoranda("demo", folder=tmp_path, start=("-c", NO_CRYPTOGRAPHY))
+    second = memoranda("demo", folder=tmp_path)
+    listed = memoranda("scopes", "-d", "sqlite:///memoranda-demo.db", folder=tmp_path)
+    as_json = memoranda("scopes", "--json", "-d", "sqlite:///memoranda-demo.db", folder=tmp_path)
+
+    assert (first.returncode, first.stderr) == (0, "")
+    told = " ".join(first.stdout.split())
+    for part in (
+        "version 1 of",
+        "version 2 of",
+        "is at version 2, not 1",
+        "a reason in words is needed",
+        "why: the customer left",
+        "are one entry",
+        "64 of 64 are in the journal",
+        "billing gets None",
+        "unsigned",
+        "can't be told",
+        "Sound:",
+    ):
+        assert part in told
+    assert (second.returncode, second.stderr) == (0, "")
+    assert "still remembered from the last run" in second.stdout
+    assert max(map(len, first.stdout.splitlines())) <= 80
+    assert listed.stdout.split() == ["support"]
+    assert as_json.stdout.split() == ['["support"]']
+
+
+def test_the_tampered_copy_is_named_and_the_rewritten_one_only_by_the_anchor(
+    tmp_path: Path,
+) -> None:
+    told = memoranda("demo", "tamper", folder=tmp_path, start=("-c", NO_CRYPTOGRAPHY))
+
+    assert (told.returncode, told.stderr) == (0, "")
+    assert max(map(len, told.stdout.splitlines())) <= 80
+    steps = {part[0]: part for part in re.split(r"^(?=\d\. )", told.stdout, flags=re.MULTILINE)}
+    assert "Sound" in steps["1"]
+    assert "500 EUR becomes 900 EUR" in steps["2"]
+    assert re.search(r"^body +1 +2 ", steps["3"], re.MULTILINE)
+    assert "Sound" in steps["5"]
+    assert "can't be told" in " ".join(steps["5"].split())
+    assert "forked" in steps["6"]
+    assert "DAMAGED" in steps["6"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_scopes_of_a_database_that_is_not_there_is_a_plain_error(tmp_path: Path) -> None:
+    told = memoranda("scopes", "-d", "sqlite:///nowhere.db", folder=tmp_path)
+
+    assert told.returncode == 4
+    assert told.stderr.startswith("error: Can't reach the database")
+    assert "Traceback" not in told.stderr
+    assert list(tmp_path.iterdir()) == []
