@@ -7,12 +7,13 @@ long the loop was held up. The log of SQLite is looked at once a second.
 import argparse
 import asyncio
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench.aims import Aim, show
-from bench.workload import items
+from bench.workload import Item, items
 from memoranda import Memory, MemoryRecordInput, open
 
 WRITERS = 64
@@ -33,9 +34,12 @@ async def soak(seconds: float, folder: Path) -> dict[str, float]:
     worst = {"stall": 0.0, "wal": 0}
     async with open(file, scope="soak", actor="agent:soak") as memory:
         await memory.remember("the scope is there")
+        given = items(0, 200)
         until = time.perf_counter() + seconds
         watching = asyncio.create_task(_watch(file, until, worst))
-        await asyncio.gather(*(_write(memory, until, times) for _ in range(WRITERS)), watching)
+        await asyncio.gather(
+            *(_write(memory, given, until, times) for _ in range(WRITERS)), watching
+        )
     times.sort()
     return {
         "stall_ms": worst["stall"] * 1_000,
@@ -45,8 +49,9 @@ async def soak(seconds: float, folder: Path) -> dict[str, float]:
     }
 
 
-async def _write(memory: Memory[Any], until: float, times: list[float]) -> None:
-    given = items(0, 200)
+async def _write(
+    memory: Memory[Any], given: Sequence[Item], until: float, times: list[float]
+) -> None:
     while time.perf_counter() < until:
         for item in given:
             began = time.perf_counter()
