@@ -15,7 +15,7 @@ import orjson
 
 from bench.systems.disk import postgres_bytes
 from bench.systems.memoranda import SCOPE, memoranda_on_postgres
-from bench.workload import Item, Patch
+from bench.workload import Item, Patch, item
 from memoranda.ledger.entry import Entry, entry_bytes
 from memoranda.records import MemoryFilter
 from memoranda.stores.postgres.arrays import Blobs, Integers, Texts
@@ -24,7 +24,9 @@ from memoranda.stores.postgres.database import journal_number
 from memoranda.stores.postgres.select import DIALECT, for_psycopg
 from memoranda.stores.postgres.units import JOINED
 from memoranda.stores.selection import COLUMNS, selection
+from memoranda.stores.shorthand import BODY, unpacked
 
+_BEYOND = 10**9
 _SALT = bytes(16)
 _HASH = bytes(32)
 _ENTRY = entry_bytes(
@@ -152,8 +154,8 @@ class RawPostgres:
 @asynccontextmanager
 async def raw_postgres(url: str) -> AsyncIterator[RawPostgres]:
     """A database made by memoranda, in the hands of psycopg alone."""
-    async with memoranda_on_postgres(url):
-        pass
+    async with memoranda_on_postgres(url) as system:
+        await system.create(item(_BEYOND))  # a journal begins with its first record
     connection = await connect(parse_address(url))
     async with connection:
         journal = journal_number(SCOPE)
@@ -164,4 +166,4 @@ async def raw_postgres(url: str) -> AsyncIterator[RawPostgres]:
 
 
 def _decoded(body: bytes) -> object:
-    return orjson.loads(orjson.loads(body)["statement"])
+    return orjson.loads(orjson.loads(unpacked(body, BODY))["statement"])
