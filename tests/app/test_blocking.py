@@ -82,24 +82,10 @@ def shown(made: Any) -> str:
     return type(made).__name__.removeprefix("Blocking") if " object at " in said else said
 
 
-@pytest.fixture
-def other_place(request: pytest.FixtureRequest, place: str) -> Iterator[str]:
-    """Another database of the kind of `place`."""
-    if place.startswith("sqlite"):
-        yield "sqlite://:memory:"
-        return
-    server = request.getfixturevalue("postgres_server")
-    url = server.create_database()
-    yield url
-    server.drop_database(url)
-
-
-async def test_every_verb_comes_to_the_same_and_leaves_the_same_journal(
-    place: str, other_place: str
-) -> None:
+async def test_every_verb_comes_to_the_same_and_leaves_the_same_journal(place: str) -> None:
     came_to: list[tuple[str, str, str]] = []
     known, known_here = Known(), Known()
-    async with opened(other_place) as memory:
+    async with opened("sqlite://:memory:") as memory:
         with blocking_on(place) as twin:
             for call in SAMPLE:
                 here = there = "nothing"

@@ -168,16 +168,22 @@ class PostgresUnits:
         if unit.tokenizer is not None or unit.attachments or unit.is_dry:
             return await self._commit_locked(unit)
         known = self._known(unit, ids)
-        if known is not None and (drafts := await _decided_if_it_can(unit, known)):
-            found: Sequence[Current | None] = known
-        else:
-            found = ()
-            if ids:
-                async with self._calls.connection() as connection:
-                    found, first = await self._read(connection, unit, ids)
-                if first is not None:
-                    return first
-            drafts = await _decided(unit, found)
+        found: Sequence[Current | None] = known or ()
+        drafts: Sequence[Draft] = ()
+        refused: Exception | None = None
+        if known is not None:
+            try:
+                drafts = await _decided(unit, known)
+            except Exception as error:  # noqa: BLE001 - raised below, unless it is out of date
+                refused = error
+        if not drafts:
+            found, first = await self._read_now(unit, ids)
+            if first is not None:
+                return first
+            if known is None or _identities(found) != _identities(known):
+                drafts = await _decided(unit, found)
+            elif refused is not None:
+                raise refused
         if not drafts and unit.key is None and not unit.expects:
             return Committed([], unit.about)
         parts = list(portions(drafts))
@@ -377,6 +383,12 @@ class PostgresUnits:
 
     # ---------------------------------------------------------------------- statements
 
+    async def _read_now(self, unit: Unit, ids: Sequence[str]) -> _UnitRead:
+        if not ids:
+            return _UnitRead(())
+        async with self._calls.connection() as connection:
+            return await self._read(connection, unit, ids)
+
     async def _read(self, connection: Connection, unit: Unit, ids: Sequence[str]) -> _UnitRead:
         """The newest version of each id, or None; or what the unit came to before."""
         if not ids and unit.key is None:
@@ -463,12 +475,8 @@ def _repeated(unit: Unit, outcome: str, about: str, seq: int, hashes: bytes) -> 
     return Committed(places(seq, hashes), about, fresh=False)
 
 
-async def _decided_if_it_can(unit: Unit, known: Sequence[Found | None]) -> Sequence[Draft]:
-    """What a unit decides on what may have been replaced; nothing if it refuses that."""
-    try:
-        return await _decided(unit, known)
-    except Exception:  # noqa: BLE001 - it is run again on what is stored, and says so then
-        return ()
+def _identities(found: Sequence[Current | None]) -> list[tuple[str, int, bytes] | None]:
+    return [current and (current.id, current.number, current.body) for current in found]
 
 
 async def _decided(unit: Unit, found: Sequence[Found | None]) -> Sequence[Draft]:
