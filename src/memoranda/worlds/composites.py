@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Final, get_args
+from typing import Any, ClassVar, Final, get_args
 
 from memoranda.identity import canonical_bytes
 from memoranda.kernel.actors import ActorKind, ActorRef, parse_actor
@@ -39,11 +39,13 @@ _KINDS: Final[frozenset[str]] = frozenset(get_args(ActorKind))
 
 
 @dataclass(frozen=True, slots=True)
-class AllOf:
-    """Approved when every policy approves; one that rejects decides for all."""
+class _Combined:
+    """Policies that decide together; `judge` says how."""
 
     policies: Sequence[AuthorityPolicy]
-    authority_id: str = "all_of"
+    authority_id: str
+
+    mode: ClassVar[str]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "policies", _some(self.policies))
@@ -52,6 +54,24 @@ class AllOf:
     def authority(self) -> AuthorityRef:
         """A policy."""
         return AuthorityRef(authority_id=self.authority_id, kind="policy")
+
+    def may_vote(self, asked: Asked, actor: ActorRef, /) -> str | None:
+        """Whoever may vote in one that still waits."""
+        return _any_may_vote(self.policies, asked, actor)
+
+    def to_wire(self) -> dict[str, JsonValue]:
+        """Every policy in it."""
+        policies = [policy.to_wire() for policy in self.policies]
+        return {"mode": self.mode, "authorityId": self.authority_id, "policies": policies}
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf(_Combined):
+    """Approved when every policy approves; one that rejects decides for all."""
+
+    authority_id: str = "all_of"
+
+    mode = "all_of"
 
     def judge(self, asked: Asked, /) -> Verdict:
         """The first rejection; else what is still waited for; else all approve."""
@@ -69,30 +89,14 @@ class AllOf:
             timed_out=any(verdict.timed_out for verdict in approvals),
         )
 
-    def may_vote(self, asked: Asked, actor: ActorRef, /) -> str | None:
-        """Whoever may vote in one that still waits."""
-        return _any_may_vote(self.policies, asked, actor)
-
-    def to_wire(self) -> dict[str, JsonValue]:
-        """Every policy in it."""
-        policies = [policy.to_wire() for policy in self.policies]
-        return {"mode": "all_of", "authorityId": self.authority_id, "policies": policies}
-
 
 @dataclass(frozen=True, slots=True)
-class AnyOf:
+class AnyOf(_Combined):
     """Approved when one policy approves; rejected when all reject."""
 
-    policies: Sequence[AuthorityPolicy]
     authority_id: str = "any_of"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "policies", _some(self.policies))
-
-    @property
-    def authority(self) -> AuthorityRef:
-        """A policy."""
-        return AuthorityRef(authority_id=self.authority_id, kind="policy")
+    mode = "any_of"
 
     def judge(self, asked: Asked, /) -> Verdict:
         """The first approval; else what is still waited for; else all reject."""
@@ -108,15 +112,6 @@ class AnyOf:
             self.authority,
             timed_out=any(verdict.timed_out for verdict in rejections),
         )
-
-    def may_vote(self, asked: Asked, actor: ActorRef, /) -> str | None:
-        """Whoever may vote in one that still waits."""
-        return _any_may_vote(self.policies, asked, actor)
-
-    def to_wire(self) -> dict[str, JsonValue]:
-        """Every policy in it."""
-        policies = [policy.to_wire() for policy in self.policies]
-        return {"mode": "any_of", "authorityId": self.authority_id, "policies": policies}
 
 
 @dataclass(frozen=True, slots=True)
