@@ -14,13 +14,12 @@ WORKERS = --numprocesses auto --maxprocesses 4 --dist loadfile
 COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
           --no-emit-index-url --no-emit-find-links --no-header
 
-.PHONY: help setup run test check twin bench adversity fuzz rules names pythons lock clean tamper
+.PHONY: help setup run test check bench adversity fuzz rules names pythons lock clean tamper
 
 help:
 	@echo "make run      set up and show a short session on a SQLite file"
 	@echo "make test     set up and pass the whole suite, on dict, SQLite and PostgreSQL"
 	@echo "make check    lint, types, layers"
-	@echo "make twin     write the blocking twin of the handle from its async source"
 	@echo "make tamper   tamper with databases 10,000 times: both verifiers must name it"
 	@echo "make bench    measure against raw apsw and LangGraph's stores, as ratios"
 	@echo "make fuzz     hand odd values to every verb: only our errors, nothing half written"
@@ -66,11 +65,6 @@ check: $(TEST)
 	@$(VENV)/bin/ruff format --check
 	@$(VENV)/bin/mypy
 	@$(VENV)/bin/lint-imports
-	@$(VENV)/bin/python -m tools.blocking --check
-
-# The blocking twin of the handle, from its async source.
-twin: $(TEST)
-	@$(VENV)/bin/python -m tools.blocking
 
 bench: $(BENCHED)
 	@$(BENCH)/bin/python -m bench

@@ -32,13 +32,12 @@ from typing import Any, Final
 from bench.aims import Aim, show
 from bench.workload import SEED, Numbers
 from memoranda.ledger.time import format_time
-from memoranda.plans.items import MemoryItem
-from memoranda.plans.matching import GRAM
-from memoranda.plans.matching import match as count
-from memoranda.stores.items import asked
+from memoranda.plans.items import GRAM, MemoryItem
+from memoranda.plans.items import match as count
+from memoranda.stores.items import asked, insert_item
 from memoranda.stores.sqlite.connection import connect
 from memoranda.stores.sqlite.database import SqliteDatabase
-from memoranda.stores.sqlite.items import insert_item
+from memoranda.stores.sqlite.reader import run
 
 TOP_K = 3
 OF_A_SESSION = 1_000
@@ -134,7 +133,7 @@ def _fill(database: SqliteDatabase, items: Sequence[MemoryItem]) -> float:
     for first in range(0, len(items), 5_000):
         with connection:
             for item in items[first : first + 5_000]:
-                insert_item(connection, 1, item, database.bodies)
+                run(connection, 1, insert_item(item, database.bodies))
     taken = perf_counter() - start
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     connection.close()

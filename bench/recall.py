@@ -62,6 +62,7 @@ async def filled(memory: Memory[Any], size: int) -> None:
 async def _settled(memory: Memory[Any]) -> None:
     """Wait until the index has all of it, as it has soon after whoever writes pauses."""
     ledger: Any = memory._handle.parts.ledger
+    ledger = await ledger.begun()
     merge = getattr(ledger, "_merge", None) or ledger._words.merge
     while await merge():
         pass

@@ -95,6 +95,7 @@ async def merged(path: Path, records: int) -> dict[str, float]:
     words = (process_time() - start) / len(bodies)
     async with memoranda.open(f"sqlite:///{path}", scope=SCOPE) as memory:
         ledger: Any = memory._handle.parts.ledger
+        ledger = await ledger.begun()
         write, longest = ledger._database.write, 0.0
 
         async def timed(work: Callable[[apsw.Connection], Any]) -> Any:

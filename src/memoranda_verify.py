@@ -27,8 +27,6 @@ what is stored, so that one edit isn't reported a million times. Read `Walk` fir
 stands above it, in the order of the checks.
 """
 
-from __future__ import annotations
-
 import argparse
 import base64
 import copy
@@ -38,23 +36,18 @@ import math
 import os
 import re
 import sys
-import tempfile
+import zlib
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
+from typing import IO, Any, NamedTuple, NoReturn
 from urllib.parse import quote
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-R = TypeVar("R")
-
-CHECKS = (
-    "form", "seq", "previous", "time", "body", "object", "world", "size", "root", "signature",
-    "anchor",
-)  # fmt: skip
+CHECKS = ("form", "seq", "previous", "time", "body", "object", "world", "size", "root",
+          "signature", "anchor")  # fmt: skip
 LONGEST_LINE = 64 * 2**20
 DAMAGED = 5  # the exit code, as of `memoranda verify`
 DEEPEST_BODY = 128
@@ -63,7 +56,6 @@ LARGEST_INTEGER = 2**53 - 1  # what a double holds exactly
 LONGEST_NOTE = 2**20
 DEEPEST_SNAPSHOT = 64
 LARGEST_SNAPSHOT = 16 * 2**20
-RECENT_SNAPSHOTS = 8  # so many are kept for those that rest on them
 MEMBERS = ("actor", "at", "body_digest", "kind", "previous_entry_hash", "seq", "v")
 OBJECT_KINDS = frozenset({"create", "consolidate", "invalidate", "archive"})
 FACT_TYPES = {
@@ -138,38 +130,27 @@ def parse(text: str) -> Any:
         raise Malformed("nested too deeply") from None
 
 
-_ESCAPES = {'"': '\\"', "\\": "\\\\"} | {chr(byte): f"\\u{byte:04x}" for byte in range(0x20)}
-_ESCAPES |= {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
-_TO_ESCAPE = re.compile(r'["\\\x00-\x1f]')
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _string(text: str) -> str:
-    """RFC 8785, 3.2.2.2: only what must be escaped is, in the shortest way."""
+    """RFC 8785, 3.2.2.2: only what must be escaped is, in the shortest way, as Python does."""
     require(not _SURROGATE.search(text), "a lone surrogate has no UTF-8 form")
-    return '"' + _TO_ESCAPE.sub(lambda found: _ESCAPES[found[0]], text) + '"'
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _double(value: float) -> str:
     """RFC 8785, 3.2.2.3: as ECMAScript writes a number. Python finds the same shortest digits."""
     if value == 0:
         return "0"
-    sign = "-" if value < 0 else ""
-    mantissa, _, exponent = repr(abs(value)).partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    digits = (whole + fraction).lstrip("0")
-    point = len(whole) + int(exponent or 0)  # digits before the decimal point, as if written out
-    point -= len(whole + fraction) - len(digits)
-    digits = digits.rstrip("0")
-    count = len(digits)
-    if count <= point <= 21:
-        return sign + digits + "0" * (point - count)
-    if 0 < point <= 21:
-        return sign + digits[:point] + "." + digits[point:]
-    if -6 < point <= 0:
-        return sign + "0." + "0" * -point + digits
-    tail = "." + digits[1:] if count > 1 else ""
-    return f"{sign}{digits[0]}{tail}e{'+' if point > 0 else '-'}{abs(point - 1)}"
+    number = Decimal(repr(value)).normalize()
+    sign, digits, exponent = number.as_tuple()
+    point = len(digits) + int(exponent)  # how many digits stand before the decimal point
+    if -6 < point <= 21:
+        return f"{number:f}"
+    first, *rest = map(str, digits)
+    tail = "." + "".join(rest) if rest else ""
+    return f"{'-' * sign}{first}{tail}e{point - 1:+d}"
 
 
 def canonical(value: Any, room: int = DEEPEST_BODY) -> str:
@@ -237,15 +218,8 @@ def read_line(line: bytes | None) -> dict[str, Any]:
     return dict(members)
 
 
-class Entry(NamedTuple):
-    """The members of an entry that the walk compares."""
-
-    at: int
-    body_digest: str
-    kind: str
-    previous: str
-    seq: int
-
+Entry = tuple[int, str, str, str, int]
+"""Of an entry, what the walk compares: at, body_digest, kind, previous_entry_hash and seq."""
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _SALT = re.compile(r"[0-9a-f]{32}")
@@ -272,7 +246,7 @@ def read_entry(text: str) -> tuple[Entry | None, str | None]:
         require(_matches(_HASH, previous), "previous_entry_hash is not 64 hex digits")
         require(type(kind) is str and kind in KINDS, f"{shown(kind)!r} is no kind")
         require(type(v) is int and v == 1, "v is not 1")
-        entry = Entry(at, digest, kind, previous, seq)
+        entry = at, digest, kind, previous, seq
         if type(actor) is not str or not all(actor.partition(":")):
             return entry, "the entry: actor is not kind:id"
         return entry, None if canonical(members) == text else "the entry is not canonical"
@@ -303,9 +277,7 @@ class Tree:
 
     def root(self) -> bytes:
         """The root at the present size."""
-        if not self._peaks:
-            return _sha256().digest()
-        *left, node = self._peaks
+        *left, node = self._peaks or [_sha256().digest()]
         for peak in reversed(left):
             node = _sha256(b"\x01" + peak + node).digest()
         return node
@@ -322,6 +294,10 @@ _SUPERSEDES = re.compile(r"sha256:[0-9a-f]{64}")
 
 def _text(value: Any) -> bool:
     return type(value) is str and value != ""
+
+
+def _are_named(values: Any, by: str) -> bool:
+    return type(values) is list and all(type(v) is dict and _text(v.get(by)) for v in values)
 
 
 def _is_time(value: Any) -> bool:
@@ -351,54 +327,37 @@ def require_members(body: dict[str, Any]) -> None:
         require(_text(get(name)), f"{name} is missing or not a text")
     for name, types in (("statement_type", STATEMENT_TYPES), ("verdict_type", VERDICT_TYPES)):
         require(get(name) in types, f"{name} is missing or not one of seed 003")
-    require(type(get("source_refs")) is list, "source_refs is missing or not an array")
+    sources = get("source_refs")
+    require(type(sources) is list, "source_refs is missing or not an array")
+    require(_are_named(sources, "uri"), "source_refs do not name uris")
     require("applicability_scope" in body, "applicability_scope is missing")
     require(bounded, "it says neither valid_from and valid_to nor temporal_scope")
     require("integrity_hash" not in body, "it has an integrity_hash")
 
 
-def unreadable_member(body: dict[str, Any]) -> str | None:
+def require_readable(body: dict[str, Any]) -> None:
     """Rule 7 for objects: what one is found by can be read."""
-    try:
-        for name in ("timestamp", "valid_from", "valid_to", "expires", "said_at"):
-            require(body.get(name) is None or _is_time(body[name]), f"{name} is not a time")
-        for name in ("created_ms", "updated_ms"):
-            require(type(body.get(name, 0)) is int, f"{name} is not a whole number")
-        for name in ("subject", "thread", "in_thread", "speaker", "media_type"):
-            require(body.get(name) is None or _text(body[name]), f"{name} is not a text")
-        require(type(body.get("indexed", True)) is bool, "indexed is neither true nor false")
-        tags, inputs = ([] if body.get(name) is None else body[name] for name in ("tags", "inputs"))
-        require(type(tags) is list and all(map(_text, tags)), "tags are not texts")
-        named = type(inputs) is list and all(type(i) is dict and _text(i.get("id")) for i in inputs)
-        require(named, "inputs do not name ids")
-        form = body.get("format", "text")
-        require(form in ("text", "json", "bytes"), "format is neither text, json nor bytes")
-        if form == "json":
-            require(not read_json(body["statement"])[1], "the statement is not canonical JSON")
-        if form == "bytes":
-            data, media_type = body.get("data"), body.get("media_type")
-            require(type(data) is str, "data is missing or not a text")
-            require(_text(media_type), "media_type is missing or not a text")
-            held = _decoded(str(data), "data")
-            stated = f"{media_type}, {len(held)} bytes, sha256 {hashlib.sha256(held).hexdigest()}"
-            require(body["statement"] == stated, "the statement does not describe the bytes")
-    except Malformed as wrong:
-        return str(wrong)
-    return None
-
-
-def require_ending(kind: str, body: dict[str, Any]) -> None:
-    """Rules 4 and 5 for objects: a reason for what ends one, and the status that fits."""
-    if kind not in ENDINGS:
-        require("status" not in body, "its status is not active, which is said by no status")
-        return
-    status = body.get("status")
-    require(_is_reason(body.get("reason")), f"{kind} without a reason")
-    require(status in ENDINGS[kind], f"{kind} leads to the status {shown(status)}")
-
-
-def _is_reason(value: Any) -> bool:
-    return type(value) is str and value.strip() != ""
+    for name in ("timestamp", "valid_from", "valid_to", "expires", "said_at"):
+        require(body.get(name) is None or _is_time(body[name]), f"{name} is not a time")
+    for name in ("created_ms", "updated_ms"):
+        require(type(body.get(name, 0)) is int, f"{name} is not a whole number")
+    for name in ("subject", "thread", "in_thread", "speaker", "media_type"):
+        require(body.get(name) is None or _text(body[name]), f"{name} is not a text")
+    require(type(body.get("indexed", True)) is bool, "indexed is neither true nor false")
+    tags, inputs = ([] if body.get(name) is None else body[name] for name in ("tags", "inputs"))
+    require(type(tags) is list and all(map(_text, tags)), "tags are not texts")
+    require(_are_named(inputs, "id"), "inputs do not name ids")
+    form = body.get("format", "text")
+    require(form in ("text", "json", "bytes"), "format is neither text, json nor bytes")
+    if form == "json":
+        require(not read_json(body["statement"])[1], "the statement is not canonical JSON")
+    if form == "bytes":
+        data, media_type = body.get("data"), body.get("media_type")
+        require(type(data) is str, "data is missing or not a text")
+        require(_text(media_type), "media_type is missing or not a text")
+        held = _decoded(str(data), "data")
+        stated = f"{media_type}, {len(held)} bytes, sha256 {_sha256(held).hexdigest()}"
+        require(body["statement"] == stated, "the statement does not describe the bytes")
 
 
 # -------------------------------------------------------------------------------- 6. object: facts
@@ -406,10 +365,6 @@ def _is_reason(value: Any) -> bool:
 
 def _is_before(number: Any, seq: int) -> bool:
     return _is_whole(number) and bool(number < seq)
-
-
-def _are_names(value: Any) -> bool:
-    return type(value) is list and all(map(_text, value)) and len(set(value)) == len(value)
 
 
 def _pairs(value: Any) -> bool:
@@ -424,14 +379,16 @@ def require_fact(kind: str, body: dict[str, Any], seq: int) -> None:
     type_, unmarks, erased = body["type"], body.get("unmarks", []), body.get("erased")
     require(type_ in FACT_TYPES[kind], f"{shown(type_)!r} is no type of a {kind}")
     for name in ("marks", "inputs"):
-        require(_are_names(body.get(name, [])), f"{name} are not names, each once")
+        names = body.get(name, [])
+        named = type(names) is list and all(map(_text, names)) and len(set(names)) == len(names)
+        require(named, f"{name} are not names, each once")
     paired = ("output" in body) == bool(body.get("inputs")) and _text(body.get("output", "-"))
     require(paired, "inputs and output are not there together")
     past = _pairs(unmarks) and all(_text(name) and _is_before(at, seq) for name, at in unmarks)
     require(past, "unmarks are not marks of entries before it, each once")
     if kind == "erasure":
-        explained = _is_reason(body.get("reason")) and _text(body.get("cause"))
-        require(explained, "it has no reason or cause")
+        explained = _text(body.get("reason")) and body["reason"].strip()
+        require(explained and _text(body.get("cause")), "it has no reason or cause")
         require(erased and _pairs(erased), "an erasure does not say what was erased")
         for number, digest in erased or ():
             before = _is_before(number, seq) and _matches(_HASH, digest)
@@ -478,43 +435,34 @@ def require_kept(snapshot: Any, seq: int) -> None:
     if "on" in snapshot:
         on, changes = snapshot["on"], snapshot["changes"]
         before = on and type(on) is list and all(_is_before(one, seq) for one in on)
-        require(before, "the snapshot does not rest on entries before it")
-        require(on == sorted(set(on)), "what the snapshot rests on is not in order")
+        ordered = before and on == sorted(set(on))
+        require(ordered, "the snapshot does not rest on entries before it, in their order")
         formed = type(changes) is list and all(map(_is_change, changes))
         require(formed, "the changes are no changes")
 
 
-def _at(container: Any, step: Any) -> Any:
-    """What stands at a step of a path; raise Malformed if there is nothing."""
-    if type(container) is dict and type(step) is str and step in container:
-        return container[step]
-    if type(container) is list and type(step) is int and step < len(container):
-        return container[step]
-    raise Malformed(_NO_FIT)
-
-
 def applied(value: Any, changes: list[Any]) -> Any:
     """A value after changes of the right form; the value itself stays as it is."""
-    holder = {"": copy.deepcopy(value)}  # so that the value itself has a place, too
+    holder: Any = {"": copy.deepcopy(value)}  # so that the value itself has a place, too
     for verb, path, *rest in copy.deepcopy(changes):
         way: list[Any] = ["", *path]
-        last = way.pop()
-        target: Any = holder
-        for step in way:
-            target = _at(target, step)
-        if verb == "splice":
-            index, count, items = rest
-            target = _at(target, last)
-            require(type(target) is list and index + count <= len(target), _NO_FIT)
-            target[index : index + count] = items
-        elif verb == "set":
-            if type(target) is not dict or type(last) is not str:
-                _at(target, last)
-            target[last] = rest[0]
-        else:
-            require(type(target) is dict and path, _NO_FIT)
-            _at(target, last)
-            del target[last]
+        target, last = holder, way.pop()
+        try:
+            for step in way:
+                target = target[step]
+            is_new = verb == "set" and type(target) is dict and type(last) is str
+            there: Any = None if is_new else target[last]
+            if verb == "splice":
+                index, count, items = rest
+                require(type(there) is list and index + count <= len(there), _NO_FIT)
+                there[index : index + count] = items
+            elif verb == "set":
+                target[last] = rest[0]
+            else:
+                require(type(target) is dict and path, _NO_FIT)
+                del target[last]
+        except (LookupError, TypeError):
+            raise Malformed(_NO_FIT) from None
     return holder[""]
 
 
@@ -534,11 +482,10 @@ def _system_input(system: Any) -> dict[str, Any]:
     ids = [one.get("id") if type(one) is dict else None for one in pending]
     require(all(type(id) is str for id in ids), "a pending requirement has no id")
     failed = system["lastError"] is not None or pending
+    digest = _hex(canonical({"pendingIds": sorted(ids, key=_utf16)}))
     return {
         "errors": sorted(signatures, key=lambda one: _hex(canonical(one))),
-        "pendingDigest": _hex(canonical({"pendingIds": sorted(ids, key=_utf16)}))
-        if ids
-        else "empty",
+        "pendingDigest": digest if ids else "empty",
         "terminalStatus": "failed" if failed else "completed",
     }
 
@@ -558,12 +505,10 @@ def require_hashes(value: Any, digest: str, schema_hash: str, world: str) -> Non
 
 
 class Worlds:
-    """The rules for worlds. Some snapshots are at hand: most rest on one that was just seen."""
+    """The rules for worlds, and what the entries so far keep of snapshots."""
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file  # what entries keep of snapshots: there may be many of them
-        self._places: dict[int, tuple[int, int]] = {}  # where in the file, by number
-        self._recent: dict[int, tuple[list[int], dict[str, Any]]] = {}  # on what, and the value
+    def __init__(self) -> None:
+        self._kept: dict[int, bytes] = {}  # compressed: there may be many
         self.erased: set[int] = set()
         self.unusable: set[int] = set()  # those of which something was said
 
@@ -595,32 +540,19 @@ class Worlds:
             require(not in_order, "the snapshot rests on an entry that keeps none")
             return
         require_hashes(restored, snapshot["sha256"], str(schema_hash), str(world))
-        self._recent[seq] = on, restored
-        if len(self._recent) > RECENT_SNAPSHOTS:
-            del self._recent[next(iter(self._recent))]
-        if seq not in self.unusable and seq not in self._places:
-            text = json.dumps(snapshot).encode()
-            self._places[seq] = self._file.seek(0, os.SEEK_END), len(text)
-            self._file.write(text)
-
-    def _kept(self, seq: int) -> dict[str, Any]:
-        offset, length = self._places.get(seq, (0, 0))
-        self._file.seek(offset)
-        return dict(parse(self._file.read(length).decode())) if length else {}
+        if seq not in self.unusable:
+            self._kept.setdefault(seq, zlib.compress(json.dumps(snapshot).encode()))
 
     def _restored(self, snapshot: dict[str, Any], on: list[int]) -> Any:
         """What a snapshot is; None if something that it rests on isn't there."""
-        if not on:
-            return snapshot["full"]
-        before_on, value = self._recent.get(on[-1], ([-1], {}))
-        if before_on != on[:-1]:
-            first, *others = map(self._kept, on)
-            if "full" not in first or not all("changes" in other for other in others):
-                return None
-            value = first["full"]
-            for other in others:
-                value = applied(value, other["changes"])
-        return applied(value, snapshot["changes"])
+        kept = [parse(zlib.decompress(self._kept[one]).decode()) for one in on if one in self._kept]
+        first, *others = [*kept, snapshot]
+        if len(kept) < len(on) or "full" not in first or any("full" in other for other in others):
+            return None
+        value = first["full"]
+        for other in others:
+            value = applied(value, other["changes"])
+        return value
 
 
 # ------------------------------------------------------------------ 9. to 11. checkpoints and keys
@@ -648,11 +580,8 @@ class Checkpoint(NamedTuple):
 
 
 _SIZE = re.compile(r"0|[1-9][0-9]{0,15}")
+_KEY_NAME = re.compile(r"[^+\s]+")
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f]")
-
-
-def _is_key_name(name: str) -> bool:
-    return name != "" and "+" not in name and not any(c.isspace() for c in name)
 
 
 def parse_checkpoint(note: str) -> Checkpoint:
@@ -676,7 +605,9 @@ def parse_checkpoint(note: str) -> Checkpoint:
 
 def _signature(line: str) -> Key:
     dash, name, encoded, *more = [*line.split(" "), "", ""]
-    require(dash == "—" and _is_key_name(name) and more == ["", ""], "a line is no signature")
+    require(
+        dash == "—" and _KEY_NAME.fullmatch(name) and more == ["", ""], "a line is no signature"
+    )
     signed = _decoded(encoded, "a signature")
     require(len(signed) > 4, "a signature has no bytes")
     return Key(name, signed[:4], signed[4:])
@@ -685,7 +616,7 @@ def _signature(line: str) -> Key:
 def parse_key(line: str) -> Key:
     """Read a public key, written name+id+key as the signed notes of Go do; raise Malformed."""
     name, key_id, encoded = [*line.strip().split("+", 2), "", ""][:3]
-    formed = _is_key_name(name) and re.fullmatch(r"[0-9a-fA-F]{8}", key_id)
+    formed = _KEY_NAME.fullmatch(name) and re.fullmatch(r"[0-9a-fA-F]{8}", key_id)
     require(formed, "a key is written name+id+key, the id as 8 hex digits")
     key = _decoded(encoded, "the key")
     require(key[:1] == b"\x01" and len(key) == 33, "the key is not an Ed25519 key (33 bytes)")
@@ -699,21 +630,9 @@ def parse_ring(text: str) -> list[Key]:
     *lines, rest = text.split("\n")
     begins = not rest and lines[:1] == ["memoranda/keyring/1"]
     require(begins, "it is not lines of text that begin with memoranda/keyring/1")
-    del lines[:1]
-    require(all(line.count(" ") == 2 for line in lines), "a line is not: key, since, until")
-    return [parse_key(line.split(" ")[0]) for line in lines]
-
-
-def _holds(key: Key, signature: bytes, text: bytes) -> bool:
-    # Here and not above: whoever gives no key needs no package.
-    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
-    from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415
-
-    try:
-        ed25519.Ed25519PublicKey.from_public_bytes(key.data).verify(signature, text)
-    except (InvalidSignature, ValueError):
-        return False
-    return True
+    fields = [line.split(" ") for line in lines[1:]]
+    require(all(len(found) == 3 for found in fields), "a line is not: key, since, until")
+    return [parse_key(key) for key, _, _ in fields]
 
 
 class Standing:
@@ -723,8 +642,19 @@ class Standing:
         self.by, self.wrong, self.foreign = list[str](), list[str](), list[str]()
         for one in checkpoint.signatures:
             known = [key for key in keys if (key.name, key.key_id) == (one.name, one.key_id)]
-            hold = all(_holds(key, one.data, checkpoint.text) for key in known)
+            hold = all(self._holds(key, one.data, checkpoint.text) for key in known)
             (self.foreign if not known else self.by if hold else self.wrong).append(str(one))
+
+    def _holds(self, key: Key, signature: bytes, text: bytes) -> bool:
+        # Here and not above: whoever gives no key needs no package.
+        from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
+        from cryptography.hazmat.primitives.asymmetric import ed25519  # noqa: PLC0415
+
+        try:
+            ed25519.Ed25519PublicKey.from_public_bytes(key.data).verify(signature, text)
+        except (InvalidSignature, ValueError):
+            return False
+        return True
 
     def __str__(self) -> str:
         if self.wrong:
@@ -775,15 +705,12 @@ class Report:
 # ----------------------------------------------------------------------------------------- walk
 
 _ORIGIN = re.compile(r"memoranda/[0-9a-f]{32}/([A-Za-z0-9\-._~%]+)")
-_ENTRY_LINE = frozenset({"entry", "salt", "body"})
-_HEADER_LINE = frozenset({"type", "v", "origin", "scope", "size"})
-_END_LINE = frozenset({"type", "checkpoint"})
 
 
 class Walk:
-    """One walk over one export; `scratch` is an empty file, for what has to be read again."""
+    """One walk over one export."""
 
-    def __init__(self, scratch: IO[bytes], report: Report, keys: Sequence[Key]) -> None:
+    def __init__(self, report: Report, keys: Sequence[Key]) -> None:
         self.report = report
         self._keys = keys
         self._tree = Tree()
@@ -800,7 +727,7 @@ class Walk:
         self._versions: dict[str, tuple[int, bytes, int]] = {}  # newest, its digest, first place
         self._spare = 0  # erased bodies of objects that no gap of versions has used up
         self._gone: dict[int, tuple[str, int]] = {}  # erased facts that no erasure has named yet
-        self._worlds = Worlds(scratch)
+        self._worlds = Worlds()
         self._lost = 0  # bodies that are there, but of no use
         self._checkpoint: Checkpoint | None = None
 
@@ -832,9 +759,8 @@ class Walk:
                 if not ended:
                     self._entry(members)
                 else:
-                    require(
-                        members.get("type") == "end", "the line is neither an entry nor the end"
-                    )
+                    is_end = members.get("type") == "end"
+                    require(is_end, "the line is neither an entry nor the end")
                     self._end(members)
             except Malformed as wrong:
                 pending, ended = wrong, False
@@ -862,27 +788,25 @@ class Walk:
         if "entry" in header or header.get("type") == "end":
             self._add("form", None, "the export has no header")
             return False
-        try:
-            require(header.keys() == _HEADER_LINE, "it has other members than its five")
-            known = (header["type"], type(header["v"]), header["v"]) == ("memoranda-export", int, 1)
-            require(known, "it is not that of a memoranda-export of version 1")
-        except Malformed as wrong:
-            self._add("form", None, f"the header: {wrong}")
-        origin, scope, size = (header.get(name) for name in ("origin", "scope", "size"))
-        if isinstance(origin, str) and (found := _ORIGIN.fullmatch(origin)):
-            self.report.origin = origin
+        names = ("origin", "scope", "size", "type", "v")
+        origin, scope, size, kind, v = (header.get(name) for name in names)
+        found = _ORIGIN.fullmatch(origin) if isinstance(origin, str) else None
+        scoped = isinstance(scope, str) and not _SURROGATE.search(scope)
+        fits = bool(found and scoped and quote(str(scope), "") == found[1])
+        exported = kind == "memoranda-export" and type(v) is int and v == 1
+        for holds, why in (
+            (header.keys() == {*names}, "it has other members than its five"),
+            (exported, "it is not that of a memoranda-export of version 1"),
+            (found, "the origin is not of the form of one"),
+            (fits or not found, "the scope is not that of the origin"),
+            (_is_whole(size), "the size is not a whole number from 0"),
+        ):
+            if not holds:
+                self._add("form", None, f"the header: {why}")
+        if found:
+            self.report.origin, self.report.scope = origin, scope if fits else None
             self._previous = _hex(f"memoranda/journal/1\n{origin}")
-            is_text = isinstance(scope, str) and not _SURROGATE.search(scope)
-            if is_text and quote(str(scope), "") == found[1]:
-                self.report.scope = scope
-            else:
-                self._add("form", None, "the header: the scope is not that of the origin")
-        else:
-            self._add("form", None, "the header: the origin is not of the form of one")
-        if _is_whole(size):
-            self._said = size
-        else:
-            self._add("form", None, "the header: the size is not a whole number from 0")
+        self._said = size if _is_whole(size) else None
         return True
 
     def _no_entry(self, wrong: Malformed) -> None:
@@ -901,18 +825,16 @@ class Walk:
         if not isinstance(text, str) or _SURROGATE.search(text):
             raise Malformed("the entry is not a string, or has a lone surrogate")
         place, add, hashed = self._place, self._add, text.encode()
-        if members.keys() != _ENTRY_LINE:
+        if members.keys() != {"entry", "salt", "body"}:
             add("form", place, "the line has other members than its three")
         entry, wrong = read_entry(text)
         if wrong:
             add("form", place, wrong)
         content, value = self._body(salt, body)
-
         if entry is None:
             self._lost += 1
         else:
             at, _, _, previous, seq = entry
-
             # 2. seq: one more than the entry before. After a wrong number, what goes on from it is
             #    right, and what goes on as if it had been right, or had not been there
             if seq in (self._seq + 1, self._right + 1, place + self._shift):
@@ -920,36 +842,36 @@ class Walk:
             else:
                 add("seq", place, f"the entry has the number {seq} at this place")
             self._seq = seq
-
             # 3. previous
             if previous != self._previous and self._previous is not None:
                 before = "the entry before" if place else "the genesis of this journal"
                 add("previous", place, f"the entry names another hash than that of {before}")
-
             # 4. time
             if at < self._at:
                 add("time", place, f"the entry is {self._at - at} ms older than that before")
             self._at = at
-
             # 5. body, 6. object and 7. world
             self._content(entry, salt, body, content, value)
-
         self._previous = _sha256(hashed).hexdigest()
         self._tree.add(hashed)
         self._place = place = place + 1
         if place in self._wanted and self._unreadable is None:
             self._roots[place] = self._tree.root()
 
-    def _content(
-        self, entry: Entry, salt: Any, body: Any, content: bytes | None, value: Any
-    ) -> None:
+    def _content(self, entry: Entry, salt: Any, body: Any, content: Any, value: Any) -> None:
         """Check what an entry is about; of a body that is not its own, no rule is asked."""
         _, digest, kind, _, seq = entry
         place, worlds, usable = self._place, self._worlds, None
         body_hash = _sha256(content or b"").digest()
         if salt is None and body is None:
             self.report.erased += 1
-            self._erased(kind, digest, seq)
+            if kind in OBJECT_KINDS:
+                self._spare += 1
+            elif kind in FACT_TYPES and kind != "erasure":
+                self._gone[seq] = digest, place
+                worlds.erased |= {seq} if kind in WORLD_KINDS else set()
+            else:
+                self._add("body", place, f"the body is gone, and that of a {kind} is never erased")
         elif content is not None and _sha256(bytes.fromhex(salt) + body_hash).hexdigest() != digest:
             self._add("body", place, "the body has another digest than the entry says")
             self._lost += 1
@@ -969,17 +891,6 @@ class Walk:
             except (Malformed, RecursionError) as wrong:
                 self._add("world", place, wrong)
                 worlds.unusable.add(seq)
-
-    def _erased(self, kind: str, digest: str, seq: int) -> None:
-        if kind in OBJECT_KINDS:
-            self._spare += 1
-        elif kind in FACT_TYPES and kind != "erasure":
-            self._gone[seq] = digest, self._place
-            if kind in WORLD_KINDS:
-                self._worlds.erased.add(seq)
-        else:
-            why = f"the body is gone, and that of a {kind} is never erased"
-            self._add("body", self._place, why)
 
     def _body(self, salt: Any, body: Any) -> tuple[bytes | None, dict[str, Any] | None]:
         """The bytes of a body and its members, as far as salt and body are of use."""
@@ -1021,8 +932,7 @@ class Walk:
         self._versions[id] = number, digest, first
         gap = number - before - 1
         require_members(body)
-        if unreadable := unreadable_member(body):
-            raise Malformed(unreadable)
+        require_readable(body)
         spare = 0
         if kind == "archive" and body.get("status") == "erased":
             # only a tombstone follows versions that are gone, and before it all of them are
@@ -1036,10 +946,16 @@ class Walk:
             require(_matches(_SUPERSEDES, supersedes), f"version {number} supersedes nothing")
             same = gap > 0 or supersedes == "sha256:" + digest_before.hex()
             require(same, f"version {number} supersedes another content than version {before} has")
-        require_ending(kind, body)
+        # rules 4 and 5: a reason for what ends an object, and the status that fits
+        if kind not in ENDINGS:
+            require("status" not in body, "its status is not active, which is said by no status")
+            return
+        status, reason = body.get("status"), body.get("reason")
+        require(_text(reason) and str(reason).strip(), f"{kind} without a reason")
+        require(status in ENDINGS[kind], f"{kind} leads to the status {shown(status)}")
 
     def _end(self, members: dict[str, Any]) -> None:
-        if members.keys() != _END_LINE:
+        if members.keys() != {"type", "checkpoint"}:
             self._add("form", None, "the end has other members than type, checkpoint")
         try:
             note = members.get("checkpoint")
@@ -1053,19 +969,15 @@ class Walk:
         report, add = self.report, self._add
         report.size = self._place
         report.root = self._tree.root() if self._unreadable is None else None
-
         # 5. body: no fact has gone without an erasure that names it
         for _, place in self._gone.values():
             add("body", place, "the body is gone, and no erasure says why")
-
         # 6. object: no version has gone without a later one that stayed
         if self._spare and self._unreadable is None and report.ok:
             add("object", None, f"{self._spare} erased bodies have no tombstone after them")
-
         # 8. size
         if self._said is not None and self._said != report.size:
             add("size", None, f"{report.size} entries; the header says {self._said}")
-
         # 9. root
         checkpoint = self._checkpoint
         if checkpoint is not None:
@@ -1077,14 +989,12 @@ class Walk:
                 add("root", None, f"entry {self._unreadable} can't be read: there is no root")
             elif checkpoint.root != report.root:
                 add("root", None, "the checkpoint is of another root than these entries have")
-
             # 10. signature
             report.end = Standing(checkpoint, self._keys)
             for name in report.end.wrong:
                 add("signature", None, f"the signature of {shown(name)} at the end is wrong")
         if require_signature and not (report.end and report.end.by):
             add("signature", None, "none of the keys that were asked for has signed the checkpoint")
-
         # 11. anchor
         for anchor in report.anchors:
             anchor.standing = Standing(anchor.checkpoint, self._keys)
@@ -1118,9 +1028,7 @@ def verify(
     require_signature: bool = False,
 ) -> Report:
     """Verify an export; damage is in the report, and only the stream itself raises."""
-    with tempfile.TemporaryFile() as scratch:
-        walk = Walk(scratch, Report(list(anchors)), keys)
-        return walk.read(stream, require_signature=require_signature)
+    return Walk(Report(list(anchors)), keys).read(stream, require_signature=require_signature)
 
 
 # ------------------------------------------------------------------------------------ the command
@@ -1151,17 +1059,14 @@ def _as_json(report: Report) -> str:
     return json.dumps(members)
 
 
-def _names(names: list[str]) -> str:
-    return ", ".join(shown(name) for name in names)
-
-
 def _signed(end: Standing | None) -> str:
     if end is None:
         return "there is no checkpoint in the export that could be read"
+    by, wrong, foreign = (", ".join(map(shown, n)) for n in (end.by, end.wrong, end.foreign))
     said = {
-        "failed": f"is NOT signed by {_names(end.wrong)}: it is wrong",
-        "signed": f"is signed by {_names(end.by)}",
-        "foreign": f"says it is signed by {_names(end.foreign)}: no such key was given",
+        "failed": f"is NOT signed by {wrong}: it is wrong",
+        "signed": f"is signed by {by}",
+        "foreign": f"says it is signed by {foreign}: no such key was given",
         "unsigned": "is not signed: anyone could have written it",
     }
     return f"the checkpoint in the export {said[str(end)]}"
@@ -1200,7 +1105,7 @@ def _as_text(report: Report, name: str) -> Iterator[str]:
     yield f"root       {_base64(report.root) or 'not known'}"
     yield f"signature  {_signed(report.end)}"
     for one in report.anchors:
-        by = f" by {_names(one.standing.by)}" if one.standing.by else ""
+        by = f" by {', '.join(map(shown, one.standing.by))}" if one.standing.by else ""
         kept = f"{one.file}: size {one.checkpoint.size}, {one.standing}{by}"
         yield f"outside    {kept}: {one.verdict}"
     if not report.anchors:
@@ -1225,7 +1130,7 @@ def _fail(why: str) -> NoReturn:
     raise SystemExit(2)
 
 
-def _read(file: str, what: str, read: Callable[[str], R]) -> R:
+def _read(file: str, what: str, read: Callable[[str], Any]) -> Any:
     """What a file holds; the command ends where that is not what it should be."""
     try:
         with Path(file).open("rb") as opened:
@@ -1234,10 +1139,8 @@ def _read(file: str, what: str, read: Callable[[str], R]) -> R:
         return read(text.decode())
     except OSError as wrong:
         _fail(f"can't read the {what} {shown(file)}: {wrong.strerror}")
-    except UnicodeDecodeError:
-        _fail(f"{shown(file)} is no {what}: it is not UTF-8")
-    except Malformed as wrong:
-        _fail(f"{shown(file)} is no {what}: {wrong}")
+    except (UnicodeDecodeError, Malformed) as wrong:
+        _fail(f"{shown(file)} is no {what}: {shown(str(wrong), 200)}")
 
 
 def _known(lines: Sequence[str], ring: str | None) -> list[Key]:
@@ -1252,25 +1155,6 @@ def _known(lines: Sequence[str], ring: str | None) -> list[Key]:
     return keys + (_read(ring, "keyring", parse_ring) if ring else [])
 
 
-_OPTIONS: dict[str, dict[str, Any]] = {
-    "export": {"help": "the file, or - for the standard input"},
-    "--checkpoint": {
-        "help": "a checkpoint that was kept elsewhere; may be repeated",
-        "metavar": "FILE", "action": "append", "default": [],
-    },
-    "--key": {
-        "help": "a public key, written name+id+key; may be repeated",
-        "metavar": "VKEY", "action": "append", "default": [],
-    },
-    "--keyring": {"help": "a file of public keys, as memoranda writes it", "metavar": "FILE"},
-    "--require-signature": {
-        "help": "the checkpoint in the export must be signed by one of the keys",
-        "action": "store_true",
-    },
-    "--json": {"help": "print one JSON object", "action": "store_true"},
-}  # fmt: skip
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
     parser = argparse.ArgumentParser(
@@ -1278,23 +1162,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Verify an export of memoranda, with nothing of memoranda.",
         epilog="Exit codes: 0 nothing is wrong; 5 damage was found; 2 it could not be verified.",
     )
-    for name, option in _OPTIONS.items():
-        parser.add_argument(name, **option)
+    add, many = parser.add_argument, dict[str, Any](action="append", default=[])
+    add("export", help="the file, or - for the standard input")
+    elsewhere = "a checkpoint that was kept elsewhere; may be repeated"
+    add("--checkpoint", metavar="FILE", help=elsewhere, **many)
+    add("--key", metavar="VKEY", help="a public key, written name+id+key; may be repeated", **many)
+    add("--keyring", metavar="FILE", help="a file of public keys, as memoranda writes it")
+    required = "the checkpoint in the export must be signed by one of the keys"
+    add("--require-signature", action="store_true", help=required)
+    add("--json", action="store_true", help="print one JSON object")
     given = parser.parse_args(arguments)
     if given.require_signature and not (given.key or given.keyring):
         parser.error("--require-signature needs --key or --keyring: whose signature is it to be?")
-    keys, signed = _known(given.key, given.keyring), given.require_signature
+    keys = _known(given.key, given.keyring)
     anchors = [
         Anchor(shown(file, 200), _read(file, "checkpoint", parse_checkpoint))
         for file in given.checkpoint
     ]
-    asked = {"anchors": anchors, "keys": keys, "require_signature": signed}
     try:
-        if given.export == "-":
-            report = verify(sys.stdin.buffer, **asked)
-        else:
-            with Path(given.export).open("rb") as stream:
-                report = verify(stream, **asked)
+        stream = sys.stdin.buffer if given.export == "-" else Path(given.export).open("rb")  # noqa: SIM115
+        with stream:
+            signed = given.require_signature
+            report = verify(stream, anchors=anchors, keys=keys, require_signature=signed)
     except OSError as wrong:
         _fail(f"can't read {shown(given.export)}: {wrong.strerror}")
     encoding = sys.stdout.encoding or "utf-8"

@@ -25,7 +25,7 @@ class Memoranda:
 
     async def settle(self) -> None:
         """Wait until its words are merged; PostgreSQL does that in connections of its own."""
-        while isinstance(self._place, Path) and self._ledger._database.merger.is_due:  # noqa: ASYNC110
+        while isinstance(self._place, Path) and self._ledger._ledger._database.merger.is_due:  # noqa: ASYNC110
             await asyncio.sleep(STEP_S)  # it tells nobody when it is done
 
     async def create(self, item: Item) -> str:

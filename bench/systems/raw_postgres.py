@@ -17,14 +17,14 @@ from bench.systems.disk import postgres_bytes
 from bench.systems.memoranda import SCOPE, memoranda_on_postgres
 from bench.workload import Item, Patch, item
 from memoranda.ledger.entry import Entry, entry_bytes
-from memoranda.records import MemoryFilter
-from memoranda.stores.postgres.arrays import Blobs, Integers, Texts
+from memoranda.records.filter import MemoryFilter
 from memoranda.stores.postgres.connection import Connection, connect, parse_address
 from memoranda.stores.postgres.database import journal_number
 from memoranda.stores.postgres.select import DIALECT, for_psycopg
 from memoranda.stores.postgres.units import JOINED
 from memoranda.stores.selection import COLUMNS, selection
 from memoranda.stores.shorthand import BODY, unpacked
+from memoranda.stores.statements import Blobs, Integers, Texts
 
 _BEYOND = 10**9
 _SALT = bytes(16)

@@ -17,7 +17,7 @@ from bench.systems.disk import sqlite_bytes
 from bench.systems.memoranda import SCOPE, memoranda_on_sqlite
 from bench.workload import Item, Patch, item
 from memoranda.ledger.entry import Entry, entry_bytes
-from memoranda.records import MemoryFilter
+from memoranda.records.filter import MemoryFilter
 from memoranda.stores.selection import selection
 from memoranda.stores.shorthand import BODY, ENTRY, packed, unpacked
 from memoranda.stores.sqlite import append as sql

@@ -5,27 +5,25 @@ from typing import TYPE_CHECKING
 from memoranda.kernel.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from memoranda.app.blocking import connect_sync, open_sync
     from memoranda.app.database import Database, connect, exists, open, scopes
     from memoranda.app.histories import replay_export
     from memoranda.app.memory import Memory
     from memoranda.app.options import App, Clockwork
-    from memoranda.app.sync import connect_sync, open_sync
     from memoranda.journeys.govern.about import About, Memo
     from memoranda.journeys.intent.branches import of_host as hosted_by
     from memoranda.kernel.actors import ActorRef
     from memoranda.kernel.errors import MemorandaError
     from memoranda.recall.provider import MemoryExperience, MemoryProvider, MemoryQuery
-    from memoranda.records import (
+    from memoranda.records.filter import MemoryFilter
+    from memoranda.records.model import MemoryRecordInput, MemoryRetentionPolicy, StoredMemoryRecord
+    from memoranda.records.store import (
         Capabilities,
         Capability,
         HookFailure,
-        MemoryFilter,
         MemoryHooks,
-        MemoryRecordInput,
-        MemoryRetentionPolicy,
         MemoryStore,
         MemoryUpdate,
-        StoredMemoryRecord,
     )
     from memoranda.worlds.action import ActionContext, Merge, Set, Unset
     from memoranda.worlds.domain import Domain

@@ -22,14 +22,6 @@ if TYPE_CHECKING:
     )
     from memoranda.kernel.json import check as check_json
     from memoranda.kernel.json import parse as parse_json
-    from memoranda.ledger import (
-        read_log,
-        sealed,
-        validate_log,
-        validate_object,
-        validate_use,
-        write_log,
-    )
     from memoranda.ledger.anchor import History, compare
     from memoranda.ledger.checkpoint import (
         Checkpoint,
@@ -38,8 +30,11 @@ if TYPE_CHECKING:
         sign_checkpoint,
     )
     from memoranda.ledger.keyring import Keyring
-    from memoranda.ledger.log import LogReading
+    from memoranda.ledger.log import LogReading, read_log, write_log
+    from memoranda.ledger.object import sealed
     from memoranda.ledger.signed_note import check_signatures, verify_note
+    from memoranda.ledger.validate import validate_object, validate_use
+    from memoranda.ledger.validate_events import validate_log
     from memoranda.outside.keys import (
         Ed25519Signer,
         Ed25519Verifier,
@@ -51,22 +46,17 @@ if TYPE_CHECKING:
         verifiers,
     )
     from memoranda.outside.profiles import read_document, read_profile
-    from memoranda.recall import (
-        check_proof,
-        check_signed,
-        traces_in,
-        validate_memory_trace,
-        verify_proof,
-    )
     from memoranda.recall.frame import (
         freeze_memory_context,
         get_memory_context_for_replay,
         get_memory_recall_failed_for_replay,
     )
+    from memoranda.recall.proof_check import check_proof, check_signed, verify_proof
+    from memoranda.recall.trace import traces_in, validate_memory_trace
     from memoranda.records.filter import refuse_unknown_keys, select
     from memoranda.records.model import merged
     from memoranda.text import TOKENIZER, matches, query, terms, words
-    from memoranda.worlds import snapshot_hash, world_id
+    from memoranda.worlds.snapshot import snapshot_hash, world_id
 
 __all__ = [
     "TOKENIZER",

@@ -17,34 +17,43 @@ if TYPE_CHECKING:
         memory_policy_from_wire,
         signed_by_one_of,
     )
-    from memoranda.records.authority import AssessesRisk, MemoryAuthorityPolicy, MemoryOperation
-    from memoranda.records.retention import MemoryMaintenanceConfig, MemoryRetentionPolicy
-    from memoranda.worlds import (
-        AllOf,
-        AnyOf,
+    from memoranda.records.model import (
+        AssessesRisk,
+        MemoryAuthorityPolicy,
+        MemoryMaintenanceConfig,
+        MemoryOperation,
+        MemoryRetentionPolicy,
+    )
+    from memoranda.worlds.authority import (
         Approved,
         Asked,
         AuthorityPolicy,
-        AutoApprove,
         Condition,
         Custom,
-        ForActor,
-        HumanInTheLoop,
         IntentType,
-        Majority,
         Pending,
-        PolicyRule,
-        PolicyRules,
         Rejected,
         RiskAtLeast,
         ScopePattern,
+        Verdict,
+    )
+    from memoranda.worlds.composites import (
+        AllOf,
+        AnyOf,
+        ForActor,
         SeparateApprover,
+        policy_from_wire,
+    )
+    from memoranda.worlds.policies import (
+        AutoApprove,
+        HumanInTheLoop,
+        Majority,
+        PolicyRule,
+        PolicyRules,
         Threshold,
         Tribunal,
         Unanimous,
-        Verdict,
     )
-    from memoranda.worlds.composites import policy_from_wire
 
 __all__ = [
     "AllOf",

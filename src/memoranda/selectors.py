@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from memoranda.kernel.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from memoranda.recall.composed import Deduplicated, Filtered, Limited, WeighedByRecency
     from memoranda.recall.corpus import Corpus, of_text
     from memoranda.recall.hybrid import Hybrid
     from memoranda.recall.question import asked
@@ -21,7 +20,15 @@ if TYPE_CHECKING:
         Selector,
         Sources,
     )
-    from memoranda.recall.selectors import ByWords, MostRecent, PastWorlds
+    from memoranda.recall.selectors import (
+        ByWords,
+        Deduplicated,
+        Filtered,
+        Limited,
+        MostRecent,
+        PastWorlds,
+        WeighedByRecency,
+    )
 
 __all__ = [
     "Below",

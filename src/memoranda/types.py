@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from memoranda.journeys.intent.decisions import Answer, Waiting
     from memoranda.journeys.intent.replays import Replay
     from memoranda.journeys.intent.requests import Run, Submitted
-    from memoranda.journeys.maintain.indexes import Brought, Reindexed
+    from memoranda.journeys.maintain.upkeep import Brought, Reindexed
     from memoranda.journeys.recall.originals import Original
     from memoranda.journeys.recall.reasoning import Reasoning
     from memoranda.journeys.recall.recalled import Item, Recalled
     from memoranda.journeys.records.codec import DataCodec
     from memoranda.journeys.records.store import Records
-    from memoranda.journeys.turn.replays import CycleReplay, Difference
+    from memoranda.journeys.turn.sessions import CycleReplay, Difference
     from memoranda.journeys.turn.turns import Turn, Turns
     from memoranda.kernel.actors import ActorKind, ActorRef
     from memoranda.kernel.clock import Clock, IdSource, Randomness, SystemClock, TimeOrderedIds
@@ -66,55 +66,47 @@ if TYPE_CHECKING:
         ValidationResult,
         VerificationEvidence,
     )
-    from memoranda.records import (
+    from memoranda.records.filter import MemoryFilter, Page
+    from memoranda.records.model import Expiry, MemoryRecordInput, StoredMemoryRecord
+    from memoranda.records.store import (
         Capabilities,
         Capability,
-        Expiry,
         HookFailure,
-        MemoryFilter,
         MemoryHooks,
-        MemoryRecordInput,
         MemoryStore,
         MemoryUpdate,
-        StoredMemoryRecord,
     )
-    from memoranda.records.pages import Page
     from memoranda.stores.dictionary import DictDatabase
-    from memoranda.worlds import (
-        ActionContext,
-        AuthorityRef,
-        Branch,
-        DecisionRecord,
-        Differs,
-        Domain,
+    from memoranda.worlds.action import ActionContext, Merge, Patch, Set, Unset
+    from memoranda.worlds.domain import Domain
+    from memoranda.worlds.host import (
         EffectFailed,
         Host,
         HostExecutionOptions,
         HostExecutionResult,
+        Surrounded,
+        Surroundings,
+    )
+    from memoranda.worlds.local_host import LocalHost
+    from memoranda.worlds.proposal import (
+        AuthorityRef,
+        DecisionRecord,
         Intent,
         IntentBody,
         IntentInstance,
         IntentScope,
-        LocalHost,
-        Merge,
-        Patch,
         Projection,
         ProjectionEvent,
         Proposal,
         ProposalTrace,
-        Set,
-        Snapshot,
         SnapshotView,
-        Surrounded,
-        Surroundings,
         TribunalDecisionRecord,
-        Unset,
         Vote,
-        World,
-        WorldEdge,
-        WorldHead,
+        projection,
     )
-    from memoranda.worlds.intent import projection
+    from memoranda.worlds.replay import Differs
+    from memoranda.worlds.snapshot import Snapshot
+    from memoranda.worlds.world import World, WorldEdge
 
 __all__ = [
     "ActOptions",
@@ -132,7 +124,6 @@ __all__ = [
     "BlockingDatabase",
     "BlockingMemory",
     "BodyCodec",
-    "Branch",
     "BranchHead",
     "Brought",
     "Capabilities",
@@ -245,7 +236,6 @@ __all__ = [
     "Why",
     "World",
     "WorldEdge",
-    "WorldHead",
     "projection",
 ]
 

@@ -16,7 +16,7 @@ from memoranda.app.journal import Journal
 from memoranda.journeys.records.store import Records
 from memoranda.ledger.policy import Policy
 from memoranda.testkit.strategies import CountedIds, FrozenClock
-from memoranda.worlds.intent import Projection, ProjectionEvent
+from memoranda.worlds.proposal import Projection, ProjectionEvent
 from tests.journeys.intent.counter import counter
 from tests.journeys.turn.talking import Answering, talk
 from tests.plans.steps.standing_in import counted_randomness

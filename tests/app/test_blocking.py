@@ -32,7 +32,6 @@ from memoranda.errors import (
 )
 from tests.app.sample import SAMPLE, Known, bound, come_to, opened, options
 from tests.patience import PATIENCE
-from tools.blocking import SOURCES, TARGET, TWINS, written
 
 
 @contextlib.contextmanager
@@ -44,22 +43,21 @@ def blocking_on(place: str) -> Iterator[Any]:
 # ------------------------------------------------------------------------------ the same
 
 
-def test_the_twin_is_current() -> None:
-    assert TARGET.read_text() == written(), "run `make twin`"
+TWINS = [kind for name, kind in vars(blocking).items() if name.startswith("Blocking")]
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda source: str(source.name))
-def test_the_twin_has_every_public_name(source: Any) -> None:
-    kind = getattr(sys.modules[source.module], source.name)
-    twin = getattr(blocking, TWINS[source.name])
+@pytest.mark.parametrize("twin", TWINS, ids=lambda twin: str(twin.__name__))
+def test_the_twin_has_every_public_name_and_its_signature(twin: Any) -> None:
+    kind = getattr(blocking, twin.__name__.removeprefix("Blocking"))
     own = {name for name in vars(kind) if name[0] != "_"}
 
-    assert own - set(vars(twin)) <= {"check_loop", "opened", "scoped"}
-    for name in own & set(vars(twin)):
+    assert own <= set(vars(twin))
+    for name in own:
         if inspect.isfunction(member := getattr(kind, name)):
-            assert list(inspect.signature(member).parameters) == list(
-                inspect.signature(getattr(twin, name)).parameters
-            )
+            here, there = (inspect.signature(one) for one in (member, getattr(twin, name)))
+            assert here.parameters == there.parameters
+            assert member.__doc__
+            assert getattr(twin, name).__doc__
 
 
 def blocked(made: Any) -> Any:

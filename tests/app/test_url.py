@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memoranda.app.url import DatabaseUrl, file_of, file_url, hidden, parse_url
+from memoranda.app.databases import DatabaseUrl, file_of, file_url, hidden, parse_url
 from memoranda.kernel.errors import InvalidUrl
 
 

@@ -21,11 +21,11 @@ from memoranda.ledger.anchor import (
     Kept,
     KeptDamage,
     KeptNote,
+    ScopeHead,
     compare,
     settle,
 )
 from memoranda.ledger.checkpoint import Checkpoint, parse_checkpoint, sign_checkpoint
-from memoranda.ledger.directory import ScopeHead
 from memoranda.ledger.signed_note import Signature, Signer, Verifier, verify_note
 from memoranda.outside.keys import Ed25519Signer, verifiers
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from memoranda.identity import EMPTY_ROOT, canonical_bytes
 from memoranda.kernel.actors import MAX_LENGTH, check_scope
 from memoranda.kernel.errors import InvalidCheckpoint, InvalidScope
+from memoranda.ledger.anchor import ScopeHead, newest_heads, read_head
 from memoranda.ledger.checkpoint import (
     MAX_SIZE,
     Checkpoint,
@@ -20,7 +21,6 @@ from memoranda.ledger.checkpoint import (
     scope_origin,
     sign_checkpoint,
 )
-from memoranda.ledger.directory import ScopeHead, newest_heads, read_head
 from memoranda.ledger.signed_note import Signature, SignedNote, verify_note
 from memoranda.outside.keys import Ed25519Signer, verifiers
 from tests.ledger.notes import checkpoints, signatures

@@ -3,9 +3,16 @@
 import pytest
 
 from memoranda.kernel.errors import InvalidEvent
-from memoranda.ledger import LogEvent, validate_log
-from memoranda.ledger.event import EVENT_TYPES, FIELDS, LOG_ACTORS, event_document, event_of
+from memoranda.ledger.event import (
+    EVENT_TYPES,
+    FIELDS,
+    LOG_ACTORS,
+    LogEvent,
+    event_document,
+    event_of,
+)
 from memoranda.ledger.object import next_version
+from memoranda.ledger.validate_events import validate_log
 from tests.ledger.objects import NOW, OTHER_NONCE, an_object
 
 

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.identity import canonical_bytes
+from memoranda.ledger import passages
 from memoranda.ledger.object import STATEMENT_TYPES, first_version, statement_of_json
 from memoranda.testkit.strategies import json_values
 from tests.ledger.objects import a_first_version
@@ -39,8 +40,8 @@ def test_an_ordinary_object_has_the_bytes_of_any_first_version(
     created_ms = at if created is None else created
     updated_ms = at if updated is None else updated
 
-    written = first_version(
-        scope=canonical_bytes({"scope": scope}),
+    written, shorthand = first_version(
+        scope=canonical_bytes(scope)[1:-1],
         id=id,
         data=canonical_bytes(data),
         tags=tags,
@@ -67,3 +68,5 @@ def test_an_ordinary_object_has_the_bytes_of_any_first_version(
             tags=tags,
         ).canonical
     )
+    assert shorthand == passages.pack(written)
+    assert passages.unpack(shorthand) == written

@@ -7,20 +7,19 @@ import pytest
 
 from memoranda.identity import Frozen
 from memoranda.kernel.errors import IllegalTransition, ReasonMissing
-from memoranda.ledger import (
+from memoranda.ledger.event import event_document, event_of
+from memoranda.ledger.lifecycle import (
+    LEGAL,
     StatusChange,
     archive,
     erase,
     invalidate,
     reinstate,
-    sealed,
     supersede,
-    validate_log,
-    validate_object,
 )
-from memoranda.ledger.event import event_document, event_of
-from memoranda.ledger.forget import LEGAL
-from memoranda.ledger.object import CAUSES, Status, status_of, version_of
+from memoranda.ledger.object import CAUSES, Status, sealed, status_of, version_of
+from memoranda.ledger.validate import validate_object
+from memoranda.ledger.validate_events import validate_log
 from tests.ledger.objects import NONCE, NOW, OTHER_NONCE, a_fact, an_object
 
 WHY: dict[str, Any] = {"reason": "no longer so", "cause": "obsolescence"}
@@ -213,11 +212,7 @@ def test_a_tombstone_holds_nothing_of_what_was_erased() -> None:
 @pytest.mark.rule("GOV-LOG", "GOV-FORGET")
 def test_the_log_of_a_whole_life_is_valid() -> None:
     first = a_fact("a")
-    created = StatusChange(
-        first,
-        "create",
-        {"memory_object_id": "a", "new_hash": f"sha256:{first.digest}", "prev_hash": None},
-    )
+    created = StatusChange("create", first)
     archived = archive(first, **WHY, **THEN)
     back = reinstate(archived.object, reason="needed", **THEN)
     old, new = supersede(back.object, a_fact("b"), **WHY, **THEN)

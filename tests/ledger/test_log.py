@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from memoranda.identity import canonical_bytes
 from memoranda.kernel.errors import InvalidEvent, InvalidLog
-from memoranda.ledger import read_log, write_log
 from memoranda.ledger.event import event_document
+from memoranda.ledger.log import read_log, write_log
 from tests.ledger.objects import NOW, checks, json_values, shared_file, texts
 
 HASH = f"sha256:{'a' * 64}"

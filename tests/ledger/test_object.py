@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memoranda.identity import Frozen, canonical_bytes
 from memoranda.kernel.errors import InvalidObject
 from memoranda.kernel.json import parse
-from memoranda.ledger import MemoryObject, sealed, validate_object
+from memoranda.ledger.model import MemoryObject
 from memoranda.ledger.object import (
     STATEMENT_TYPES,
     VERDICT_TYPES,
@@ -17,12 +17,14 @@ from memoranda.ledger.object import (
     integrity_digest,
     next_version,
     record_times,
+    sealed,
     statement_of_json,
     status_of,
     unsealed,
     version_of,
 )
 from memoranda.ledger.time import format_time
+from memoranda.ledger.validate import validate_object
 from tests.ledger.objects import (
     NONCE,
     NOW,

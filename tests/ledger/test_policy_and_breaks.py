@@ -1,5 +1,6 @@
 """Policies change in the open; what changed otherwise is a conformance break."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -8,23 +9,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.kernel.errors import InvalidPolicy
-from memoranda.ledger import (
+from memoranda.ledger.breaks import (
     Break,
     Fingerprint,
     LogHead,
-    Policy,
-    ReAudit,
-    Trail,
-    change_policy,
     compare,
-    open_breaks,
-    validate_log,
+    of_damages,
+    outside,
+    undeclared,
 )
-from memoranda.ledger.breaks import of_damages, outside, undeclared
 from memoranda.ledger.damage import Check, Damage, first_damages
 from memoranda.ledger.event import event_document
-from memoranda.ledger.governance import Governance, StandingBreak, re_audited
-from memoranda.ledger.policy import DEFAULTS, POLICY_KINDS, declared, policy_of, rank
+from memoranda.ledger.governance import Governance, ReAudit, StandingBreak, re_audited
+from memoranda.ledger.policy import (
+    DEFAULTS,
+    POLICY_KINDS,
+    Policy,
+    change_policy,
+    declared,
+    policy_of,
+)
+from memoranda.ledger.validate_events import open_breaks, validate_log
 from tests.ledger.objects import NOW
 
 DIGESTS: dict[str, str] = {kind: policy.digest for kind, policy in DEFAULTS.items()}
@@ -32,8 +37,10 @@ BEFORE = Fingerprint(index="index/1", policies=DIGESTS, log=LogHead(3, "aa"))
 GROWN = replace(BEFORE, log=LogHead(5, "bb"))
 
 
-def causes(now: Fingerprint, trail: Trail | None = None, root_then: str | None = "aa") -> list[str]:
-    found = compare(BEFORE, now, trail or Trail(), root_then=root_then)
+def causes(
+    now: Fingerprint, recorded: Collection[str] = (), root_then: str | None = "aa"
+) -> list[str]:
+    found = compare(BEFORE, now, recorded, root_then=root_then)
     return [one.cause for one in found]
 
 
@@ -108,14 +115,6 @@ def test_what_is_no_policy_is_refused(document: Any) -> None:
         policy_of(document)
 
 
-def test_sources_rank_by_the_hierarchy() -> None:
-    hierarchy = Policy("source_hierarchy", 2, {"order": ["https://law.", "https://wiki."]})
-
-    assert rank(hierarchy, [{"uri": "https://wiki.x"}, {"uri": "https://law.x"}]) == 0
-    assert rank(hierarchy, [{"uri": "https://wiki.x"}]) == 1
-    assert rank(hierarchy, [{"uri": "chat"}]) == rank(hierarchy, []) == 2
-
-
 # ------------------------------------------------------------ what is a break
 
 
@@ -149,9 +148,9 @@ def test_what_was_logged_is_no_break() -> None:
     now = replace(GROWN, index="index/2", policies={**DIGESTS, "forgetting": "new"})
 
     assert causes(now) == ["index_rebuilt", "policy_changed"]
-    trail = Trail(policy_changes=frozenset({"new"}), rebuilds=frozenset({"index/2"}))
-    assert causes(now, trail) == []
-    assert causes(replace(now, index="index/3"), trail) == ["index_rebuilt"]
+    recorded = {"new", "index/2"}
+    assert causes(now, recorded) == []
+    assert causes(replace(now, index="index/3"), recorded) == ["index_rebuilt"]
 
 
 def test_what_is_named_for_the_first_time_or_no_longer_is_no_break() -> None:

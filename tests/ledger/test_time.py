@@ -12,7 +12,6 @@ from memoranda.ledger.time import (
     Validity,
     format_time,
     instant,
-    is_expired,
     is_within,
     moment,
     most_restrictive,
@@ -108,15 +107,6 @@ def test_both_bounds_are_inclusive() -> None:
     validity = Validity(10, 20, "bounded")
 
     assert [valid_at(validity, at) for at in (9, 10, 20, 21)] == [False, True, True, False]
-
-
-def test_a_statement_is_expired_past_its_end_and_a_record_at_its_expiry() -> None:
-    end = {"valid_to": format_time(1000)}
-    expiry = {"expires": format_time(1000)}
-
-    assert [is_expired(end, at) for at in (999, 1000, 1001)] == [False, False, True]
-    assert [is_expired(expiry, at) for at in (999, 1000)] == [False, True]
-    assert not is_expired({}, MAX_TIME)
 
 
 @pytest.mark.rule("GOV-TIME-1")

@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.kernel.errors import ApprovalRefused
-from memoranda.ledger import approve, archive
+from memoranda.ledger.lifecycle import TRUST, approve, archive, is_at_least, lowest, trust_of
 from memoranda.ledger.object import Trust, version_of
-from memoranda.ledger.trust import TRUST, is_at_least, lowest, trust_of
 from tests.ledger.objects import NONCE, NOW, OTHER_NONCE, a_fact
 
 trusts = st.sampled_from(TRUST)

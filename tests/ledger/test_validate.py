@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.kernel.json import parse
-from memoranda.ledger import sealed, validate_object, validate_use
-from memoranda.ledger.object import unsealed
+from memoranda.ledger.object import sealed, unsealed
 from memoranda.ledger.time import format_time
+from memoranda.ledger.validate import validate_object, validate_use
 from tests.ledger.objects import NOW, a_document, checks, json_values, shared_file
 
 MEMBERS = sorted(a_document())

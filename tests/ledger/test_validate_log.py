@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from memoranda.identity import canonical_bytes
 from memoranda.kernel.json import parse
-from memoranda.ledger import erase, invalidate, open_breaks, sealed, validate_log, write_log
 from memoranda.ledger.event import event_document, event_of
-from memoranda.ledger.object import next_version
+from memoranda.ledger.lifecycle import erase, invalidate
+from memoranda.ledger.log import write_log
+from memoranda.ledger.object import next_version, sealed
+from memoranda.ledger.validate_events import open_breaks, validate_log
 from tests.ledger.objects import (
     NONCE,
     NOW,

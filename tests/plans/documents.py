@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memoranda.kernel.wire import WireModel
-from memoranda.plans.first_contract import CONTRACT
+from memoranda.plans.steps import CONTRACT
 
 
 class Nothing(WireModel):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from memoranda.plans.first_contract import CONTRACT
 from memoranda.plans.plan import TURN
+from memoranda.plans.steps import CONTRACT
 
 
 def test_the_types_stand_in_the_canonical_order() -> None:

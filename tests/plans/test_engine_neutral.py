@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from memoranda.plans import engine, plan, validation
-from memoranda.plans.first_contract import CONTRACT
+from memoranda.plans.steps import CONTRACT
 
 FORBIDDEN = (
     *(rule.type for rule in CONTRACT.rules),
@@ -89,12 +89,10 @@ def test_no_module_of_the_engine_has_anything_that_can_be_written(module: Module
 
 STORES = [
     "memoranda.stores.items",
+    "memoranda.stores.sessions",
     "memoranda.stores.sqlite.items",
-    "memoranda.stores.sqlite.sessions",
     "memoranda.stores.postgres.items",
-    "memoranda.stores.postgres.sessions",
     "memoranda.plans.items",
-    "memoranda.plans.session",
     "memoranda.plans.session",
 ]
 
@@ -113,5 +111,5 @@ def test_a_store_interprets_no_policy(name: str) -> None:
     assert not {one for one in names if one and ("policy" in one or "profile" in one)}
     assert not imported & {
         "memoranda.plans.policy", "memoranda.plans.plan", "memoranda.plans.engine",
-        "memoranda.plans.first_contract", "memoranda.plans.validation",
+        "memoranda.plans.steps", "memoranda.plans.validation",
     }  # fmt: skip

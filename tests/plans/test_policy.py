@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.kernel.errors import InvalidPlan
-from memoranda.plans.first_contract import CONTRACT
 from memoranda.plans.plan import plan_hash
 from memoranda.plans.policy import Interpreter, Profile
+from memoranda.plans.steps import CONTRACT
 from tests.plans.documents import FORMS
 
 PROMPT = {"type": "PromptAssemble", "payload": {"template": "{context} {text}"}}

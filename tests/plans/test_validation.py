@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from memoranda.kernel.errors import InvalidPlan
-from memoranda.plans.first_contract import CONTRACT
+from memoranda.plans.steps import CONTRACT
 from memoranda.plans.validation import validated, violations
 from tests.plans.documents import FORMS, of, plan_document, step, steps, turn
 

@@ -8,9 +8,17 @@ from memoranda.identity import canonical_bytes, sha256_hex
 from memoranda.ledger import tree
 from memoranda.ledger.checkpoint import Checkpoint
 from memoranda.ledger.entry import SALT_BYTES, Entry, body_digest, entry_bytes, entry_hash, genesis
-from memoranda.ledger.tree import BLOCK, STRIDE, Block, Blocks
+from memoranda.ledger.tree import (
+    BLOCK,
+    STRIDE,
+    Block,
+    Blocks,
+    blocks_for_inclusion,
+    inclusion,
+    root,
+)
 from memoranda.recall.proof import StoredOriginal, VerificationProof, body_address
-from memoranda.recall.prove import TreePlace, blocks_for_place, place, prove
+from memoranda.recall.proof_check import TreePlace, prove
 from memoranda.recall.trace import MemoryRef
 from memoranda.worlds.snapshot import snapshot_hash, world_id
 from tests.ledger.objects import a_first_version
@@ -58,8 +66,10 @@ class Journal:
     def place(self, seq: int, size: int | None = None) -> TreePlace:
         size = size or self.size
         blocks = self.blocks(size)
-        read = {block: blocks[block] for block in blocks_for_place(seq, size)}
-        return place(seq, size, self.entries[size - 1], read)
+        needed = blocks_for_inclusion(seq, size) | blocks_for_inclusion(size - 1, size)
+        read = {block: blocks[block] for block in needed}
+        paths = [inclusion(one, size, read) for one in (seq, size - 1)]
+        return TreePlace(size, root(size, read), paths[0], self.entries[size - 1], paths[1])
 
     def proof(self, seq: int, size: int | None = None) -> VerificationProof:
         found = prove(self.ref(seq), self.original(seq), place=self.place(seq, size))

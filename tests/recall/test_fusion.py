@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.recall.hybrid import MAIN, OTHER, Ranking, fused, interleaved, reciprocal
+from memoranda.recall.hybrid import MAIN, OTHER, Ranking, fused
 
 scores = st.dictionaries(
     st.sampled_from("abcdefgh"), st.integers(1, 1000).map(float), max_size=8
@@ -37,8 +37,6 @@ def test_a_list_without_results_changes_no_order(one: Ranking) -> None:
 
     assert [id for id, _ in fused([one, []])] == ids
     assert [id for id, _ in fused([[], one])] == ids
-    assert [id for id, _ in reciprocal([one, []])] == ids
-    assert interleaved([one, []]) == ids
 
 
 @given(scores, scores)
@@ -52,27 +50,14 @@ def test_a_clear_lead_in_the_main_list_is_never_overturned(one: Ranking, other: 
                 assert found.index(upper) < found.index(lower)
 
 
-@given(scores, scores, st.integers(1, 8), st.sets(st.sampled_from("abcdefgh")))
-def test_interleaved_finds_at_twice_the_length_what_the_better_one_finds(
-    one: Ranking, other: Ranking, k: int, right: set[str]
-) -> None:
-    found = right & set(interleaved([one, other])[: 2 * k])
-
-    for half in (one, other):
-        assert right & {id for id, _ in half[:k]} <= found
-
-
 def test_lists_that_agree_are_fused_to_themselves() -> None:
     agreed = [("a", 9.0), ("b", 4.0), ("c", 1.0)]
 
     assert [id for id, _ in fused([agreed, agreed])] == ["a", "b", "c"]
-    assert [id for id, _ in reciprocal([agreed, agreed])] == ["a", "b", "c"]
-    assert interleaved([agreed, agreed]) == ["a", "b", "c"]
 
 
-def test_plain_ranks_let_a_bad_list_drag_a_good_one_down_and_scores_do_not() -> None:
+def test_a_bad_list_does_not_drag_a_good_one_down() -> None:
     good = [("right", 10.0), ("second", 1.0), ("third", 0.9)]
     bad = [("third", 0.51), ("second", 0.5), ("noise", 0.49)]
 
-    assert reciprocal([good, bad])[0][0] != "right"
     assert fused([good, bad])[0][0] == "right"

@@ -5,14 +5,15 @@ from typing import Any
 import pytest
 
 from memoranda.kernel.errors import InvalidRecord
-from memoranda.records.authority import (
+from memoranda.records.model import (
     MemoryAuthorityPolicy,
+    MemoryMaintenanceConfig,
     MemoryOperation,
+    MemoryRetentionPolicy,
     Risk,
+    StoredMemoryRecord,
     risk_of,
 )
-from memoranda.records.model import StoredMemoryRecord
-from memoranda.records.retention import MemoryMaintenanceConfig, MemoryRetentionPolicy
 
 RECORD: StoredMemoryRecord[Any] = StoredMemoryRecord("r-1", {"a": 1}, 1, 2, ("x",))
 

@@ -21,7 +21,7 @@ from memoranda.recall.policies import (
     memory_policy_from_wire,
 )
 from memoranda.recall.proof import evidence
-from memoranda.recall.prove import prove
+from memoranda.recall.proof_check import prove
 from memoranda.recall.trace import CoveringCheckpoint, MemoryTrace, trace_context
 from memoranda.worlds.authority import (
     Approved,

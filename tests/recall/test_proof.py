@@ -25,8 +25,7 @@ from memoranda.recall.proof import (
     proof_in,
     record_address,
 )
-from memoranda.recall.proof_check import check_proof, check_signed, verify_proof, why_refused
-from memoranda.recall.prove import prove
+from memoranda.recall.proof_check import check_proof, check_signed, prove, verify_proof, why_refused
 from memoranda.recall.trace import CoveringCheckpoint, MemoryRef, VerificationEvidence
 from memoranda.worlds.snapshot import world_id
 from tests.recall.journals import ORIGIN, Journal

@@ -15,8 +15,7 @@ from memoranda.ledger.signed_note import SignedNote
 from memoranda.outside.keys import Ed25519Signer, Ed25519Verifier
 from memoranda.recall.policies import signed_by_one_of
 from memoranda.recall.proof import evidence
-from memoranda.recall.proof_check import check_proof, check_signed, verify_proof
-from memoranda.recall.prove import prove
+from memoranda.recall.proof_check import check_proof, check_signed, prove, verify_proof
 from memoranda.recall.trace import CoveringCheckpoint, VerificationEvidence
 from tests.campaigns.adversity.chance import Random
 from tests.recall.journals import Journal

@@ -12,7 +12,7 @@ from memoranda.recall.provider import (
     MemoryProvider,
     MemoryQuery,
 )
-from memoranda.worlds.intent import Intent
+from memoranda.worlds.proposal import Intent
 
 INTENT = {"type": "orders.add", "input": {"n": 1}, "intentId": "intent-1"}
 QUERY = {"actorId": "helper", "intent": INTENT, "baseWorld": "w-0", "timestamp": 1}

@@ -12,8 +12,8 @@ from memoranda.recall.bm25 import Candidate, Statistics
 from memoranda.recall.neighbours import GAP, REACH
 from memoranda.recall.question import GRAMMAR, asked
 from memoranda.recall.ranking import CALIBRATIONS, NEEDS, RankingMode, ranked, seeds
-from memoranda.recall.recency import freshness, weighed_by_recency
-from memoranda.recall.selector import in_order, place_of
+from memoranda.recall.selector import place_of
+from memoranda.recall.selectors import freshness
 from memoranda.text import speaker_of
 from tests.patience import PATIENCE
 from tests.recall.texts import HOUR, candidate, questions, records, statistics
@@ -255,17 +255,3 @@ def test_newer_is_fresher_and_nothing_is_worth_nothing(one: int, other: int, hal
     assert 0 < freshness(older, half) <= freshness(newer, half) <= 1
     assert freshness(half, half) == 0.5
     assert freshness(-1, half) == 1
-
-
-def test_recency_turns_an_order_and_leaves_the_rest() -> None:
-    found = [candidate("old", "refund refund", at=0), candidate("new", "refund", at=NOW)]
-    results = ranked(RankingMode.FULL_TEXT, asked("refund"), found, statistics(found))
-
-    weighed = weighed_by_recency(results, at=NOW, half_after=24 * HOUR)
-
-    assert [one.id for one in results] == ["old", "new"]
-    assert [one.id for one in weighed] == ["new", "old"]
-    assert {one.id: one.confidence for one in weighed} == {o.id: o.confidence for o in results}
-    assert in_order(weighed, 1) == weighed[:1]
-    with pytest.raises(ValueError, match="above 0"):
-        freshness(1, 0)

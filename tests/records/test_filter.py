@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from memoranda.kernel.errors import InvalidFilter, UnknownFilterKey
 from memoranda.kernel.json import MAX_INTEGER
-from memoranda.records import MemoryFilter, StoredMemoryRecord
-from memoranda.records.filter import matches, refuse_unknown_keys, select
+from memoranda.records.filter import MemoryFilter, matches, refuse_unknown_keys, select
+from memoranda.records.model import StoredMemoryRecord
 from memoranda.testkit.strategies import IDS, TAGS, TIMES, filters
 
 Record = StoredMemoryRecord[Any]

@@ -7,13 +7,8 @@ import pytest
 
 from memoranda.kernel.errors import InvalidRecord
 from memoranda.kernel.json import MAX_INTEGER
-from memoranda.records import (
-    Capabilities,
-    Capability,
-    MemoryHooks,
-    MemoryRecordInput,
-    StoredMemoryRecord,
-)
+from memoranda.records.model import MemoryRecordInput, StoredMemoryRecord
+from memoranda.records.store import Capabilities, Capability, MemoryHooks
 
 WIRE = {
     "id": "one",

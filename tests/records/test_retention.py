@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.kernel.errors import InvalidRecord
-from memoranda.records import Expiry, MemoryRetentionPolicy, StoredMemoryRecord, expiries
+from memoranda.records.model import Expiry, MemoryRetentionPolicy, StoredMemoryRecord, expiries
 
 NOW = 1000
 

@@ -15,7 +15,7 @@ import pytest
 
 import memoranda_verify
 from memoranda import Memory, MemoryFilter, MemoryRecordInput
-from memoranda.app.audit import export_memory_log, export_scope, verify_database
+from memoranda.app.audit import export_scope, verify_database
 from memoranda.app.maintain import backup, copy_scopes, restore
 from memoranda.journeys.govern.objects import Receipt
 from memoranda.kernel.errors import BodyUnreadable, CapabilityMissing, StoreFailed
@@ -161,7 +161,7 @@ async def test_both_verifiers_find_the_journal_sound(place: Place, codec: ToyCod
 
     audit = await verify_database(place.url, bodies=codec)
     lines = await exported(place, codec)
-    log = [line async for line in export_memory_log(place.url, SCOPE, bodies=codec)]
+    log = [line async for line in export_scope(place.url, SCOPE, "log", bodies=codec)]
 
     assert own.is_sound
     assert audit.is_sound
@@ -318,7 +318,7 @@ async def test_without_a_key_nothing_is_exported_or_copied(
     with pytest.raises(BodyUnreadable):
         await exported(place, codec)
     with pytest.raises(BodyUnreadable):
-        assert [line async for line in export_memory_log(place.url, SCOPE, bodies=codec)]
+        assert [line async for line in export_scope(place.url, SCOPE, "log", bodies=codec)]
     with pytest.raises(StoreFailed) as caught:
         await copy_scopes(place.url, f"sqlite:///{tmp_path}/copy.db", bodies=codec)
     assert "its key is missing" in caught.value.why

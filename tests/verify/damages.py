@@ -530,6 +530,16 @@ def inputs_that_name_nothing() -> bytes:
 
 
 @damage(("object", 7))
+def a_source_that_is_a_number() -> bytes:
+    return ruled(7, source_refs=[1])
+
+
+@damage(("object", 7))
+def a_source_without_a_uri() -> bytes:
+    return ruled(7, source_refs=[{"uri": "a:b"}, {"anchor": "p. 1"}])
+
+
+@damage(("object", 7))
 def a_format_that_is_none() -> bytes:
     return ruled(7, format="yaml")
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memoranda.identity import decode
+from memoranda.journeys.audit.turns import CycleWalk
 from memoranda.journeys.audit.worlds import WorldWalk
 from memoranda.kernel.errors import InvalidInput
 from memoranda.ledger.damage import Damages
@@ -17,6 +18,7 @@ from memoranda.ledger.rows import RowWalk, erased_row
 from memoranda.ledger.snapshot import StoredRow
 from memoranda.ledger.unit import StoredEntry, Version
 from memoranda.ledger.walk import Walk
+from memoranda.ledger.words import WordSums
 from tests.verify.journals import canonical_line, sample
 
 Finding = tuple[str, int | None]
@@ -65,15 +67,19 @@ class _Entries:
 
 
 def found_in_database(
-    entries: list[StoredEntry], origin: str, objects: Objects = OBJECTS
+    entries: list[StoredEntry],
+    origin: str,
+    objects: Objects = OBJECTS,
+    words: WordSums | None = None,
 ) -> list[Finding]:
-    """What the library's verifier finds in a journal and its rows."""
+    """What the library's verifier finds in a journal and its rows, and in its words if asked."""
     damages = Damages()
     walk = Walk(origin, damages)
     walk.feed(entries)
     asyncio.run(WorldWalk(_Entries(entries), damages).feed(entries))  # type: ignore[arg-type]
     walk.facts.finish()
-    rows = RowWalk(walk.objects, damages, key=b"key")
+    CycleWalk(damages, b"key").feed(entries)
+    rows = RowWalk(walk.objects, damages, words, key=b"key")
     stand = [row for entry in entries if (row := _row(entry, objects))]
     newest = {row.version.id: row.seq for row in stand}
     made = [row._replace(is_newest=newest[row.version.id] == row.seq) for row in stand]
@@ -90,7 +96,7 @@ def _row(entry: StoredEntry, objects: Objects) -> StoredRow | None:
     if entry.body is not None:
         try:
             version = _said(decode(entry.body))
-        except (InvalidInput, KeyError, TypeError, AttributeError, ValueError):
+        except (InvalidInput, LookupError, TypeError, AttributeError, ValueError):
             version = Version(id, number, "active", 0, 0, None, None, None, None)
     return StoredRow(version, entry.seq, entry.seq, False, entry.entry, entry.body)
 
@@ -107,5 +113,6 @@ def _since(rows: list[StoredRow]) -> list[StoredRow]:
 
 def _said(document: Any) -> Version:
     version = row_of(document)
-    assert version.id
+    if not isinstance(version.id, str):
+        raise TypeError(version.id)  # no database takes it
     return version

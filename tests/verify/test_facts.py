@@ -8,7 +8,7 @@ import pytest
 
 import memoranda_verify
 from memoranda.journeys.intent import documents
-from memoranda.journeys.intent.traces import TRACE
+from memoranda.journeys.intent.documents import TRACE
 from memoranda.journeys.turn.facts import TYPE as CYCLE
 from memoranda.ledger.fact import ERASURE, TYPES
 from tests.verify.damages import Damage, Finding
@@ -121,11 +121,7 @@ class Pipe(io.BytesIO):
 
 
 @pytest.mark.usefixtures("halves")
-@pytest.mark.parametrize("recent", [1, 3, 1_000])
-def test_a_snapshot_is_restored_from_however_long_before(
-    recent: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
-    monkeypatch.setattr(memoranda_verify, "RECENT_SNAPSHOTS", recent)
+def test_a_snapshot_is_restored_from_however_long_before(tmp_path: Any) -> None:
     journal = many_branches(5, 6)
     export = journal.export()
     file = tmp_path / "export.ndjson"
@@ -139,10 +135,7 @@ def test_a_snapshot_is_restored_from_however_long_before(
 
 
 @pytest.mark.usefixtures("halves")
-def test_what_is_wrong_with_one_from_long_before_is_told_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(memoranda_verify, "RECENT_SNAPSHOTS", 1)
+def test_what_is_wrong_with_one_from_long_before_is_told_once() -> None:
     forged = many_branches(3, 5).with_body(4, lambda body: body.update(world=world_of({})))
 
     assert in_export(forged.export()) == [("world", 4)]

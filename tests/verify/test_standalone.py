@@ -211,6 +211,12 @@ def test_a_million_empty_lines_are_one_finding() -> None:
     assert found(report) == [("form", 0)]
 
 
+def test_a_file_of_a_million_empty_lines_is_no_export() -> None:
+    report = verified(b"\n" * 1_000_000)
+
+    assert found(report) == [("form", None), ("form", 0), ("form", None)]
+
+
 def test_a_scope_that_is_no_text_is_not_that_of_its_origin() -> None:
     header, *lines = sample().lines()
     members = json.loads(header) | {"scope": "\ud800"}

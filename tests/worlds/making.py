@@ -8,14 +8,16 @@ from hypothesis import strategies as st
 
 from memoranda.kernel.actors import ActorRef, parse_actor
 from memoranda.worlds.authority import Asked
-from memoranda.worlds.intent import (
+from memoranda.worlds.proposal import (
     IntentBody,
     IntentInstance,
     IntentOrigin,
     IntentSource,
+    Proposal,
+    Vote,
+    VoteChoice,
     intent_instance,
 )
-from memoranda.worlds.proposal import Proposal, Vote, VoteChoice
 
 DATA = Path(__file__).parent / "data"
 SCHEMA = "5d41402abc4b2a76b9719d911017c592aabbccddeeff00112233445566778899"

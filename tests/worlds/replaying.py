@@ -11,8 +11,8 @@ from typing import Any
 
 from memoranda.identity import Frozen, canonical_bytes, decode, freeze
 from memoranda.worlds.host import EffectError, EffectRecord, HostExecutionOptions
-from memoranda.worlds.intent import Intent
 from memoranda.worlds.local_host import LocalHost
+from memoranda.worlds.proposal import Intent
 from memoranda.worlds.replay import RunRecording, replayed
 from memoranda.worlds.snapshot import Snapshot
 from tests.worlds.running import Prices, a_shop

@@ -20,8 +20,8 @@ from memoranda.worlds.host import (
     HostExecutionResult,
     arguments_digest,
 )
-from memoranda.worlds.intent import Intent
 from memoranda.worlds.local_host import LocalHost
+from memoranda.worlds.proposal import Intent
 from memoranda.worlds.replay import RunRecording
 from memoranda.worlds.snapshot import Snapshot, initial_snapshot
 

@@ -7,11 +7,11 @@ import pytest
 from memoranda.kernel.actors import parse_actor
 from memoranda.kernel.errors import InvalidActor, InvalidWorld
 from memoranda.worlds.authority import Approved, Rejected, decision_record
-from memoranda.worlds.intent import IntentScope
 from memoranda.worlds.proposal import (
     ApprovedDecision,
     AuthorityRef,
     DecisionRecord,
+    IntentScope,
     RejectedDecision,
     TimeoutDecision,
     TribunalDecisionRecord,

@@ -79,8 +79,8 @@ def test_a_chain_of_changes_leads_to_the_last_value(values: list[Any]) -> None:
         ([], {}, [["set", [], {}]]),
         (1, True, [["set", [], True]]),
         ({"a": [{"b": 1}], "c": 1}, {"a": [{"b": True}], "c": 1}, [["set", ["a", 0, "b"], True]]),
-        ([1, 0, 5], [True, 0], [["splice", [], 2, 1, []], ["set", [0], True]]),
-        ([9, 1], [True], [["splice", [], 0, 1, []], ["set", [0], True]]),
+        ([1, 0, 5], [True, 0], [["splice", [], 0, 3, [True, 0]]]),
+        ([9, 1], [True], [["splice", [], 0, 2, [True]]]),
         ({"a": [1, 2.0, (3,)]}, {"a": (1.0, 2, [3])}, []),
     ],
 )

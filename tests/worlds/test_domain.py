@@ -19,8 +19,7 @@ from typing_extensions import TypedDict
 from memoranda.identity import canonical_bytes, sha256_hex
 from memoranda.kernel.ambient import check_reach
 from memoranda.kernel.errors import InvalidDomain, InvalidIntent, InvalidWorld, MemoryOutOfReach
-from memoranda.worlds.domain import Domain
-from memoranda.worlds.schemas import _reduced
+from memoranda.worlds.domain import Domain, _reduced
 from tests.worlds.running import Order, Shop, a_shop
 
 GOLDEN = "c82d2c69c6c41b5a10556eebc775a3d8dc6c8ac9c090aa595df288bc0d677a1c"

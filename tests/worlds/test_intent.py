@@ -7,7 +7,7 @@ from hypothesis import given
 
 from memoranda.identity import canonical_bytes, sha256_hex
 from memoranda.kernel.errors import InvalidActor, InvalidWorld
-from memoranda.worlds.intent import (
+from memoranda.worlds.proposal import (
     Intent,
     IntentBody,
     IntentInstance,

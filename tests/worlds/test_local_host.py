@@ -13,8 +13,8 @@ from memoranda.worlds.action import ActionContext, Merge, Set, Unset
 from memoranda.worlds.delta import changes
 from memoranda.worlds.domain import Domain
 from memoranda.worlds.host import HostExecutionOptions, HostExecutionResult
-from memoranda.worlds.intent import IntentScope
 from memoranda.worlds.local_host import LocalHost
+from memoranda.worlds.proposal import IntentScope
 from memoranda.worlds.snapshot import Snapshot, snapshot_hash
 from tests.worlds.running import (
     NOW,

@@ -16,9 +16,8 @@ from memoranda.worlds.authority import (
     RiskAtLeast,
     ScopePattern,
 )
-from memoranda.worlds.intent import IntentScope
 from memoranda.worlds.policies import AutoApprove, HumanInTheLoop, PolicyRule, PolicyRules
-from memoranda.worlds.proposal import Proposal
+from memoranda.worlds.proposal import IntentScope, Proposal
 from tests.worlds.making import T0, asked, proposal, vote
 
 ANN, BOB = parse_actor("human:ann"), parse_actor("human:bob")

@@ -10,7 +10,7 @@ from memoranda.identity import canonical_bytes
 from memoranda.kernel.actors import ActorRef, parse_actor
 from memoranda.kernel.ambient import check_reach, observed, reached
 from memoranda.kernel.errors import InvalidDomain, InvalidWorld, MemoryOutOfReach
-from memoranda.worlds.intent import (
+from memoranda.worlds.proposal import (
     IntentBody,
     Projection,
     ProjectionEvent,

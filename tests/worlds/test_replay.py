@@ -25,8 +25,8 @@ from memoranda.worlds.host import (
     Surroundings,
     arguments_digest,
 )
-from memoranda.worlds.intent import IntentScope
 from memoranda.worlds.local_host import LocalHost
+from memoranda.worlds.proposal import IntentScope
 from memoranda.worlds.replay import Differs, Replayed, RunRecording, Same, replayed
 from memoranda.worlds.snapshot import Snapshot
 from tests.patience import PATIENCE

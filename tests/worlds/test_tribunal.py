@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from memoranda.kernel.actors import parse_actor
 from memoranda.kernel.errors import InvalidWorld
 from memoranda.worlds.authority import Approved, Pending, Rejected, Verdict
-from memoranda.worlds.intent import IntentScope
 from memoranda.worlds.policies import (
     Majority,
     Quorum,
@@ -18,7 +17,7 @@ from memoranda.worlds.policies import (
     Unanimous,
     quorum_from_wire,
 )
-from memoranda.worlds.proposal import VoteChoice
+from memoranda.worlds.proposal import IntentScope, VoteChoice
 from tests.worlds.making import T0, asked, proposal, vectors, vote
 
 VECTORS = vectors("tribunal")["tribunal"]

@@ -8,7 +8,6 @@ from memoranda.kernel.errors import InvalidWorld
 from memoranda.worlds.snapshot import Snapshot, snapshot_hash, world_id
 from memoranda.worlds.world import (
     ArtifactRef,
-    Branch,
     World,
     WorldEdge,
     WorldLineage,
@@ -110,11 +109,3 @@ def test_a_lineage_is_whole_or_refused() -> None:
     ):
         with pytest.raises(InvalidWorld):
             WorldLineage.from_wire({**wire, **wrong})
-
-
-def test_a_branch_has_the_documents_members() -> None:
-    wire = {"id": "b-1", "name": "main", "head": "w", "schemaHash": SCHEMA, "createdAt": T0}
-
-    assert Branch.from_wire(wire).to_wire() == wire
-    forked = {**wire, "parentBranch": "b-0"}
-    assert Branch.from_wire(forked).to_wire() == forked

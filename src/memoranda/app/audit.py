@@ -3,13 +3,12 @@
 Nothing is written but the conformance breaks that damage is, where that is asked for.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Literal, cast
 
-from memoranda.app.databases import LedgerDatabase, acquire, release
-from memoranda.app.url import hidden
+from memoranda.app.databases import LedgerDatabase, hidden, journals_at
 from memoranda.journeys.audit.checkpoints import Checkpoints, Seal
 from memoranda.journeys.audit.export import export, export_log, export_objects
 from memoranda.journeys.audit.verify import Progress, nobody
@@ -18,15 +17,15 @@ from memoranda.journeys.govern.conformance import Conformance
 from memoranda.journeys.govern.drafts import Drafts
 from memoranda.journeys.govern.table import FilteredLedger, GovernedTable
 from memoranda.kernel.clock import Randomness, SystemClock
-from memoranda.kernel.errors import CapabilityMissing, ScopeNotFound, StoreError
+from memoranda.kernel.errors import ScopeNotFound, StoreError
 from memoranda.kernel.results import Result
+from memoranda.ledger.anchor import SCOPE as DIRECTORY
 from memoranda.ledger.anchor import KeptNote
 from memoranda.ledger.codec import PLAIN, BodyCodec
 from memoranda.ledger.damage import Damages
-from memoranda.ledger.directory import SCOPE as DIRECTORY
 from memoranda.ledger.signed_note import Signer
-from memoranda.stores.dictionary import DictDatabase
 
+ExportKind = Literal["journal", "log", "objects"]
 ScopeProgress = Callable[[str], Progress]
 """Makes the progress of one scope."""
 
@@ -73,7 +72,7 @@ async def verify_database(
     too, where entries are under no checkpoint that one of the seal's known keys has signed. With
     `record`, damage of a scope is logged there as a conformance break, if it can be written.
     """
-    async with _opened(url, bodies) as database:
+    async with journals_at(url, read_only=True, bodies=bodies) as database:
         found = await verify_opened(
             database,
             url,
@@ -134,24 +133,23 @@ async def _on_record(
     """The same, its damage logged: only where there is some is the database opened to write."""
     if all(scope.is_sound for scope in found.scopes):
         return found
-    try:
-        database, lease = await acquire(url, SystemClock(), create=False, bodies=bodies)
-    except StoreError:  # it was read, and can't be written
-        unrecorded = [
-            scope if scope.is_sound else replace(scope, recorded=False) for scope in found.scopes
-        ]
-        return replace(found, scopes=unrecorded)
-    try:
-        ledgers = cast("LedgerDatabase", database)
+    async with AsyncExitStack() as stack:
+        try:
+            opening = journals_at(url, create=False, bodies=bodies)
+            database = await stack.enter_async_context(opening)
+        except StoreError:  # it was read, and can't be written
+            unrecorded = [
+                scope if scope.is_sound else replace(scope, recorded=False)
+                for scope in found.scopes
+            ]
+            return replace(found, scopes=unrecorded)
         scopes = [
             scope
             if scope.is_sound
-            else await _recorded(await _checkpoints(ledgers, scope.scope, seal), scope)
+            else await _recorded(await _checkpoints(database, scope.scope, seal), scope)
             for scope in found.scopes
         ]
-    finally:
-        await release(lease)
-    return replace(found, scopes=scopes)
+        return replace(found, scopes=scopes)
 
 
 async def _recorded(checkpoints: Checkpoints, found: Audit) -> Audit:
@@ -161,62 +159,40 @@ async def _recorded(checkpoints: Checkpoints, found: Audit) -> Audit:
     return await conformance.recorded(found)
 
 
+def exported(
+    ledger: FilteredLedger,
+    scope: str,
+    kind: ExportKind,
+    signers: Sequence[Signer],
+    progress: Progress,
+) -> AsyncGenerator[bytes, None]:
+    """The lines of an export: the journal, or what seed 003 calls its log and its objects."""
+    match kind:
+        case "journal":
+            return export(ledger, scope, signers=signers, progress=progress)
+        case "log":
+            return export_log(ledger, progress=progress)
+        case "objects":
+            return export_objects(ledger, progress=progress)
+
+
 async def export_scope(
     url: str,
     scope: str,
+    kind: ExportKind = "journal",
     *,
     signers: Sequence[Signer] = (),
-    progress: Progress | None = None,
+    progress: Progress = nobody,
     bodies: BodyCodec = PLAIN,
 ) -> AsyncGenerator[bytes, None]:
-    """The lines of the export of a scope's journal (docs/format.md)."""
-    async with _opened(url, bodies) as database:
-        ledger = (await _existing(database, url, scope)).ledger
-        lines = export(ledger, scope, signers=signers, progress=progress or nobody)
-        async with aclosing(lines):
+    """The lines of the export of a scope (docs/format.md)."""
+    async with journals_at(url, read_only=True, bodies=bodies) as database:
+        ledger = await database.existing(scope)
+        if ledger is None:
+            raise ScopeNotFound(hidden(url), scope)
+        async with aclosing(exported(ledger, scope, kind, signers, progress)) as lines:
             async for line in lines:
                 yield line
-
-
-async def export_memory_log(
-    url: str, scope: str, *, progress: Progress | None = None, bodies: BodyCodec = PLAIN
-) -> AsyncGenerator[bytes, None]:
-    """The lines of a scope's MemoryLog, as seed 003 has it."""
-    async with _opened(url, bodies) as database:
-        ledger = (await _existing(database, url, scope)).ledger
-        lines = export_log(ledger, progress=progress or nobody)
-        async with aclosing(lines):
-            async for line in lines:
-                yield line
-
-
-async def export_memory_objects(
-    url: str, scope: str, *, progress: Progress | None = None, bodies: BodyCodec = PLAIN
-) -> AsyncGenerator[bytes, None]:
-    """The lines of a scope's MemoryObjects, every version of each, as seed 003 has them."""
-    async with _opened(url, bodies) as database:
-        ledger = (await _existing(database, url, scope)).ledger
-        lines = export_objects(ledger, progress=progress or nobody)
-        async with aclosing(lines):
-            async for line in lines:
-                yield line
-
-
-@asynccontextmanager
-async def _opened(url: str, bodies: BodyCodec) -> AsyncIterator[LedgerDatabase]:
-    database, lease = await acquire(url, SystemClock(), read_only=True, bodies=bodies)
-    try:
-        if isinstance(database, DictDatabase):
-            raise CapabilityMissing("a journal")
-        yield database
-    finally:
-        await release(lease)
-
-
-async def _existing(database: LedgerDatabase, url: str, scope: str) -> Checkpoints:
-    if await database.existing(scope) is None:
-        raise ScopeNotFound(hidden(url), scope)
-    return await _checkpoints(database, scope, Seal())
 
 
 async def _checkpoints(database: LedgerDatabase, scope: str, seal: Seal) -> Checkpoints:

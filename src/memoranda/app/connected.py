@@ -7,15 +7,14 @@ from typing import Final, Protocol
 from weakref import WeakSet
 
 from memoranda.app.databases import Database as AnyDatabase
-from memoranda.app.databases import Lease, LedgerDatabase, acquire, release
+from memoranda.app.databases import Lease, LedgerDatabase, acquire, hidden, release
 from memoranda.app.options import Clockwork
-from memoranda.app.url import hidden
 from memoranda.journeys.audit.checkpoints import Checkpointer, Checkpoints, Seal
 from memoranda.journeys.govern.conformance import Conformance
 from memoranda.journeys.govern.drafts import Drafts
 from memoranda.journeys.govern.table import FilteredLedger, GovernedTable
-from memoranda.journeys.govern.unwritten import ledger_of_scope
-from memoranda.journeys.maintain.indexes import refresh
+from memoranda.journeys.govern.unwritten import ScopeLedger
+from memoranda.journeys.maintain.upkeep import refresh
 from memoranda.kernel.errors import ScopeNotFound, StoreClosed
 from memoranda.ledger.checkpoint import scope_origin
 from memoranda.ledger.codec import BodyCodec
@@ -61,7 +60,7 @@ class Scoped:
         self._opening: asyncio.Task[None] | None = None
         self._recalls: dict[str, _ActorRecalls] = {}
         self._origin = scope_origin(new_id, scope)
-        self.ledger, self.items = ledger_of_scope(
+        self.ledger: Final = ScopeLedger(
             partial(database.existing, scope),
             self._begin,
             self._origin,
@@ -105,9 +104,9 @@ class Scoped:
 
     async def _before_first(self, at: int) -> None:
         """What is written before the first write: an index of another tokenizer, what was found."""
-        conformance = self.conformance
-        await refresh(self.table, self.drafts, at, (await conformance.logged()).fingerprint)
-        await conformance.log_opening(at)
+        logged = await self.table.rulebook.logged()
+        await refresh(self.table, self.drafts, at, logged.fingerprint)
+        await self.conformance.log_opening(at)
 
 
 class Endable(Protocol):

@@ -12,11 +12,10 @@ from typing import Any, Final, Generic, Self, overload
 from typing_extensions import TypeVar, Unpack
 
 from memoranda.app.connected import Connected
+from memoranda.app.databases import file_of, url_of
 from memoranda.app.handle import Handle
 from memoranda.app.memory import Memory
-from memoranda.app.options import App, Clockwork, ConnectOptions
-from memoranda.app.seal import seal_from_environment
-from memoranda.app.url import file_of, url_of
+from memoranda.app.options import App, Clockwork, ConnectOptions, seal_from_environment
 from memoranda.journeys.audit.checkpoints import Seal
 from memoranda.journeys.intent.phases import watch_recalls
 from memoranda.journeys.records.codec import DataCodec, JsonCodec, ModelCodec

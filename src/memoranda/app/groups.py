@@ -17,9 +17,8 @@ from memoranda.journeys.intent.branches import BranchHead
 from memoranda.journeys.intent.decisions import Answer, Waiting
 from memoranda.journeys.intent.replays import Replay
 from memoranda.journeys.intent.requests import ABSENT, Run, Submitted, Trace, Used
-from memoranda.journeys.maintain.indexes import Brought, Reindexed, embed_missing, reindex
-from memoranda.journeys.turn.replays import CycleReplay
-from memoranda.journeys.turn.sessions import AnySummariser, Plan
+from memoranda.journeys.maintain.upkeep import Brought, Reindexed, embed_missing, reindex
+from memoranda.journeys.turn.sessions import AnySummariser, CycleReplay, Plan
 from memoranda.journeys.turn.turns import Turns
 from memoranda.kernel.errors import EmbedderMissing
 from memoranda.kernel.given import check_callable
@@ -32,7 +31,7 @@ from memoranda.ledger.time import TemporalScope
 from memoranda.plans.models import Model
 from memoranda.plans.plan import StepType
 from memoranda.plans.session import DEFAULT_SESSION
-from memoranda.worlds.intent import Projection, ProjectionEvent
+from memoranda.worlds.proposal import Projection, ProjectionEvent
 from memoranda.worlds.snapshot import Snapshot
 from memoranda.worlds.world import MAIN
 
@@ -74,17 +73,17 @@ class Inbox(Verbs[Any]):
     @verb
     async def approve(self, proposal_id: str, *, reason: str) -> Answer:
         """Approve a proposal that waits; DecisionRefused to whoever may not."""
-        return await self._handle.parts.intents.approve(proposal_id, reason=reason)
+        return await self._handle.parts.intents.answer(proposal_id, "approve", reason)
 
     @verb
     async def reject(self, proposal_id: str, *, reason: str) -> Answer:
         """Reject a proposal that waits."""
-        return await self._handle.parts.intents.reject(proposal_id, reason=reason)
+        return await self._handle.parts.intents.answer(proposal_id, "reject", reason)
 
     @verb
     async def abstain(self, proposal_id: str, *, reason: str) -> Answer:
         """Neither approve nor reject a proposal that a tribunal decides."""
-        return await self._handle.parts.intents.abstain(proposal_id, reason=reason)
+        return await self._handle.parts.intents.answer(proposal_id, "abstain", reason)
 
 
 class Worlds(Verbs[Any]):
@@ -148,12 +147,12 @@ class Worlds(Verbs[Any]):
     @verb
     async def replay(self, id: str) -> Replay:
         """Run a world, or an execution, again from what was recorded, and compare."""
-        return await self._handle.parts.intents.replay(id)
+        return await self._handle.parts.intents.history().replay(id)
 
     async def replay_branch(self, name: str = MAIN) -> AsyncGenerator[Replay, None]:
         """Run every execution of a branch again, the first one first, and compare each."""
         parts = await self._handle.ready()
-        async with aclosing(parts.intents.replay_branch(name)) as replays:
+        async with aclosing(parts.intents.history().branch(name)) as replays:
             async for replay in replays:
                 yield replay
 
@@ -225,7 +224,7 @@ class Govern(Verbs[T], Generic[T]):
         idempotency_key: str | None = None,
     ) -> Receipt:
         """Put it away: it is no longer returned, and what refers to it still finds it."""
-        return await self._handle.parts.forgetting.archive(
+        return await self._handle.parts.transitions.archive(
             id,
             reason=reason,
             cause=cause,
@@ -243,7 +242,7 @@ class Govern(Verbs[T], Generic[T]):
         idempotency_key: str | None = None,
     ) -> Receipt:
         """Make what was archived or forgotten active again, as its next version."""
-        return await self._handle.parts.forgetting.reinstate(
+        return await self._handle.parts.transitions.reinstate(
             id, reason=reason, expected_version=expected_version, idempotency_key=idempotency_key
         )
 
@@ -264,7 +263,7 @@ class Govern(Verbs[T], Generic[T]):
         What is not named passes on to it, as in `update`; the receipt of the new one says how many
         sources were dropped.
         """
-        return await self._handle.parts.forgetting.supersede(
+        return await self._handle.parts.transitions.supersede(
             id,
             data,
             reason=reason,
@@ -315,7 +314,7 @@ class Govern(Verbs[T], Generic[T]):
         only if all of them are, and if all that it says stands in them. PolicyRefused where the
         policy `consolidation` rules it out.
         """
-        return await self._handle.parts.consolidating.consolidate(
+        return await self._handle.parts.transitions.consolidate(
             ids,
             statement,
             justification=justification,
@@ -331,7 +330,7 @@ class Govern(Verbs[T], Generic[T]):
 
         With a `verdict` it is judged as well: that is how something becomes Factual.
         """
-        return await self._handle.parts.consolidating.approve(id, reason=reason, verdict=verdict)
+        return await self._handle.parts.transitions.approve(id, reason=reason, verdict=verdict)
 
     @verb
     async def change_policy(self, policy: Policy, *, reason: str) -> Receipt:

@@ -9,7 +9,7 @@ from typing_extensions import TypeVar
 from memoranda.app.connected import Connected
 from memoranda.app.options import App, Provider
 from memoranda.app.parts import Parts, records_on
-from memoranda.journeys.govern.conformance import damage_of
+from memoranda.journeys.govern.soundness import damage_of
 from memoranda.journeys.records.codec import DataCodec
 from memoranda.journeys.records.store import Records
 from memoranda.kernel.actors import ActorRef

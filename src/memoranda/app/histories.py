@@ -9,22 +9,20 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from memoranda.app.databases import acquire, release
-from memoranda.app.url import file_url, hidden
+from memoranda.app.databases import file_url, hidden, journals_at
 from memoranda.journeys.govern.drafts import Drafts
 from memoranda.journeys.govern.table import GovernedTable
 from memoranda.journeys.intent.branches import Runtime, of_domain
 from memoranda.journeys.intent.chronicle import Chronicle
 from memoranda.journeys.intent.replays import Replay, WorldHistory
 from memoranda.kernel.actors import check_scope
-from memoranda.kernel.clock import Randomness, SystemClock
-from memoranda.kernel.errors import CapabilityMissing, InvalidJson, InvalidProof, ScopeNotFound
+from memoranda.kernel.clock import Randomness
+from memoranda.kernel.errors import InvalidJson, InvalidProof, ScopeNotFound
 from memoranda.kernel.json import parse
 from memoranda.ledger.codec import PLAIN, BodyCodec
 from memoranda.ledger.entry import body_digest, read_entry
 from memoranda.ledger.port import Adoption
 from memoranda.ledger.unit import StoredEntry
-from memoranda.stores.dictionary import DictDatabase
 from memoranda.worlds.domain import Domain
 
 _HEXADECIMAL: Final = re.compile(r"(?:[0-9a-f]{2})+")
@@ -38,10 +36,7 @@ async def history(
     url: str, scope: str, domain: Domain | Runtime, *, bodies: BodyCodec = PLAIN
 ) -> AsyncIterator[WorldHistory]:
     """The history of a scope; StoreUnavailable or ScopeNotFound where there is none."""
-    database, lease = await acquire(url, SystemClock(), read_only=True, bodies=bodies)
-    try:
-        if isinstance(database, DictDatabase):
-            raise CapabilityMissing("a journal")
+    async with journals_at(url, read_only=True, bodies=bodies) as database:
         ledger = await database.existing(scope)
         if ledger is None:
             raise ScopeNotFound(hidden(url), scope)
@@ -49,8 +44,6 @@ async def history(
         table = GovernedTable(ledger, Drafts(scope, randomness))
         runtime = of_domain(domain) if isinstance(domain, Domain) else domain
         yield WorldHistory(Chronicle(table, randomness), runtime)
-    finally:
-        await release(lease)
 
 
 @asynccontextmanager
@@ -93,13 +86,11 @@ async def _adopted(file: Path, url: str) -> str:
                 scope, origin = check_scope(header["scope"]), header["origin"]
             case _:
                 raise InvalidProof(f"{file} is no export of a journal: its first line says none")
-        database, lease = await acquire(url, SystemClock())
-        try:
-            assert not isinstance(database, DictDatabase)  # noqa: S101 - the URL names a file
-            async with database.adoption(scope, origin, 0) as adoption:
-                size = await _adopt(file, lines, adoption)
-        finally:
-            await release(lease)
+        async with (
+            journals_at(url) as database,
+            database.adoption(scope, origin, 0) as adoption,
+        ):
+            size = await _adopt(file, lines, adoption)
     if size != header["size"]:
         raise InvalidProof(f"{file} has {size} entries, and its header says {header['size']}")
     return str(scope)

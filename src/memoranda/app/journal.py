@@ -6,9 +6,9 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, TypeVar, get_args
 
+from memoranda.app.audit import ExportKind, exported
 from memoranda.app.handle import Verbs, verb
 from memoranda.identity import decode
-from memoranda.journeys.audit.export import export, export_log, export_objects
 from memoranda.journeys.audit.verify import EntryProof, Progress, nobody, proof_of
 from memoranda.journeys.govern.imports import ImportReport
 from memoranda.journeys.govern.read import Include
@@ -33,7 +33,6 @@ PAGE: Final = 500
 POLL_S: Final = 0.25
 """How often `tail` looks for new entries: other processes may write them."""
 
-ExportKind = Literal["journal", "log", "objects"]
 IdOf = Literal["record", "recall", "proposal", "execution", "world", "cycle"]
 """What has an id."""
 
@@ -184,12 +183,7 @@ class Journal(Verbs[T], Generic[T]):
             raise InvalidFilter("kind", f"name one of {', '.join(get_args(ExportKind))}")
         check_callable("progress", progress)
         parts = await self._handle.ready()
-        ledger, scope = parts.ledger, parts.scoped.scope
-        lines = {
-            "journal": lambda: export(ledger, scope, signers=signers, progress=progress),
-            "log": lambda: export_log(ledger, progress=progress),
-            "objects": lambda: export_objects(ledger, progress=progress),
-        }[kind]()
+        lines = exported(parts.ledger, parts.scoped.scope, kind, signers, progress)
         async with aclosing(lines):
             async for line in lines:
                 yield line
@@ -200,7 +194,7 @@ class Journal(Verbs[T], Generic[T]):
     ) -> ImportReport:
         """Bring MemoryObjects in, as NDJSON or documents; nothing at all if any line is refused.
 
-        Leniently, what can come in does, and the report names every other line. `log` is the
+        LenientCodec, what can come in does, and the report names every other line. `log` is the
         MemoryLog of the same objects, which is compared with them. ImportRefused says which line
         was refused first, and why; ConformanceBroken where one is Factual while a break stands.
         """

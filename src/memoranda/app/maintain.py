@@ -4,29 +4,25 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from memoranda.app.audit import DatabaseAudit, ScopeProgress, verify_opened
-from memoranda.app.databases import LedgerDatabase, acquire, release
-from memoranda.app.url import file_url, hidden
+from memoranda.app.databases import file_url, hidden, journals_at
 from memoranda.journeys.audit.checkpoints import Seal
 from memoranda.journeys.audit.verify import nobody
-from memoranda.journeys.maintain.copy import copy
-from memoranda.kernel.clock import Clock, SystemClock
+from memoranda.journeys.maintain.upkeep import copy
+from memoranda.kernel.clock import SystemClock
 from memoranda.kernel.errors import (
-    CapabilityMissing,
     ScopeExists,
     ScopeNotFound,
     StoreFailed,
     StoreUnavailable,
 )
+from memoranda.ledger.anchor import SCOPE as DIRECTORY
 from memoranda.ledger.codec import PLAIN, BodyCodec
-from memoranda.ledger.directory import SCOPE as DIRECTORY
 from memoranda.outside.files import sync_folder
-from memoranda.stores.dictionary import DictDatabase
 
 _MODE: Final = 0o600
 
@@ -96,7 +92,7 @@ async def upgrade(url: str) -> Sequence[str]:
 
     The first write of a newer memoranda does the same; a read never does. Nothing is made.
     """
-    async with _opened(url, SystemClock(), create=False) as database:
+    async with journals_at(url, create=False) as database:
         return await database.upgrade()
 
 
@@ -115,15 +111,14 @@ async def _copied(
 
     Nothing is written before each is known to be here, and none there.
     """
-    clock = SystemClock()
-    async with _opened(source_url, clock, bodies, read_only=True) as source:
+    async with journals_at(source_url, bodies=bodies, read_only=True) as source:
         origins = await source.journals()
         named = [name for name in sorted(origins) if name != DIRECTORY]
         asked = named if scopes is None else list(dict.fromkeys(scopes))
         for scope in asked:
             if scope not in named:
                 raise ScopeNotFound(hidden(source_url), scope)
-        async with _opened(target_url, clock, bodies) as target:
+        async with journals_at(target_url, bodies=bodies) as target:
             known = await target.journals()
             for scope in asked:
                 if scope in known:
@@ -132,31 +127,13 @@ async def _copied(
             for scope in asked:
                 ledger = await source.existing(scope)
                 assert ledger is not None  # noqa: S101 - it is among its journals
-                now = clock.now_ms()
+                now = SystemClock().now_ms()
                 tell = progress(scope) if progress else nobody
                 async with target.adoption(scope, origins[scope], now) as adoption:
                     await copy(ledger, adoption, hidden(source_url), now, progress=tell)
             return await verify_opened(
                 target, target_url, scopes=asked, seal=seal, progress=progress
             )
-
-
-@asynccontextmanager
-async def _opened(
-    url: str,
-    clock: Clock,
-    bodies: BodyCodec = PLAIN,
-    *,
-    create: bool = True,
-    read_only: bool = False,
-) -> AsyncIterator[LedgerDatabase]:
-    database, lease = await acquire(url, clock, create=create, read_only=read_only, bodies=bodies)
-    try:
-        if isinstance(database, DictDatabase):
-            raise CapabilityMissing("a journal")
-        yield database
-    finally:
-        await release(lease)
 
 
 # ------------------------------------------------------------------- a backup's file

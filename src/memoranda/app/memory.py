@@ -17,7 +17,7 @@ from memoranda.app.journal import Journal
 from memoranda.journeys.audit.verify import Progress, nobody
 from memoranda.journeys.audit.whole import Audit
 from memoranda.journeys.audit.why import Why
-from memoranda.journeys.govern.about import About, Memo
+from memoranda.journeys.govern.about import About, Memo, said_of_new
 from memoranda.journeys.govern.batch import Batch
 from memoranda.journeys.govern.certificate import ErasureCertificate
 from memoranda.journeys.govern.find import Filters
@@ -37,7 +37,7 @@ from memoranda.kernel.results import Rows
 from memoranda.ledger.object import Cause
 from memoranda.recall.selector import Count, Selector
 from memoranda.recall.selectors import USUAL
-from memoranda.records.pages import Page
+from memoranda.records.filter import Page
 from memoranda.worlds.world import MAIN
 
 T = TypeVar("T", default=Any)
@@ -143,7 +143,7 @@ class Memory(Verbs[T], Generic[T]):
         Factual is for another actor to say, with `govern.approve` or `govern.revise`.
         """
         parts = self._handle.parts
-        write = parts.writer.remember(data, id, about, reason)
+        write = parts.writer.remember(data, id, said_of_new(about), reason)
         return await parts.committer.one(write, idempotency_key)
 
     @verb

@@ -1,8 +1,8 @@
-"""What a database and its scopes run with, as values that a user makes once."""
+"""What a database and its scopes run with: values that a user makes, or the environment names."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Generic, TypedDict
 
 from typing_extensions import TypeVar
 
@@ -13,15 +13,27 @@ from memoranda.journeys.records.foreign import check_limit
 from memoranda.kernel.clock import Clock, IdSource, Randomness, SystemClock, TimeOrderedIds
 from memoranda.kernel.given import check_has, check_kind
 from memoranda.ledger.codec import BodyCodec
+from memoranda.outside.anchors import FileAnchor
+from memoranda.outside.keys import (
+    VARIABLE,
+    read_ring,
+    signers_from_environment,
+    signers_from_file,
+    verifiers,
+)
 from memoranda.recall.embedder import Embedder
 from memoranda.recall.provider import MemoryProvider
-from memoranda.records.authority import MemoryAuthorityPolicy
+from memoranda.records.model import MemoryAuthorityPolicy
 from memoranda.records.store import MemoryHooks, MemoryStore, check_store
 from memoranda.worlds.authority import AuthorityPolicy
 from memoranda.worlds.domain import Domain
 
 if TYPE_CHECKING:
     from memoranda.app.memory import Memory
+
+
+# ------------------------------------------------------------------------------------------------
+# What a database and its scopes run with, as values that a user makes once.
 
 T = TypeVar("T", default=Any)
 
@@ -90,3 +102,33 @@ class ConnectOptions(TypedDict, total=False):
     create: bool
     read_only: bool
     clockwork: Clockwork | None
+
+
+# ------------------------------------------------------------------------------------------------
+# Who signs checkpoints and where they are kept, as the environment says. MEMORANDA_SIGNING_KEY is
+# the private key itself, or several.
+
+KEY_FILE: Final = "MEMORANDA_SIGNING_KEY_FILE"
+"""The file that has the private key."""
+KEYRING: Final = "MEMORANDA_KEYRING"
+"""The file of public keys whose signatures are known."""
+ANCHOR_FILE: Final = "MEMORANDA_ANCHOR_FILE"
+"""The append-only file, elsewhere, that keeps checkpoints."""
+
+
+def seal_from_environment(environ: Mapping[str, str], database: str | None = None) -> Seal:
+    """The seal that the environment asks for; an empty one when it says nothing.
+
+    `database` is the database's own file, where it has one: key and anchor lie apart from it.
+    """
+    if not any(environ.get(name) for name in (VARIABLE, KEY_FILE, KEYRING, ANCHOR_FILE)):
+        return Seal()
+    signers = signers_from_environment(environ)
+    if not signers and environ.get(KEY_FILE):
+        signers = signers_from_file(environ[KEY_FILE], database=database)
+    anchor, ring = environ.get(ANCHOR_FILE), environ.get(KEYRING)
+    return Seal(
+        signers,
+        [FileAnchor(anchor, database=database)] if anchor else [],
+        verifiers(read_ring(ring).known()) if ring else [],
+    )

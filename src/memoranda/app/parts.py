@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from typing_extensions import TypeVar
 
+from memoranda.journeys.govern.authority import GatedTable
 from memoranda.journeys.govern.committer import Committer, Telling
-from memoranda.journeys.govern.gate import GatedTable
 from memoranda.journeys.govern.read import Reading
 from memoranda.journeys.govern.writes import Writer
 from memoranda.journeys.intent.chronicle import Chronicle
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from memoranda.app.options import App, Clockwork
     from memoranda.journeys.audit.why import Explainer
     from memoranda.journeys.govern.authority import MemoryAuthority
-    from memoranda.journeys.govern.consolidate import Consolidating
     from memoranda.journeys.govern.erase import Eraser
-    from memoranda.journeys.govern.forget import Forgetting
     from memoranda.journeys.govern.imports import Importing
+    from memoranda.journeys.govern.operations import Operations
     from memoranda.journeys.govern.own_store import StoreChanges
     from memoranda.journeys.govern.table import FilteredLedger, GovernedTable
+    from memoranda.journeys.govern.transitions import Transitions
     from memoranda.journeys.intent.intents import Intents
     from memoranda.journeys.intent.proposals import Proposer
     from memoranda.journeys.recall.originals import Originals
-    from memoranda.journeys.recall.recall import Recalling
+    from memoranda.journeys.recall.reasoning import Recalling
     from memoranda.journeys.recall.recaller import Recaller
     from memoranda.journeys.records.codec import DataCodec
     from memoranda.journeys.records.own_store import Gate
@@ -126,11 +126,11 @@ class Parts(Generic[T]):
     # ---------------------------------------------------------------------------- governing
 
     @cached_property
-    def forgetting(self) -> Forgetting[T]:
-        """Archives, reinstates and supersedes."""
-        from memoranda.journeys.govern.forget import Forgetting
+    def transitions(self) -> Transitions[T]:
+        """Archives, reinstates, supersedes, consolidates and approves."""
+        from memoranda.journeys.govern.transitions import Transitions
 
-        return Forgetting(self.table, self.scoped.drafts, self.writer, self.committer)
+        return Transitions(self.table, self.scoped.drafts, self.writer, self.committer, self._ids)
 
     @cached_property
     def eraser(self) -> Eraser:
@@ -148,13 +148,6 @@ class Parts(Generic[T]):
         )
 
     @cached_property
-    def consolidating(self) -> Consolidating:
-        """Consolidates and approves."""
-        from memoranda.journeys.govern.consolidate import Consolidating
-
-        return Consolidating(self.table, self.scoped.drafts, self.committer, self._ids)
-
-    @cached_property
     def importing(self) -> Importing:
         """Brings MemoryObjects in."""
         from memoranda.journeys.govern.imports import Importing
@@ -166,7 +159,7 @@ class Parts(Generic[T]):
     @cached_property
     def recalling(self) -> Recalling[T]:
         """Selects memory, and loads what references lead to."""
-        from memoranda.journeys.recall.recall import Recalling
+        from memoranda.journeys.recall.reasoning import Recalling
 
         return Recalling(
             self.recaller,
@@ -224,7 +217,7 @@ class Parts(Generic[T]):
 
         given, domain = self._app, self._app.domain
         return Intents(
-            self._chronicle,
+            chronicle=self._chronicle,
             actor=self.actor,
             policy=self._authority,
             read_policy=policy_from_wire,
@@ -249,18 +242,21 @@ class Parts(Generic[T]):
         return Proposer(self._chronicle, self._authority, self._ids)
 
     @cached_property
+    def _operations(self) -> Operations:
+        from memoranda.journeys.govern.operations import Operations
+
+        return Operations(self._chronicle, self._proposer, self.clock, self._ids, self.actor)
+
+    @cached_property
     def _memory_authority(self) -> MemoryAuthority:
         from memoranda.journeys.govern.authority import MemoryAuthority
 
         return MemoryAuthority(
             self._chronicle,
             self.scoped.drafts,
-            self._proposer,
+            self._operations,
             self.scoped.table,
-            actor=self.actor,
-            clock=self.clock,
-            ids=self._ids,
-            telling=self._telling,
+            self._telling,
         )
 
     @cached_property
@@ -269,15 +265,13 @@ class Parts(Generic[T]):
         app = self._app
         if app.store is None:
             return None
-        from memoranda.journeys.govern.operations import OperationSealer
         from memoranda.journeys.govern.own_store import StoreChanges
-        from memoranda.journeys.records.own_hooks import OwnTelling
+        from memoranda.journeys.records.notify import OwnTelling
 
         return StoreChanges(
             app.store,
             self._chronicle,
-            self._proposer,
-            OperationSealer(self._chronicle, self.clock, self._ids),
+            self._operations,
             policy=app.memory_policy,
             codec=self._codec,
             actor=self.actor,
@@ -298,7 +292,7 @@ class Parts(Generic[T]):
         scope = Scope(
             str(self.actor),
             self.table,
-            self.scoped.items,
+            self.scoped.ledger.items,
             self.clock,
             self._ids,
             self._database.clockwork.randomness,

@@ -5,22 +5,16 @@ from typing import TYPE_CHECKING
 from memoranda.kernel.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from memoranda.app.audit import (
-        export_memory_log,
-        export_memory_objects,
-        export_scope,
-        verify_database,
-    )
+    from memoranda.app.audit import ExportKind, export_scope, verify_database
     from memoranda.app.database import DEFAULT_SCOPE, default_url
+    from memoranda.app.databases import file_of, hidden, parse_url
     from memoranda.app.histories import exported_history
     from memoranda.app.histories import history as stored_history
-    from memoranda.app.journal import ExportKind
     from memoranda.app.maintain import backup as back_up_database
     from memoranda.app.maintain import copy_scopes
     from memoranda.app.maintain import restore as restore_backup
     from memoranda.app.maintain import upgrade as upgrade_schema
-    from memoranda.app.seal import KEY_FILE, KEYRING, seal_from_environment
-    from memoranda.app.url import file_of, hidden, parse_url
+    from memoranda.app.options import KEY_FILE, KEYRING, seal_from_environment
     from memoranda.journeys.govern.about import Declared
     from memoranda.journeys.govern.read import Include, Order
     from memoranda.journeys.govern.times import milliseconds_of
@@ -72,8 +66,6 @@ __all__ = [
     "copy_scopes",
     "data_of",
     "default_url",
-    "export_memory_log",
-    "export_memory_objects",
     "export_scope",
     "exported_history",
     "file_of",

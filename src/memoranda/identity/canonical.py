@@ -45,8 +45,13 @@ _LONG_NUMBER: Final = b":" + b"0" * len(str(MAX_INTEGER))
 
 def canonical_bytes(value: JsonValue) -> bytes:
     """The bytes of RFC 8785 for a value, or InvalidJson with the place and the reason (D-MEM-1)."""
-    raw = _written_by_orjson(value)
-    if raw is None:
+    try:
+        raw = orjson.dumps(_MEND[type(value)](value, 1), option=_OPTIONS)  # noqa: TID251 - what it would write otherwise is mended
+    except (KeyError, TypeError, ValueError):  # not a plain type; refused by orjson; by rfc8785
+        raw = None
+    if raw is None or not (
+        raw.isascii() or not raw.translate(None, _BYTES_OF_BMP_TEXT) or _sorts_alike(value)
+    ):
         check(value)
         raw = rfc8785.dumps(value)
     # U+0000, or a backslash before a harmless "u0000"; most documents have no backslash at all.
@@ -109,17 +114,6 @@ def _depth(value: JsonValue) -> int:
 
 
 # ------------------------------------------------------------------------ writing
-
-
-def _written_by_orjson(value: JsonValue) -> bytes | None:
-    """The bytes of RFC 8785, or None where orjson might write others or where it refuses."""
-    try:
-        raw = orjson.dumps(_MEND[type(value)](value, 1), option=_OPTIONS)  # noqa: TID251 - what it would write otherwise is mended
-    except (KeyError, TypeError, ValueError):  # not a plain type; refused by orjson; by rfc8785
-        return None
-    if raw.isascii() or not raw.translate(None, _BYTES_OF_BMP_TEXT) or _sorts_alike(value):
-        return raw
-    return None
 
 
 def _sorts_alike(value: JsonValue) -> bool:

@@ -43,13 +43,13 @@ depends on it: outside of these blocks all members are empty, and every function
 or without it.
 """
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from memoranda.kernel.errors import MemoryOutOfReach
+
+V = TypeVar("V")
 
 EFFECT: Final = "an effect"
 """Who may write, and not read."""
@@ -73,8 +73,7 @@ class Observed:
             self._around.note(read)
 
 
-@dataclass(frozen=True, slots=True)
-class Ambient:
+class Ambient(NamedTuple):
     """What surrounds a piece of code; the module says what each member means."""
 
     barred: str | None = None
@@ -92,37 +91,47 @@ ambient: Final = _ambient.get
 
 def change_ambient(**members: Any) -> None:
     """Give members a value from here on, in this context and in what is started from it."""
-    _ambient.set(replace(_ambient.get(), **members))
+    _ambient.set(_ambient.get()._replace(**members))
 
 
-@contextmanager
-def surrounded(**members: Any) -> Iterator[Ambient]:
+class _Block(Generic[V]):
+    """A block in which members have other values; it gets `value`. A run enters several of them."""
+
+    __slots__ = ("_before", "_members", "_value")
+
+    def __init__(self, value: V, members: dict[str, Any]) -> None:
+        self._value = value
+        self._members = members
+        self._before: dict[str, Any] = {}
+
+    def __enter__(self) -> V:
+        around = _ambient.get()
+        self._before = {name: getattr(around, name) for name in self._members}
+        _ambient.set(around._replace(**self._members))
+        return self._value
+
+    def __exit__(self, *_raised: object) -> None:
+        change_ambient(**self._before)
+
+
+def surrounded(**members: Any) -> _Block[Ambient]:
     """In this block, members have these values; the block gets what is around it."""
-    around = _ambient.get()
-    change_ambient(**members)
-    try:
-        yield around
-    finally:
-        change_ambient(**{name: getattr(around, name) for name in members})
+    return _Block(_ambient.get(), members)
 
 
-@contextmanager
-def out_of_reach(who: str) -> Iterator[None]:
+def out_of_reach(who: str) -> _Block[None]:
     """Memory can't be reached in this block; `who` says in the error from where it was tried."""
-    with surrounded(barred=who):
-        yield
+    return _Block(None, {"barred": who})
 
 
-@contextmanager
-def observed(*, outward: bool = False) -> Iterator[Observed]:
+def observed(*, outward: bool = False, **members: Any) -> _Block[Observed]:
     """What is read in this block, and in tasks that are started in it, is noted.
 
     Where memory can't be reached it still can't. `outward` says that whoever observes from around
-    the block is to note it, too.
+    the block is to note it, too; other members get these values in the block.
     """
     seen = Observed(_ambient.get().observer if outward else None)
-    with surrounded(observer=seen):
-        yield seen
+    return _Block(seen, {"observer": seen, **members})
 
 
 def check_reach() -> None:

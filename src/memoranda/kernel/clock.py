@@ -71,7 +71,7 @@ RESERVED: Final = (
     "proposal/", "execution/", "world/", "branches/", "branch/", "open/", "running/", "from/",
     "trace/", "ref/", "cycle/", "cycles/", "subject/",
 )  # fmt: skip
-"""How names begin that are no ids of records: what is derived from what is told by one name."""
+"""How the names of facts begin; no record may have an id that begins so."""
 
 
 class IdSource(Protocol):
@@ -102,7 +102,7 @@ class TimeOrderedIds:
 
 
 def random_uuid(randomness: Randomness) -> str:
-    """A version 4 UUID: where a seed asks for an id that tells no time."""
+    """A version 4 UUID: for a seed that asks for an id without a time in it."""
     drawn = bytearray(randomness.take(16))
     drawn[6] = drawn[6] & 0x0F | 0x40
     drawn[8] = drawn[8] & 0x3F | 0x80

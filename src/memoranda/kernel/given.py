@@ -19,7 +19,7 @@ def check_kind(
 
 
 def check_has(option: str, given: object, *members: str) -> None:
-    """Refuse what is given for a port and lacks something of it; None stands for nothing."""
+    """Refuse a value for a port that lacks a member of it; None is accepted."""
     missing = [member for member in members if given is not None and not hasattr(given, member)]
     if missing:
         kind = type(given).__name__
@@ -27,7 +27,7 @@ def check_has(option: str, given: object, *members: str) -> None:
 
 
 def check_texts(option: str, given: object) -> None:
-    """Refuse what is no list of texts; a text itself is none."""
+    """Refuse what is not a list of texts, such as a single text."""
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise InvalidOption(
             option, f"it is a list of texts, not of the type {type(given).__name__}"
@@ -45,13 +45,13 @@ def check_lines(option: str, given: object) -> None:
 
 
 def check_callable(option: str, given: object) -> None:
-    """Refuse what can't be called; None stands for nobody."""
+    """Refuse what can't be called; None is accepted."""
     if given is not None and not callable(given):
         raise InvalidOption(option, f"a value of the type {type(given).__name__} can't be called")
 
 
 def check_seconds(option: str, given: object) -> None:
-    """Refuse what is no number of seconds from 0."""
+    """Refuse what is not a number of seconds from 0."""
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
     if not is_number or not (given == inf or 0 <= given <= MAX_INTEGER):  # type: ignore[operator]
         raise InvalidOption(option, "it is a number of seconds, from 0")
@@ -78,7 +78,7 @@ def is_unseen(character: str) -> bool:
 
 def is_blank(text: str) -> bool:
     """Whether there is nothing in a text that can be read: no reason, no statement, no name."""
-    return all(one.isspace() or is_unseen(one) for one in text)
+    return all(character.isspace() or is_unseen(character) for character in text)
 
 
 # ------------------------------------------------------------------------------------------------

@@ -5,8 +5,7 @@ them. At run time its `__getattr__` carries out only the one that is asked for, 
 ``import memoranda`` loads none of the rooms, and a program those alone that it uses.
 """
 
-import ast
-import inspect
+import dis
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -15,19 +14,23 @@ from typing import Any
 
 
 def lazy_names(module: str) -> tuple[Callable[[str], Any], Callable[[], Iterable[str]]]:
-    """`__getattr__` and `__dir__` of a module; the imports are read from its own source."""
+    """`__getattr__` and `__dir__` of a module; its imports are read from its own compiled code.
+
+    An import that is never carried out is compiled like any other. So no source file is needed:
+    a wheel of .pyc files, or a zip, will do.
+    """
 
     @cache
     def imports() -> dict[str, tuple[str, str]]:
-        tree = ast.parse(inspect.getsource(sys.modules[module]))
-        return {
-            alias.asname or alias.name: (statement.module, alias.name)
-            for block in tree.body
-            if isinstance(block, ast.If)
-            for statement in block.body
-            if isinstance(statement, ast.ImportFrom) and statement.module is not None
-            for alias in statement.names
-        }
+        found, source, original = {}, "", ""
+        for step in dis.get_instructions(sys.modules[module].__spec__.loader.get_code(module)):  # type: ignore[union-attr]
+            if step.opname == "IMPORT_NAME":
+                source = step.argval
+            elif step.opname == "IMPORT_FROM":
+                original = step.argval
+            elif step.opname == "STORE_NAME" and original:
+                found[step.argval], original = (source, original), ""
+        return found
 
     def find(name: str) -> Any:
         if name.startswith("__") or name not in imports():

@@ -12,9 +12,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, model_validator
+from pydantic import Field, StringConstraints, TypeAdapter, model_validator
 
 from memoranda.kernel.json import parse
+from memoranda.kernel.wire import ClosedPart
 
 Level = Literal["MUST", "MUST NOT", "SHOULD", "MAY"]
 State = Literal["proved", "planned"]
@@ -24,10 +25,8 @@ _Id = Annotated[str, StringConstraints(pattern=r"^[A-Z]+(-[A-Z0-9]+)+$")]
 _List = Field(strict=False)  # TOML and JSON write a list; here it is a tuple
 
 
-class Rule(BaseModel):
+class Rule(ClosedPart):
     """One rule of the seed documents; a planned one says what is missing, a proved one must not."""
-
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     id: _Id
     aliases: Annotated[tuple[_Id, ...], _List] = ()
@@ -53,26 +52,22 @@ class Rule(BaseModel):
         return self
 
 
-class Proof(BaseModel):
+class Proof(ClosedPart):
     """What stands behind a rule: its tests, the stores on which they pass, the code that cites it.
 
     Tests are ``module::name``, code is a module; both lists are sorted.
     """
-
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     tests: Annotated[tuple[_Words, ...], _List] = ()
     backends: Annotated[tuple[_Words, ...], _List] = ()
     code: Annotated[tuple[_Words, ...], _List] = ()
 
 
-class RuleBook(BaseModel):
+class RuleBook(ClosedPart):
     """Every rule, in order, and the titles of their families."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
-
     family: dict[str, _Words]
-    rule: Annotated[tuple[Rule, ...], Field(strict=False)]
+    rule: Annotated[tuple[Rule, ...], _List]
 
     @model_validator(mode="after")
     def _names_are_unique_and_families_known(self) -> Self:

@@ -4,6 +4,7 @@ Python attributes are snake_case. So are the wire's names in seed 003 (`ClosedMo
 seeds have camelCase (`WireModel`).
 """
 
+from collections.abc import Callable
 from typing import Annotated, ClassVar, Self
 
 from pydantic import (
@@ -18,26 +19,11 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from memoranda.kernel.errors import (
-    InvalidActor,
-    InvalidEvent,
-    InvalidFilter,
-    InvalidItem,
-    InvalidObject,
-    InvalidRecord,
-    InvalidWorld,
-)
+from memoranda.kernel.errors import InvalidInput, InvalidRecord
 from memoranda.kernel.json import storable
 
-Refusal = (
-    type[InvalidActor]
-    | type[InvalidEvent]
-    | type[InvalidFilter]
-    | type[InvalidItem]
-    | type[InvalidObject]
-    | type[InvalidRecord]
-    | type[InvalidWorld]
-)
+Refusal = Callable[[str, str], InvalidInput]
+"""Makes the error of where and why."""
 
 
 class ClosedPart(BaseModel):

@@ -41,7 +41,7 @@ class SessionSaved(NamedTuple):
     body: bytes
     """Its document, as canonical JSON."""
     replaces: str | None
-    """The id of the session that stands there; None if there is none."""
+    """The id of the session that is there; None if there is no session."""
     cycle: str = ""
     """The cycle that saves it, and whose fact has its digest."""
 
@@ -198,7 +198,7 @@ class AttachmentRows(Protocol):
         ...
 
     async def saved_by(self, name: str) -> str | None:
-        """The cycle that saved the session of a name; None if there is none of this name."""
+        """The cycle that saved the session of a name; None if no session has this name."""
         ...
 
     async def put_aside(self, name: str, at: int, keep: int) -> None:
@@ -268,8 +268,8 @@ def counted_once(held: Iterable[Collection[bytes]]) -> list[int]:
     """How many each holds that none before it holds: what several share goes once."""
     seen: set[bytes] = set()
     counts = []
-    for one in held:
-        new = seen.union(one)
+    for keys in held:
+        new = seen.union(keys)
         counts.append(len(new) - len(seen))
         seen = new
     return counts

@@ -72,8 +72,9 @@ def broken_member(document: Document) -> str | None:
         return "its statement_type is missing or not one of seed 003"
     if get("verdict_type") not in VERDICT_TYPES:
         return "its verdict_type is missing or not one of seed 003"
-    if type(get("source_refs")) is not list:
-        return "its source_refs are missing or not an array"
+    sources = get("source_refs")
+    if sources is None or not _are(sources, _names_a_uri):
+        return "its source_refs are missing or not an array of objects that have a uri"
     if "applicability_scope" not in document:
         return "its applicability_scope is missing"
     has_bounds = "valid_from" in document and "valid_to" in document
@@ -166,6 +167,10 @@ def _are(values: object, fits: Callable[[object], bool]) -> bool:
 
 def _names_an_id(value: object) -> bool:
     return type(value) is dict and _is_text(value.get("id"))
+
+
+def _names_a_uri(value: object) -> bool:
+    return type(value) is dict and _is_text(value.get("uri"))
 
 
 def _fits(form: re.Pattern[str], value: object) -> bool:

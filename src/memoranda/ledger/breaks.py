@@ -19,7 +19,7 @@ A break stands until a re-audit lifts it. A re-audit excuses what was before it 
 the same change made once more is another break.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
@@ -140,40 +140,39 @@ def of_damages(
         yield Break(cause, named, "", str(several[0]), audited, tuple(several))
 
 
-@dataclass(frozen=True, slots=True)
-class Trail:
-    """What the log has recorded since the fingerprint of before."""
-
-    policy_changes: frozenset[str] = frozenset()
-    """The digests that logged changes of policies led to."""
-    rebuilds: frozenset[str] = frozenset()
-    """How the indexes were built that were made anew, with their integrity computed anew."""
-
-
-NO_TRAIL: Final = Trail()
-
-
 def compare(
     before: Fingerprint | None,
     now: Fingerprint,
-    trail: Trail = NO_TRAIL,
+    recorded: Collection[str] = (),
     *,
     root_then: str | None = None,
     since: int = NEVER,
 ) -> list[Break]:
     """Every break between two fingerprints that nothing on record excuses (GOV-BREAK).
 
-    `root_then` is the root of today's log at the size that it had before, as the log itself gives
-    it today; None when it is shorter. `since` is the entry of the fingerprint of before. Without
-    one there is nothing to break.
+    `recorded` is what the log says of changes since the fingerprint of before: the digests of new
+    policies, and how indexes were made anew. `root_then` is the root of today's log at the size
+    that it had before, as the log itself gives it today; None when it is shorter. `since` is the
+    entry of the fingerprint of before. Without one there is nothing to break.
     """
     if before is None:
         return []
-    return [
-        *_index(before, now, trail, since),
-        *_policies(before, now, trail, since),
-        *_log(before, now, root_then, since),
-    ]
+    found = []
+    old, new = before.index, now.index
+    if old is not None and new is not None and old != new and new not in recorded:
+        found.append(Break("index_rebuilt", "word index", old, new, since))
+    for kind in sorted(before.policies.keys() & now.policies.keys()):
+        old, new = before.policies[kind], now.policies[kind]
+        if old != new and new not in recorded:
+            is_hierarchy = kind == "source_hierarchy"
+            cause: BreakCause = "hierarchy_changed" if is_hierarchy else "policy_changed"
+            found.append(Break(cause, kind, old, new, since))
+    then = before.log
+    if then is not None and then.size and root_then != then.root:
+        size = 0 if now.log is None else now.log.size
+        why = f"it had another root at {then.size:,} entries, and has {size:,}"
+        found.append(Break("log_lost", "log", f"{then.size}/{then.root}", why, since))
+    return found
 
 
 def undeclared(models: Policy, used: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
@@ -191,30 +190,3 @@ def outside(models: Policy, used: Mapping[str, Sequence[str]]) -> list[Break]:
         for identity in sorted(set(known))
         if role in roles and identity not in roles[role]
     ]
-
-
-def _index(before: Fingerprint, now: Fingerprint, trail: Trail, since: int) -> Iterator[Break]:
-    old, new = before.index, now.index
-    if old is not None and new is not None and old != new and new not in trail.rebuilds:
-        yield Break("index_rebuilt", "word index", old, new, since)
-
-
-def _policies(before: Fingerprint, now: Fingerprint, trail: Trail, since: int) -> Iterator[Break]:
-    for kind in sorted(before.policies.keys() & now.policies.keys()):
-        old, new = before.policies[kind], now.policies[kind]
-        if old != new and new not in trail.policy_changes:
-            is_hierarchy = kind == "source_hierarchy"
-            cause: BreakCause = "hierarchy_changed" if is_hierarchy else "policy_changed"
-            yield Break(cause, kind, old, new, since)
-
-
-def _log(
-    before: Fingerprint, now: Fingerprint, root_then: str | None, since: int
-) -> Iterator[Break]:
-    then = before.log
-    if then is None or then.size == 0:
-        return
-    if root_then != then.root:
-        size = 0 if now.log is None else now.log.size
-        found = f"it had another root at {then.size:,} entries, and has {size:,}"
-        yield Break("log_lost", "log", f"{then.size}/{then.root}", found, since)

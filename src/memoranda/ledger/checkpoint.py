@@ -61,7 +61,7 @@ def directory_origin(database_id: str) -> str:
 
 
 def parse_origin(origin: str) -> Origin:
-    """What an origin names, or InvalidCheckpoint where it is none that we write."""
+    """What an origin names, or InvalidCheckpoint where we did not write it."""
     ours, *parts = origin.split("/")
     if ours != _OURS or len(parts) + 1 not in _ORIGIN_PARTS:
         raise InvalidCheckpoint("the origin", "it is not of a memoranda database")

@@ -14,8 +14,8 @@ from memoranda.kernel.errors import BodyUnreadable, InvalidInput
 class BodyCodec(Protocol):
     """How bodies are stored. Several threads may ask at once.
 
-    It meets what was stored before it was there, too, and tells its own by how it begins: what is
-    stored plainly begins with a brace, or with a byte below 0x20.
+    It is also given what was stored before it was in use, and knows its own by how it begins: what
+    is stored plainly begins with a brace, or with a byte below 0x20.
     """
 
     def pack(self, body: bytes, subject: str | None) -> bytes:
@@ -45,7 +45,7 @@ class Unreadable(bytes):
     why: str
 
 
-class Leniently:
+class LenientCodec:
     """The same codec for an auditor: what it can't unpack is marked, not raised."""
 
     def __init__(self, codec: BodyCodec) -> None:

@@ -14,13 +14,11 @@ from memoranda.kernel.errors import InvalidObject, InvalidProof, InvalidTime
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.results import Result
 from memoranda.ledger.event import METHOD
-from memoranda.ledger.forget import StatusChange, changed
 from memoranda.ledger.gates import (
     GATES,
     GATES_OF_CHECKS,
     Conflict,
     ConsolidationDraft,
-    Detector,
     Document,
     Gate,
     GateFailure,
@@ -32,11 +30,11 @@ from memoranda.ledger.gates import (
     gate_e,
     widest_validity,
 )
+from memoranda.ledger.lifecycle import StatusChange, lowest, trust_of
 from memoranda.ledger.model import MemoryObject
 from memoranda.ledger.object import TYPE, hash_name, sealed
 from memoranda.ledger.pieces import pieces_of, text_of
 from memoranda.ledger.time import Validity, format_time, parse_time
-from memoranda.ledger.trust import lowest, trust_of
 from memoranda.ledger.validate import Violation, validate_object
 
 
@@ -56,17 +54,6 @@ class Refusal(Result):
         return {"refused": True, "gates": self.gates, "failures": self.failures}
 
 
-@dataclass(frozen=True, slots=True)
-class Consolidation(StatusChange):
-    """A consolidation that passed: the output, and its event's members."""
-
-    conflicts: tuple[Conflict, ...] = ()
-    """Those that it records."""
-
-
-# ------------------------------------------------------------------------ the operation
-
-
 def consolidate(
     inputs: Sequence[Frozen],
     draft: ConsolidationDraft,
@@ -75,9 +62,8 @@ def consolidate(
     id: str,
     at: int,
     nonce: str,
-    detect: Detector = find_conflicts,
     gates: Collection[Gate] = GATES,
-) -> Consolidation | Refusal:
+) -> StatusChange | Refusal:
     """Consolidate some objects into one, or refuse and name every gate that failed.
 
     1. the gates that the policy has, A to E
@@ -88,10 +74,10 @@ def consolidate(
     documents = [input_.thaw() for input_ in inputs]
     # 1.
     found = [violation for document in documents for violation in _faults(document)]
-    conflicts = list(draft.conflicts)
+    conflicts: list[Conflict] = []
     failures: list[GateFailure] = []
     if not any(GATES_OF_CHECKS[violation.check] == "A" for violation in found):
-        conflicts += detect(documents)
+        conflicts = find_conflicts(documents)
         failures += gate_d(documents, draft, conflicts)
     failures += gate_a(documents, found)
     failures += gate_b(documents, draft, found)
@@ -106,8 +92,6 @@ def consolidate(
         "method": METHOD,
         "pieces": pieces_of(draft.statement, statements),
     }
-    if draft.format != "text":
-        steps["format"] = draft.format
     if draft.source_refs:
         steps["source_refs"] = list(draft.source_refs)
     if draft.widening is not None:
@@ -115,7 +99,7 @@ def consolidate(
     output = _output(
         inputs, steps, justification, _given(documents, draft, conflicts, id, at, nonce)
     )
-    change = changed("consolidate", output)
+    change = StatusChange("consolidate", output)
     # 3.
     faults = _faults(output.thaw())
     if faults:
@@ -130,7 +114,7 @@ def consolidate(
     # 4.
     if rebuild(change.members, inputs) != output.canonical:
         return Refusal((GateFailure("E", "GOV-CONS-4", "its event does not rebuild it"),))
-    return Consolidation(output, change.event_type, change.members, tuple(conflicts))
+    return change
 
 
 def rebuild(event: Document, inputs: Sequence[Frozen]) -> bytes:
@@ -201,14 +185,12 @@ def _given(
         "nonce": nonce,
         "verdict_type": draft.verdict_type,
         "trust": lowest(
-            [draft.trust, *(trust_of(document.get("trust")) for document in documents)]
+            ["unreviewed", *(trust_of(document.get("trust")) for document in documents)]
         ),
         "valid_from": None if start is None else format_time(start),
         "valid_to": None if end is None else format_time(end),
         "temporal_scope": validity.scope,
     }
-    if draft.origin != "library":
-        given["origin"] = draft.origin
     optional = {
         "tags": None if draft.tags is None else list(draft.tags),
         "meta": draft.meta,

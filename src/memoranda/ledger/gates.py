@@ -16,7 +16,7 @@ E audit there is a justification, and the event rebuilds the output          (GO
 `found` is what the validators say of the inputs; each gate takes what is its own.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final, Literal, get_args
@@ -25,13 +25,13 @@ from memoranda.kernel.errors import InvalidTime
 from memoranda.kernel.given import is_blank
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.results import Result
-from memoranda.ledger.object import Format, Trust, VerdictType, data_of, status_of
+from memoranda.ledger.object import VerdictType, data_of, status_of
 from memoranda.ledger.pieces import parts_of_none
 from memoranda.ledger.time import Validity, is_within, most_restrictive, validity_of
 from memoranda.ledger.validate import Violation
 
 # ------------------------------------------------------------------------------------------------
-# What a conflict between statements is: a policy of its own, with a default that is stated.
+# What a conflict between statements is (``default/1`` of the policy `consolidation`).
 
 Document = Mapping[str, JsonValue]
 
@@ -48,12 +48,8 @@ class Conflict:
         return {"ids": list(self.ids), "why": self.why}
 
 
-Detector = Callable[[Sequence[Document]], Sequence[Conflict]]
-"""Finds the conflicts among the inputs of a consolidation."""
-
-
 def find_conflicts(inputs: Sequence[Document]) -> list[Conflict]:
-    """The default: what can be known without understanding a statement.
+    """The conflicts among the inputs of a consolidation, without understanding a statement.
 
     1. the same statement (case and spaces aside) is False in one and Factual or Inference in
        another
@@ -68,12 +64,13 @@ def find_conflicts(inputs: Sequence[Document]) -> list[Conflict]:
 
 def _clashes(document: Document, other: Document) -> Iterator[str]:
     verdicts = {document["verdict_type"], other["verdict_type"]}
+    subject = document.get("subject")
     # 1.
     if "False" in verdicts and verdicts & {"Factual", "Inference"}:
         if _folded(document["statement"]) == _folded(other["statement"]):
             yield "one says that the statement holds, the other that it is false"
     # 2.
-    elif "False" not in verdicts and document.get("subject") and _same(document, other, "subject"):
+    elif "False" not in verdicts and subject and subject == other.get("subject"):
         mine, theirs = _members(document), _members(other)
         differing = sorted(
             name for name in mine.keys() & theirs.keys() if mine[name] != theirs[name]
@@ -85,10 +82,6 @@ def _clashes(document: Document, other: Document) -> Iterator[str]:
 def _members(document: Document) -> dict[str, JsonValue]:
     data = data_of(document) if document.get("format") == "json" else None
     return data if isinstance(data, dict) else {}
-
-
-def _same(document: Document, other: Document, name: str) -> bool:
-    return bool(document.get(name) == other.get(name))
 
 
 def _folded(statement: str) -> str:
@@ -118,21 +111,15 @@ class ConsolidationDraft:
 
     `validity` is None for the most restrictive one; a wider one needs a `widening`, its
     justification. `derived_fragments` are parts of the statement that no source covers.
-    `conflicts` are those that the caller knows of, beside those that the detector finds.
     """
 
     statement: str
     verdict_type: VerdictType = "Inference"
-    format: Format = "text"
     source_refs: Sequence[Mapping[str, JsonValue]] = ()
     validity: Validity | None = None
     widening: str | None = None
     derived_fragments: Sequence[str] = ()
-    conflicts: Sequence[Conflict] = ()
     on_conflict: Literal["refuse", "record"] = "refuse"
-    trust: Trust = "unreviewed"
-    """That of the door: a consolidation is no more trusted than whoever made it."""
-    origin: str = "library"
     tags: Sequence[str] | None = None
     meta: Mapping[str, JsonValue] | None = None
 

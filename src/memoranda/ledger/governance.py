@@ -23,7 +23,7 @@ from typing import Final
 from memoranda.identity import canonical_bytes, decode, sha256_hex
 from memoranda.kernel.errors import InvalidInput, InvalidProof
 from memoranda.kernel.json import JsonValue
-from memoranda.ledger.breaks import NEVER, NO_TRAIL, Break, Fingerprint, LogHead, Trail
+from memoranda.ledger.breaks import NEVER, Break, Fingerprint, LogHead
 from memoranda.ledger.codec import Unreadable
 from memoranda.ledger.damage import Damage
 from memoranda.ledger.entry import NOTICES, body_digest, read_entry
@@ -54,29 +54,37 @@ def standing(found: Break) -> StandingBreak:
     return StandingBreak(found.reason, NEVER, frozenset(damage.name for damage in found.damages))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Governance:
-    """What the entries so far say."""
+    """What the entries so far say; made by `folded`, and only read then."""
 
-    policies: Mapping[PolicyKind, Policy] = field(default_factory=lambda: dict(DEFAULTS))
+    policies: dict[PolicyKind, Policy] = field(default_factory=lambda: dict(DEFAULTS))
     fingerprint: Fingerprint | None = None
     fingerprint_at: int = NEVER
     """The entry of the fingerprint."""
-    standing: Mapping[str, StandingBreak] = field(default_factory=dict)
+    standing: dict[str, StandingBreak] = field(default_factory=dict)
     """The breaks that stand, by their ids."""
-    trail: Trail = NO_TRAIL
+    recorded: set[str] = field(default_factory=set)
+    """What was changed since the fingerprint: digests of policies, and how indexes were built."""
     audited: int = NEVER
     """The entry of the newest re-audit."""
     audit: str | None = None
     """What that re-audit was called."""
-    accepted: frozenset[str] = frozenset()
-    """The names of damage that re-audits accepted: of entries all of it, else by the newest."""
-    damaged: frozenset[int] = frozenset()
+    accepted_of_entries: set[str] = field(default_factory=set)
+    """The names of damage of entries that any re-audit accepted."""
+    accepted_otherwise: set[str] = field(default_factory=set)
+    """The names of other damage, which can be mended and come again: that of the newest one."""
+    damaged: set[int] = field(default_factory=set)
     """The entries whose damage was accepted: what they hold is never verified again."""
-    damaged_objects: frozenset[str] = frozenset()
+    damaged_objects: set[str] = field(default_factory=set)
     """The ids of the objects that these entries are about: none is factual ever again."""
-    unreadable: Sequence[Damage] = ()
+    unreadable: list[Damage] = field(default_factory=list)
     """The notices that are not what was written."""
+
+    @property
+    def accepted(self) -> set[str]:
+        """The names of all damage that re-audits accepted."""
+        return self.accepted_of_entries | self.accepted_otherwise
 
     @property
     def breaks(self) -> dict[str, str]:
@@ -85,9 +93,7 @@ class Governance:
     @property
     def digest(self) -> str:
         """The state that a re-audit leads from, or to."""
-        rests_on = None if self.fingerprint is None else self.fingerprint.digest
-        state = [rests_on, sorted(self.standing), sorted(self.accepted), self.audit]
-        return sha256_hex(canonical_bytes(state))
+        return _digest(self, self.standing, self.accepted, self.audit)
 
 
 def folded(notices: Iterable[StoredEntry]) -> Governance:
@@ -96,49 +102,15 @@ def folded(notices: Iterable[StoredEntry]) -> Governance:
     A body that is gone, or is not the one that its entry names, is damage; what it said counts
     for nothing, but a break stands all the same: whoever damages it lifts nothing.
     """
-    fold = _Fold()
-    for notice in notices:
-        fold.feed(notice)
-    return Governance(
-        fold.policies,
-        fold.fingerprint,
-        fold.fingerprint_at,
-        fold.standing,
-        Trail(frozenset(fold.changes), frozenset(fold.rebuilds)),
-        fold.audited,
-        fold.audit,
-        frozenset(fold.of_entries | fold.of_others),
-        frozenset(fold.damaged),
-        frozenset(fold.damaged_objects),
-        tuple(fold.unreadable),
-    )
-
-
-@dataclass(slots=True)
-class _Fold:
-    policies: dict[PolicyKind, Policy] = field(default_factory=lambda: dict(DEFAULTS))
-    fingerprint: Fingerprint | None = None
-    fingerprint_at: int = NEVER
-    standing: dict[str, StandingBreak] = field(default_factory=dict)
-    changes: set[str] = field(default_factory=set)
-    rebuilds: set[str] = field(default_factory=set)
-    audited: int = NEVER
-    audit: str | None = None
-    of_entries: set[str] = field(default_factory=set)
-    of_others: set[str] = field(default_factory=set)
-    damaged: set[int] = field(default_factory=set)
-    damaged_objects: set[str] = field(default_factory=set)
-    unreadable: list[Damage] = field(default_factory=list)
-
-    def feed(self, stored: StoredEntry) -> None:
-        seq, raw, salt, body = stored
+    state = Governance()
+    for seq, raw, salt, body in notices:
         try:
             entry = read_entry(raw)
         except InvalidProof as refused:
-            self.unreadable.append(Damage("form", seq, refused.why))
-            return
+            state.unreadable.append(Damage("form", seq, refused.why))
+            continue
         if entry.kind not in NOTICES:
-            return
+            continue
         try:
             if salt is None or body is None:
                 raise InvalidProof(f"it is gone, and that of a {entry.kind} is never erased")
@@ -146,43 +118,44 @@ class _Fold:
                 raise InvalidProof(f"it can't be read: {body.why}")
             if body_digest(salt, body) != entry.body_digest:
                 raise InvalidProof("it is not the body that the entry was written with")
-            self.add(decode(body), seq)
+            _add(state, decode(body), seq)
         except (InvalidInput, KeyError, TypeError, AttributeError) as refused:
-            why = refused.why if isinstance(refused, InvalidProof) else "it is none of ours"
-            self.unreadable.append(Damage("body", seq, why))
+            why = refused.why if isinstance(refused, InvalidProof) else "it is not one of ours"
+            state.unreadable.append(Damage("body", seq, why))
             if entry.kind == "conformance_break":
-                self.standing[f"conformance_break/entry/{seq}"] = StandingBreak(_GONE, seq)
+                state.standing[f"conformance_break/entry/{seq}"] = StandingBreak(_GONE, seq)
+    return state
 
-    def add(self, document: Document, seq: int) -> None:
-        match document.get("type"):
-            case "Fingerprint":
-                self.fingerprint, self.fingerprint_at = _fingerprint(document), seq
-                self.changes.clear()
-                self.rebuilds.clear()
-            case "PolicyChange":
-                policy = policy_of(document["policy"])
-                self.policies[policy.kind] = policy
-                self.changes.add(policy.digest)
-            case "ConformanceBreak":
-                self.standing[document["memory_object_id"]] = StandingBreak(
-                    document["reason"],
-                    seq,
-                    frozenset(document.get("damages", ())),
-                    document.get("role"),
-                    document.get("identity"),
-                )
-            case "ReAudit":
-                accepted = [(str(value["name"]), value["entry"]) for value in document["accepted"]]
-                lifted = frozenset(document["breaks"])
-                self.audited, self.audit = seq, document["audit_ref"]
-                self.of_entries |= {name for name, place in accepted if place is not None}
-                self.of_others = {name for name, place in accepted if place is None}
-                self.damaged |= set(document["damaged"])
-                self.damaged_objects |= set(document["objects"])
-                for id in lifted:
-                    self.standing.pop(id, None)
-            case "Maintenance" if document.get("what") == "reindex":
-                self.rebuilds.add(document["tokenizer"])
+
+def _add(state: Governance, document: Document, seq: int) -> None:
+    match document.get("type"):
+        case "Fingerprint":
+            state.fingerprint, state.fingerprint_at = _fingerprint(document), seq
+            state.recorded.clear()
+        case "PolicyChange":
+            policy = policy_of(document["policy"])
+            state.policies[policy.kind] = policy
+            state.recorded.add(policy.digest)
+        case "ConformanceBreak":
+            state.standing[document["memory_object_id"]] = StandingBreak(
+                document["reason"],
+                seq,
+                frozenset(document.get("damages", ())),
+                document.get("role"),
+                document.get("identity"),
+            )
+        case "ReAudit":
+            accepted = [(str(value["name"]), value["entry"]) for value in document["accepted"]]
+            lifted = frozenset(document["breaks"])
+            state.audited, state.audit = seq, document["audit_ref"]
+            state.accepted_of_entries |= {name for name, place in accepted if place is not None}
+            state.accepted_otherwise = {name for name, place in accepted if place is None}
+            state.damaged |= set(document["damaged"])
+            state.damaged_objects |= set(document["objects"])
+            for id in lifted:
+                state.standing.pop(id, None)
+        case "Maintenance" if document.get("what") == "reindex":
+            state.recorded.add(document["tokenizer"])
 
 
 # --------------------------------------------------------------------------- the bodies
@@ -263,10 +236,9 @@ def audit_body(before: Governance, audit: ReAudit) -> bytes:
 
 def re_audited(before: Governance, audit: ReAudit) -> dict[str, JsonValue]:
     """The members of the `policy_change` event that records a re-audit."""
-    rests_on = None if before.fingerprint is None else before.fingerprint.digest
-    standing = sorted(set(before.standing) - set(audit.breaks))
-    accepted = sorted({*before.accepted, *(damage.name for damage in audit.accepted)})
-    after = sha256_hex(canonical_bytes([rests_on, standing, accepted, audit.audit_ref]))
+    standing = set(before.standing) - set(audit.breaks)
+    accepted = before.accepted | {damage.name for damage in audit.accepted}
+    after = _digest(before, standing, accepted, audit.audit_ref)
     return {
         "memory_object_id": "re_audit",
         "reason": audit.reason,
@@ -274,6 +246,13 @@ def re_audited(before: Governance, audit: ReAudit) -> dict[str, JsonValue]:
         "new_hash": hash_name(after),
         "audit_ref": audit.audit_ref,
     }
+
+
+def _digest(
+    state: Governance, standing: Iterable[str], accepted: Iterable[str], audit: str | None
+) -> str:
+    rests_on = None if state.fingerprint is None else state.fingerprint.digest
+    return sha256_hex(canonical_bytes([rests_on, sorted(standing), sorted(accepted), audit]))
 
 
 def _fingerprint(document: Document) -> Fingerprint:

@@ -13,7 +13,7 @@ from memoranda.kernel.errors import InvalidEvent, InvalidLog
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.entry import MEMORY_LOG_KINDS, Entry, entry_digest, read_entry, salted
 from memoranda.ledger.event import CHANGES, LOG_ACTORS, LogActor, LogEvent, event_document, event_of
-from memoranda.ledger.forget import ERASED
+from memoranda.ledger.lifecycle import ERASED
 from memoranda.ledger.object import integrity_digest
 from memoranda.ledger.snapshot import StoredRow
 from memoranda.ledger.unit import StoredEntry
@@ -45,7 +45,7 @@ def read_log(lines: Log, *, lenient: bool = False) -> LogReading:
     """The events of a log (GOV-LOG).
 
     Strictly, a log with any error is refused as a whole with InvalidLog, and so are members that
-    we don't know: what they mean to say would be lost. Leniently, for logs of others, every line
+    we don't know: what they mean to say would be lost. LenientCodec, for logs of others, every line
     that is a JSON object is kept as it is, and all that is wrong with it is listed; a line that
     is none can't be kept, and is listed too. Warnings never refuse a log.
     """

@@ -20,14 +20,16 @@ a first version, of another object. So the versions of an object are a chain, an
 the MemoryLog can be derived from the object that it led to. `superseded_by` is always an id.
 """
 
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, Literal, get_args
 
-from memoranda.identity import Frozen, canonical_bytes, canonical_text, decode, sha256_hex
+from memoranda.identity import Frozen, canonical_bytes, decode, sha256_hex
 from memoranda.kernel.errors import InvalidObject
 from memoranda.kernel.json import JsonValue
+from memoranda.ledger import passages
 from memoranda.ledger.time import TemporalScope, format_time, parse_time
 
 StatementType = Literal[
@@ -39,7 +41,7 @@ StatementType = Literal[
 ]
 VerdictType = Literal["Factual", "Inference", "False", "Unanswered"]
 Trust = Literal["untrusted", "unreviewed", "approved"]
-"""From the least to the most trusted; the order is `ledger.trust`'s."""
+"""From the least to the most trusted."""
 Status = Literal["active", "invalidated", "archived", "superseded", "erased"]
 Format = Literal["text", "json", "bytes"]
 Cause = Literal["obsolescence", "conflict", "correction", "policy", "user_request", "other"]
@@ -165,38 +167,30 @@ def first_version(
     updated_ms: int,
     nonce: bytes,
     more: Mapping[str, JsonValue],
-) -> bytes:
-    """The stored bytes of a first version; `scope` and `data` are canonical JSON already.
+) -> tuple[bytes, bytes]:
+    """The stored bytes of a first version, and their shorthand (`passages`) where that is at hand.
 
-    It is written piece by piece, in canonical order, because every write of an agent waits for it.
+    `scope` is the text of the scope as it stands between quotes; `data` is canonical JSON.
     `more` are the members that differ from those of an object of which nothing else is known, and
     further ones; None takes one away that is not the seed's own.
     """
-    says_itself = is_text(data)
-    body = b"".join((
-        b'{"applicability_scope":', scope,
-        b"" if created_ms == at else b',"created_ms":%d' % created_ms,
-        b',"id":' if says_itself else b',"format":"json","id":', canonical_bytes(id),
-        b',"nonce":"', nonce,
-        b'","source_refs":[],"statement":', data if says_itself else canonical_text(data),
+    written = passages.first_version(
+        scope,
+        None if created_ms == at else created_ms,
+        id.encode() if _PLAIN_ID(id) else canonical_bytes(id)[1:-1],
+        nonce,
+        data,
         _TYPES[statement_type],
         b"" if tags is None else _tags(tags),
-        b'"temporal_scope":"unknown","timestamp":"', _timestamp(at),
-        b'","trust":"unreviewed","type":"MemoryObject",',
-        b"" if updated_ms == at else b'"updated_ms":%d,' % updated_ms,
-        b'"valid_from":null,"valid_to":null,"verdict_type":"Unanswered","version":"1"}',
-    ))  # fmt: skip
-    return canonical_bytes(_changed(decode(body), more)) if more else body
+        format_time(at).encode(),
+        None if updated_ms == at else updated_ms,
+        is_text=is_text(data),
+    )
+    return (canonical_bytes(_changed(decode(written[0]), more)), b"") if more else written
 
 
-_TYPES: Final[Mapping[StatementType, bytes]] = {
-    name: b',"statement_type":"%b",' % name.encode() for name in STATEMENT_TYPES
-}
-
-
-@lru_cache(maxsize=16)
-def _timestamp(at: int) -> bytes:
-    return format_time(at).encode()
+_PLAIN_ID: Final = re.compile(r"[\w.:/@+ -]+", re.ASCII).fullmatch
+_TYPES: Final[Mapping[StatementType, bytes]] = {name: name.encode() for name in STATEMENT_TYPES}
 
 
 @lru_cache(maxsize=1024)

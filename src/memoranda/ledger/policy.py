@@ -2,7 +2,7 @@
 
 Each kind has rules of one form (`RULES`), and they are obeyed: a member that nobody would read is
 refused. A change is a `policy_change` event with the hashes before and after; one that leaves the
-version as it is can't be told from tampering, and is refused. The first version of each is built
+version as it is looks like tampering, and is refused. The first version of each is built
 in, so that the first change has a state before it.
 
 =================  ============================================================================
@@ -51,7 +51,7 @@ def _each_once(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _needed(gates: tuple[Gate, ...]) -> tuple[Gate, ...]:
-    missing = [one for one in ("A", "B", "C", "E") if one not in gates]
+    missing = [gate for gate in ("A", "B", "C", "E") if gate not in gates]
     if missing:
         raise ValueError(f"the gate {missing[0]} is not in it; only D, conflicts, can be left out")
     return gates
@@ -81,7 +81,7 @@ class ForgettingRules(ClosedPart):
 
 
 class SourceRules(ClosedPart):
-    """Which sources rank above which."""
+    """Which sources rank above which: beginnings of uris, the highest first."""
 
     order: Annotated[Sequence[str], tuple_of(Name), _ONCE]
 
@@ -212,18 +212,3 @@ def change_policy(before: Policy, after: Policy, *, reason: str) -> dict[str, Js
         "prev_hash": hash_name(before.digest),
         "new_hash": hash_name(after.digest),
     }
-
-
-def rank(policy: Policy, source_refs: Sequence[Mapping[str, JsonValue]]) -> int:
-    """How high the best of some sources stands: 0 is the highest, unlisted ones come last.
-
-    The rules' ``order`` lists beginnings of uris, the highest first.
-    """
-    order = policy.read(SourceRules).order
-    ranks = (
-        position
-        for source in source_refs
-        for position, beginning in enumerate(order)
-        if str(source.get("uri", "")).startswith(beginning)
-    )
-    return min(ranks, default=len(order))

@@ -15,12 +15,12 @@ from memoranda.ledger.unit import Draft
 
 
 def key_digest(key: str) -> bytes:
-    """What stands for a key: it may be longer than an index entry."""
+    """The digest that is stored for a key, which may be too long for an index."""
     return sha256(key.encode())
 
 
 def bound_salt(nonce: bytes, digest: bytes, fingerprint: bytes) -> bytes:
-    """The salt of the first entry of a unit with a key, which `digest` stands for."""
+    """The salt of the first entry of a unit with the key of this digest."""
     return sha256(nonce + digest + fingerprint)[:SALT_BYTES]
 
 

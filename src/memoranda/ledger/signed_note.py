@@ -45,8 +45,8 @@ known key does not hold.
 # --------------------------------------------------------------------------- ports
 
 
-class Signer(Protocol):
-    """Signs texts with one key; a key service may be behind it."""
+class NamedKey(Protocol):
+    """A key that is known by a name and an id."""
 
     @property
     def name(self) -> str:
@@ -57,24 +57,18 @@ class Signer(Protocol):
     def key_id(self) -> bytes:
         """The 4 bytes that tell this key from others of its name."""
         ...
+
+
+class Signer(NamedKey, Protocol):
+    """Signs texts with one key; a key service may be behind it."""
 
     async def sign(self, text: bytes, /) -> bytes:
         """The signature of a note's text."""
         ...
 
 
-class Verifier(Protocol):
+class Verifier(NamedKey, Protocol):
     """Verifies the signatures of one key, whatever its kind."""
-
-    @property
-    def name(self) -> str:
-        """The key's name."""
-        ...
-
-    @property
-    def key_id(self) -> bytes:
-        """The 4 bytes that tell this key from others of its name."""
-        ...
 
     def verify(self, text: bytes, signature: bytes, /) -> bool:
         """Whether this key made the signature of a note's text. Never raises for a bad one."""
@@ -110,7 +104,6 @@ class VerifierKey:
 
     @property
     def key_id(self) -> bytes:
-        """The 4 bytes that tell this key from others of its name."""
         return key_id(self.name, self.public_key)
 
     def __str__(self) -> str:

@@ -11,7 +11,7 @@ R = TypeVar("R")
 
 
 class StoredRow(NamedTuple):
-    """A version's row as it is stored, and what it stands for, as far as that is there."""
+    """A version's row as it is stored, and its entry and body, as far as they are there."""
 
     version: Version
     seq: int
@@ -40,7 +40,7 @@ class StoredTag(NamedTuple):
     """The entry since which the object has been active without a break."""
 
 
-# ------------------------------------------------------- what recall keeps beside it
+# ----------------------------------------------------------------- what recall keeps
 
 _LAYOUT: Final = 1
 """How postings and threads are laid out: one higher with every change of that."""
@@ -127,7 +127,7 @@ class Table(NamedTuple, Generic[R]):
 ENTRIES: Final[Table[StoredEntry]] = Table("entries")
 NODES: Final[Table[StoredNodeHash]] = Table("nodes")
 ROWS: Final[Table[StoredRow]] = Table("rows")
-"""Every version's row with the entry and the body that it stands for, by id and number."""
+"""Every version's row with its entry and body, by id and number."""
 
 # In any order:
 TAGS: Final[Table[StoredTag]] = Table("tags")

@@ -33,12 +33,14 @@ _DAYS_IN_400_YEARS: Final = 146_097
 # ------------------------------------------------------------------------- the wire
 
 
+@lru_cache(maxsize=1024)  # those of a batch are the same
 def format_time(ms: int) -> str:
     """Milliseconds since 1970 as ``2026-02-15T10:22:31.000Z``; years 1 to 9999."""
     second, rest = divmod(ms, 1000)
     return f"{_second(second)}.{rest:03d}Z"
 
 
+@lru_cache(maxsize=1024)
 def parse_time(text: str) -> int:
     """The milliseconds of what `format_time` wrote, or of the same without its fraction."""
     found = _OURS.fullmatch(text)
@@ -152,14 +154,6 @@ def valid_at(validity: Validity, ms: int) -> bool:
     """Whether nothing that is known says that it does not hold at this time; bounds included."""
     start, end = validity.valid_from, validity.valid_to
     return (start is None or start <= ms) and (end is None or ms <= end)
-
-
-def is_expired(document: Mapping[str, JsonValue], ms: int) -> bool:
-    """Whether the statement is past its valid_to, or the record at its `expires` or past it."""
-    end, gone = document.get("valid_to"), document.get("expires")
-    return (end is not None and ms > parse_time(end)) or (
-        gone is not None and ms >= parse_time(gone)
-    )
 
 
 def most_restrictive(validities: Iterable[Validity]) -> Validity | None:

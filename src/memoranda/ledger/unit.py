@@ -141,6 +141,8 @@ class Draft(NamedTuple):
     """What its salt was made of, where it is bound to the key of its unit (`ledger.retry`)."""
     is_new: bool = False
     """Whether it is created, be it under the id of an object that was deleted."""
+    shorthand: bytes = b""
+    """The body in shorthand (`passages`), where whoever made it had that at hand."""
 
 
 class Mark(NamedTuple):

@@ -1,23 +1,23 @@
 """The words of the index, summed up for each entry: equal sums are equal words.
 
 Postings come in the order of their tokens, objects in that of their ids, and neither need fit
-into memory. So each token has a number, and so has each kind (a count and a document's length),
-the same only within one verification. An entry has the sum over its postings of the product of
-both: whoever edits an index can't know which other words would give the same.
+into memory. So each token has a number, and so has each class of lengths, the same only within one
+verification. A posting counts as the product of both and of its count, and one more number for
+itself: so that one of three is not two of one and two. Whoever edits an index can't know which
+other words would give an entry the same sum.
 """
 
 from array import array
 from collections import Counter
 from collections.abc import Iterable
 from functools import partial
-from hashlib import blake2b
 from itertools import chain
 from typing import Final
 
 from memoranda.identity import canonical_bytes, sha256
 from memoranda.ledger.damage import Damages
 from memoranda.ledger.snapshot import Index, StoredTag, StoredThread, StoredWords
-from memoranda.text.tokens import chunk_tokens, is_worth_remembering, kind_of
+from memoranda.text.tokens import CLASSES, MOST, chunk_tokens, class_of, is_worth_remembering
 
 KEY_BYTES: Final = 16
 _NUMBER_BYTES: Final = 8
@@ -26,20 +26,26 @@ _REMEMBERED: Final = 131_072
 _MODULUS: Final = 1 << 256
 
 
-class _Numbers(dict[str | int, int]):
-    """A number for each token, or for each kind; `of` tells the two apart.
+class _Numbers(dict[str, int]):
+    """A number for each token; those of numbers would only take the room of words.
 
     A dict rather than an `lru_cache`: what that holds, every garbage collection looks at.
     """
 
-    def __init__(self, key: bytes, of: bytes) -> None:
-        self._digest = partial(blake2b, digest_size=_NUMBER_BYTES, key=key, person=of)
+    def __init__(self, key: bytes) -> None:
+        self.of = partial(_number, key)
 
-    def __missing__(self, name: str | int) -> int:
-        if len(self) >= _REMEMBERED:
-            self.clear()
-        self[name] = number = int.from_bytes(self._digest(str(name).encode()).digest()) | 1
+    def __missing__(self, token: str) -> int:
+        number = self.of(token)
+        if is_worth_remembering(token):
+            if len(self) >= _REMEMBERED:
+                self.clear()
+            self[token] = number
         return number
+
+
+def _number(key: bytes, name: str) -> int:
+    return int.from_bytes(sha256(key + name.encode())[:_NUMBER_BYTES]) | 1
 
 
 class _NumbersIn(dict[str, tuple[int, ...]]):
@@ -64,19 +70,21 @@ class WordSums:
         self.indexed = min(index.indexed, size)
         self._documents, self._length = index.documents, index.length
         self._sums = array("Q", bytes(_NUMBER_BYTES * size))
-        self._numbers = _Numbers(key, b"token")
+        self._numbers = _Numbers(b"token" + key)
         self._numbers_in = _NumbersIn(self._numbers)
-        self._factors = _Numbers(key, b"kind")
+        self._classes = [_number(b"class" + key, str(number)) for number in range(CLASSES)]
+        self._posting = _number(b"posting" + key, "")
 
     def feed(self, words: Iterable[StoredWords], damages: Damages) -> None:
-        sums, factors, size = self._sums, self._factors, len(self._sums)
+        sums, classes, posting, size = self._sums, self._classes, self._posting, len(self._sums)
         for token, seqs, kinds in words:
-            number = self._numbers[token]
             if not seqs:
                 damages.add("index", None, f"it has the word {token!r} where it can't be read")
             elif seqs[-1] < size:
+                number = self._numbers[token]
                 for seq, kind in zip(seqs, kinds, strict=True):
-                    sums[seq] = (sums[seq] + number * factors[kind]) & _NUMBERS
+                    more = number * (kind >> 8) * classes[kind & 255] + posting
+                    sums[seq] = (sums[seq] + more) & _NUMBERS
             else:
                 for seq in (seq for seq in seqs if seq >= size):
                     why = f"it has the word {token!r} for entry {seq}, which there is not"
@@ -85,16 +93,15 @@ class WordSums:
     def is_as(self, seq: int, text: str, *, is_counted: bool) -> bool:
         """Whether the postings of an entry are the words of a text; it is asked once for each."""
         numbers = list(chain.from_iterable(map(self._numbers_in.__getitem__, text.split())))
-        factors, length = self._factors, len(numbers)
+        length, distinct = len(numbers), set(numbers)
         self._documents -= is_counted
         self._length -= length
         stored, self._sums[seq] = self._sums[seq], 0
-        once, counts = factors[kind_of(1, length)], Counter(numbers)
-        wanted = sum(counts) * once
-        if len(counts) < length:
-            for number, count in counts.items():
-                if count > 1:
-                    wanted += number * (factors[kind_of(count, length)] - once)
+        if length > MOST:  # so that one of them may occur more often than a posting can say
+            counted = sum(number * min(n, MOST) for number, n in Counter(numbers).items())
+        else:
+            counted = sum(numbers)
+        wanted = counted * self._classes[class_of(length)] + self._posting * len(distinct)
         return stored == wanted & _NUMBERS
 
     def finish(self, damages: Damages) -> None:

@@ -29,7 +29,7 @@ from memoranda.kernel.errors import AnchorFailed, InvalidCheckpoint
 from memoranda.ledger.anchor import ConsistencyProofs, Kept, KeptDamage, KeptNote
 from memoranda.ledger.checkpoint import parse_checkpoint
 from memoranda.ledger.signed_note import MAX_BYTES, Signature
-from memoranda.outside.files import lies_beside, locked, sync_folder
+from memoranda.outside.files import is_in_folder_of, locked, sync_folder
 
 _END: Final = re.compile(rb"= (?P<digest>[0-9a-f]{64}|torn)\n")
 _TORN_LINE: Final = b"= torn\n"
@@ -46,7 +46,7 @@ class FileAnchor:
         """Name the file, and the database's own file where it has one: they lie apart."""
         self.path = Path(path)
         self._is_name_synced = False
-        if database is not None and lies_beside(self.path, Path(database)):
+        if database is not None and is_in_folder_of(self.path, Path(database)):
             raise AnchorFailed(
                 str(self.path), f"it lies in the folder of the database {database}: name another"
             )

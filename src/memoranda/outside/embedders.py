@@ -10,13 +10,14 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from http import HTTPStatus
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 from memoranda.kernel.errors import DependencyMissing, ModelFailed
 from memoranda.kernel.json import JsonValue
-from memoranda.outside.models.endpoint import Endpoint, Refused, joined
+from memoranda.outside.models.endpoint import Endpoint, Refused, httpx2_module, joined
 
 TIMEOUT_S: Final = 30.0
 
@@ -52,10 +53,7 @@ class EmbeddingsEndpoint:
         longest: int = LONGEST,
         timeout: float = TIMEOUT_S,
     ) -> None:
-        try:
-            self._httpx: Any = import_module("httpx2")
-        except ModuleNotFoundError as missing:
-            raise DependencyMissing("httpx2", "models") from missing
+        httpx2_module()
         self.identity = f"{model}@{version}"
         self.dimensions = dimensions
         self._model = model
@@ -77,27 +75,19 @@ class EmbeddingsEndpoint:
         try:
             async with asyncio.timeout(self._timeout):
                 return _vectors(await self._answer(asked))
-        except (self._httpx.HTTPError, TimeoutError) as failed:
+        except (httpx2_module().HTTPError, TimeoutError) as failed:
             why = f"{self._endpoint.url} can't be reached ({type(failed).__name__})"
         except Refused as failed:
             why = str(failed)
         # Not inside the handler: what failed holds the request, and with it the key.
         raise ModelFailed(self.identity, why)
 
-    async def _answer(self, asked: Mapping[str, JsonValue]) -> bytes:
-        """The body of a good answer, read up to a limit; no redirect is followed."""
-        key = self._endpoint.key(self.identity)
-        headers = {} if key is None else {"authorization": f"Bearer {key}"}
-        async with (
-            self._httpx.AsyncClient(
-                timeout=self._timeout,
-                trust_env=not self._endpoint.is_loopback,  # no proxy to this machine
-            ) as client,
-            client.stream("POST", self._endpoint.url, json=asked, headers=headers) as answer,
-        ):
-            if answer.status_code != self._httpx.codes.OK:
+    async def _answer(self, asked: JsonValue) -> bytes:
+        """The body of a good answer, read up to a limit."""
+        async with self._endpoint.posted(self.identity, asked, self._timeout) as answer:
+            if answer.status_code != HTTPStatus.OK:
                 raise Refused(f"{self._endpoint.url} answered {answer.status_code}")
-            return await joined(answer.aiter_bytes(), _MOST_BYTES)
+            return await joined(answer.aiter_raw(), _MOST_BYTES)
 
 
 def _vectors(content: bytes) -> Sequence[Sequence[float]]:

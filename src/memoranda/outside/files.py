@@ -1,4 +1,4 @@
-"""Files that must outlive a crash, and must not lie beside the database."""
+"""Files that must outlive a crash, and must not lie in the folder of the database."""
 
 import asyncio
 import fcntl
@@ -19,7 +19,7 @@ LOCK_SECONDS: Final = 10.0
 LOOK_AGAIN_SECONDS: Final = 0.01
 
 
-def lies_beside(path: Path, database: Path) -> bool:
+def is_in_folder_of(path: Path, database: Path) -> bool:
     """Whether a file lies in the folder of a database, or below it, once links are followed.
 
     Who copies that folder, or may write it, must get neither the key nor the anchor with it.

@@ -22,13 +22,13 @@ from memoranda.kernel.clock import Clock, SystemClock
 from memoranda.kernel.errors import DependencyMissing, InvalidKey
 from memoranda.ledger.keyring import Keyring
 from memoranda.ledger.signed_note import ED25519, VerifierKey, check_key_name, key_parts, to_base64
-from memoranda.outside.files import lies_beside, locked, write_whole
+from memoranda.outside.files import is_in_folder_of, locked, write_whole
 
 # ------------------------------------------------------------------------------------------------
 # Ed25519: signers and verifiers of signed notes (extra ``sign``).
 #
 # A private key is one line in the text form of golang.org/x/mod/sumdb/note: ``PRIVATE+KEY+name+hex
-# id+base64``. Where such lines are kept: `key_files`.
+# id+base64``.
 
 _PRIVATE: Final = "PRIVATE+KEY+"
 _SEED_SIZE: Final = 32
@@ -45,16 +45,13 @@ class Ed25519Signer:
 
     @property
     def name(self) -> str:
-        """The key's name."""
         return self.key.name
 
     @property
     def key_id(self) -> bytes:
-        """The 4 bytes that tell this key from others of its name."""
         return self.key.key_id
 
     async def sign(self, text: bytes, /) -> bytes:
-        """The signature of a note's text."""
         return bytes(self._private.sign(text))
 
     def __repr__(self) -> str:
@@ -95,16 +92,13 @@ class Ed25519Verifier:
 
     @property
     def name(self) -> str:
-        """The key's name."""
         return self.key.name
 
     @cached_property
     def key_id(self) -> bytes:
-        """The 4 bytes that tell this key from others of its name."""
         return self.key.key_id
 
     def verify(self, text: bytes, signature: bytes, /) -> bool:
-        """Whether this key made the signature."""
         from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - an extra
 
         try:
@@ -179,7 +173,7 @@ def check_place(key_file: str | Path, database: str | Path | None) -> None:
 
     ``database`` is the database's file, None where it has none (PostgreSQL, memory).
     """
-    if database is not None and lies_beside(Path(key_file), Path(database)):
+    if database is not None and is_in_folder_of(Path(key_file), Path(database)):
         folder = Path(database).resolve().parent
         raise InvalidKey(str(key_file), f"it lies in the database's folder {folder}: move it out")
 
@@ -229,7 +223,7 @@ def rotate_key(
     clock: Clock | None = None,
     database: str | Path | None = None,
 ) -> Rotation:
-    """Make the next key of the same name. The old one stays in the file and signs beside it.
+    """Make the next key of the same name. The old one stays in the file and signs as well.
 
     When a checkpoint with both signatures is out, call `retire_keys`.
     """

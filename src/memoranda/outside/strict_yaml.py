@@ -65,7 +65,7 @@ def _refused(why: str, node: Any) -> yaml.YAMLError:
 
 
 def load(text: str) -> Any:
-    """The one document of a text, or a ValueError that says where and why there is none."""
+    """The document of a text; a ValueError says where and why it can't be read."""
     try:
         return yaml.load(text, _StrictLoader)  # noqa: S506 - a safe loader, made stricter
     except yaml.YAMLError as refused:

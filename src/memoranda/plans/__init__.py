@@ -1,7 +1,6 @@
 """Room 4: execution plans, which fail fast: steps, engine, sessions, items."""
 
 from memoranda.plans.extractive import ExtractiveSummariser, extract
-from memoranda.plans.first_contract import CONTRACT
 from memoranda.plans.items import ItemSearch, ItemStore, MemoryItem, RetrievedItem, item_digest
 from memoranda.plans.plan import (
     Budgets,
@@ -26,6 +25,19 @@ from memoranda.plans.policy import (
 )
 from memoranda.plans.session import Session, SessionState
 from memoranda.plans.session import begin as begin_session
+from memoranda.plans.steps import CONTRACT
+from memoranda.plans.steps.answer import (
+    LLMCall,
+    LLMCallPayload,
+    PersistMemory,
+    PersistMemoryPayload,
+    PersistSession,
+    PersistSessionPayload,
+    PromptAssemble,
+    PromptAssemblePayload,
+    SummarizeMemory,
+    SummarizeMemoryPayload,
+)
 from memoranda.plans.steps.context import (
     ContextSelect,
     ContextSelectPayload,
@@ -35,20 +47,6 @@ from memoranda.plans.steps.context import (
     RetrieveMemoryPayload,
     Scan,
     Scanner,
-)
-from memoranda.plans.steps.persist import (
-    PersistMemory,
-    PersistMemoryPayload,
-    PersistSession,
-    PersistSessionPayload,
-    SummarizeMemory,
-    SummarizeMemoryPayload,
-)
-from memoranda.plans.steps.prompt import (
-    LLMCall,
-    LLMCallPayload,
-    PromptAssemble,
-    PromptAssemblePayload,
 )
 from memoranda.plans.summary import Limits, ModelSummariser, Summariser, Summary
 from memoranda.plans.validation import StepContract, StepRule, validated, violations

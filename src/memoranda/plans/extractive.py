@@ -75,7 +75,7 @@ def extract(response: str, text: str | None, limits: Limits) -> Summary | None:
     )
     raw = raw_texts(response, text)
     made = [] if kept is None else [_answering(asked, text, kept, weights, limits), kept]
-    summary = next((one for one in made if not holding(one, (), raw)), None)
+    summary = next((text for text in made if not holding(text, (), raw)), None)
     if summary is None:
         return None
     # 4.
@@ -116,13 +116,13 @@ def _of_sentences(
     for number in ranked:
         if not scores[number]:
             break  # it says nothing: rather short than padded
-        together = " ".join(found[one] for one in sorted([*chosen, number]))
+        together = " ".join(found[place] for place in sorted([*chosen, number]))
         if allowed(together):
             chosen.append(number)
         elif not chosen:
             cut = _cut(found[number], limits.max_length)
             return cut if cut != found[number] and allowed(cut) else None
-    return " ".join(found[one] for one in sorted(chosen))
+    return " ".join(found[place] for place in sorted(chosen))
 
 
 def _score(sentence: str, weights: dict[str, Weighed]) -> int:

@@ -214,9 +214,9 @@ def _contradictions(profile: Profile) -> list[str]:
     for place, mode in enumerate(bundled):
         if mode not in modes:
             found.append(f"$.bundles[{place}].modeId: it is no mode of the profile")
-    for place, one in enumerate(profile.modes):
+    for place, planned in enumerate(profile.modes):
         for name in ("policyProfile", "mode"):
-            if name in one.metadata:
+            if name in planned.metadata:
                 found.append(f"$.modes[{place}].metadata.{name}: the profile says it already")
     return found
 

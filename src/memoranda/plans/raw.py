@@ -211,7 +211,9 @@ def _read(text: str) -> str:
 
 
 def _letters(text: str) -> str:
-    return "".join(one for one in _read(text) if one.isalnum() or category(one)[0] == "M")
+    return "".join(
+        letter for letter in _read(text) if letter.isalnum() or category(letter)[0] == "M"
+    )
 
 
 def _marks(text: str) -> str:

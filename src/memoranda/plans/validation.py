@@ -19,7 +19,7 @@ from memoranda.plans.plan import TURN, ExecutionPlan, Fails
 # Step contracts: which types of steps there are, in which order, and what hangs on what.
 #
 # A contract is data. The validation reads it and the engine is handed it, so that neither knows a
-# step by name (ING-NEUTRAL). Ours is in `first_contract`.
+# step by name (ING-NEUTRAL). Ours is in `steps`.
 
 OPTIONAL: Final = "?"
 """How the name of an input ends that a step can do without."""

@@ -56,7 +56,7 @@ class Corpus:
         self._postings: dict[str, list[int]] = {}
         self._threads: dict[str, list[Candidate]] = {}
         length = 0
-        in_order = sorted(documents, key=lambda one: (one.created_at, one.id))
+        in_order = sorted(documents, key=lambda document: (document.created_at, document.id))
         for number, document in enumerate(in_order):
             length += document.words.length
             for token in document.words.counts:

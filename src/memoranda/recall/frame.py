@@ -18,8 +18,8 @@ from typing import Any, Final
 from memoranda.identity import Frozen, canonical_bytes, decode, freeze, sha256_hex
 from memoranda.kernel.errors import InvalidWorld
 from memoranda.kernel.json import JsonValue
+from memoranda.ledger.lifecycle import trust_of
 from memoranda.ledger.object import Trust
-from memoranda.ledger.trust import trust_of
 from memoranda.text.frame import QUOTE, TAG_DIGITS, Quoted, encodable, in_frame, quotable
 from memoranda.worlds.snapshot import Snapshot
 

@@ -8,7 +8,7 @@ It is off unless a handle has an embedder: then CapabilityMissing. An embedder t
 half that needs none, and a note, which makes the outcome degraded.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -101,16 +101,10 @@ def only_near(similarity: float) -> float:
 # No rule that sees only the lists can promise to be as good as the better of them: it doesn't know
 # which that is. What is promised here, and tested:
 #
-# ========================  =====================================================================
-# `fused`                   what no list scores lower and one scores higher stands higher; a list
-#                           without results changes nothing; a lead in the first list of more than
-#                           the weight of all others divided by its own, as a part of its best
-#                           score, is never overturned: with weights 0.7 and 0.3, a lead of 3/7
-# `interleaved`             the first n times k hold the first k of each of the n lists: at n*k it
-#                           finds no less than the better one at k
-# `reciprocal`              only ranks count (usual: k = 60); a list that is worse drags the better
-#                           one down, the more the more weight it has
-# ========================  =====================================================================
+# - what no list scores lower and one scores higher stands higher
+# - a list without results changes nothing
+# - a lead in the first list of more than the weight of all others divided by its own, as a part of
+#   its best score, is never overturned: with weights 0.7 and 0.3, a lead of 3/7
 #
 # So the list that is known to be better comes first, with more weight.
 
@@ -119,7 +113,6 @@ Ranking = Sequence[tuple[str, float]]
 
 MAIN: Final = 0.7
 OTHER: Final = 0.3
-RECIPROCAL_K: Final = 60
 
 
 def fused(lists: Sequence[Ranking], weights: Sequence[float] = (MAIN, OTHER)) -> Ranking:
@@ -129,31 +122,7 @@ def fused(lists: Sequence[Ranking], weights: Sequence[float] = (MAIN, OTHER)) ->
         best = max((score for _, score in ranking), default=0.0)
         for id, score in ranking if best > 0 else ():
             total[id] = total.get(id, 0.0) + weight * max(score, 0.0) / best
-    return _sorted(total)
-
-
-def reciprocal(
-    lists: Sequence[Ranking], weights: Sequence[float] = (1.0, 1.0), *, k: int = RECIPROCAL_K
-) -> Ranking:
-    """Ids by the weighed sum of 1 / (k + rank) (Cormack, Clarke and Büttcher 2009)."""
-    total: dict[str, float] = {}
-    for ranking, weight in zip(lists, weights, strict=True):
-        for rank, (id, _) in enumerate(ranking, 1):
-            total[id] = total.get(id, 0.0) + weight / (k + rank)
-    return _sorted(total)
-
-
-def interleaved(lists: Sequence[Ranking]) -> list[str]:
-    """The first of each list, then the second of each, each id once."""
-    longest = max(map(len, lists), default=0)
-    turns = (
-        ranking[turn][0] for turn in range(longest) for ranking in lists if turn < len(ranking)
-    )
-    return list(dict.fromkeys(turns))
-
-
-def _sorted(total: Mapping[str, float]) -> Ranking:
-    return sorted(total.items(), key=lambda one: (-one[1], one[0]))
+    return sorted(total.items(), key=lambda scored: (-scored[1], scored[0]))
 
 
 LEFT_OUT: Final = 3

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar, Final, Literal, get_args
 
-from memoranda.identity import canonical_bytes
 from memoranda.kernel.actors import ActorRef, parse_actor
 from memoranda.kernel.ambient import out_of_reach
 from memoranda.kernel.errors import InvalidProof, InvalidWorld
@@ -30,14 +29,14 @@ from memoranda.worlds.authority import (
     Approved,
     Asked,
     Condition,
+    InOwnName,
     Rejected,
     Verdict,
     asked_scope,
     is_among,
 )
-from memoranda.worlds.composites import Evaluators, condition_from_wire
-from memoranda.worlds.proposal import AuthorityRef
-from memoranda.worlds.values import same_actor, wire_of
+from memoranda.worlds.composites import Evaluators, condition_from_wire, read_back
+from memoranda.worlds.snapshot import same_actor, wire_of
 
 MODE: Final = "memory"
 """The ``mode`` of all of them; ``kind`` says which one it is."""
@@ -50,7 +49,7 @@ _ENDED: Final = frozenset({"invalidate", "archive"})
 
 
 @dataclass(frozen=True)
-class MemoryPolicy(ABC):
+class MemoryPolicy(InOwnName, ABC):
     """What all of them have: when it is asked, in whose name, and how it judges."""
 
     kind: ClassVar[str]
@@ -59,23 +58,15 @@ class MemoryPolicy(ABC):
     when: Condition | None = None
     authority_id: str = MODE
 
-    @property
-    def authority(self) -> AuthorityRef:
-        """A policy."""
-        return AuthorityRef(authority_id=self.authority_id, kind="policy")
-
     def judge(self, asked: Asked, /) -> Verdict:
-        """Rejected with the first objection, else approved."""
         for objection in self.objections(asked):
             return Rejected(objection, self.authority)
         return Approved("nothing against its memory", asked_scope(asked), self.authority)
 
     def may_vote(self, _asked: Asked, _actor: ActorRef, /) -> str | None:
-        """Nobody is asked."""
         return "it is decided by the trace of its memory"
 
     def holds(self, asked: Asked, /) -> bool:
-        """Whether there is no objection."""
         return next(self.objections(asked), None) is None
 
     def objections(self, asked: Asked) -> Iterator[str]:
@@ -89,7 +80,7 @@ class MemoryPolicy(ABC):
         if not traces or (self.when is not None and not self.when.holds(asked)):
             return
         with out_of_reach("an authority"):
-            found = [objection for one in traces for objection in self._against(one, asked)]
+            found = [objection for trace in traces for objection in self._against(trace, asked)]
         yield from found
 
     def to_wire(self) -> dict[str, JsonValue]:
@@ -304,15 +295,7 @@ def _unproved(selected: SelectedMemory) -> str | None:
 
 def memory_policy_from_wire(wire: JsonValue, evaluators: Evaluators | None = None) -> MemoryPolicy:
     """The policy that `to_wire` wrote, or InvalidWorld where none of these writes that."""
-    known = evaluators or {}
-    try:
-        policy = _policy(wire, known)
-        is_whole = canonical_bytes(policy.to_wire()) == canonical_bytes(wire)
-    except (LookupError, TypeError, AttributeError) as refused:
-        raise InvalidWorld("$", f"no policy is written so ({refused!r})") from None
-    if not is_whole:
-        raise InvalidWorld("$", "it has members that no policy of ours writes")
-    return policy
+    return read_back(_policy, wire, evaluators or {})
 
 
 def _policy(wire: JsonValue, known: Evaluators) -> MemoryPolicy:

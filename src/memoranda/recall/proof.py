@@ -37,8 +37,7 @@ from memoranda.kernel.wire import tuple_of
 from memoranda.ledger.entry import SALT_BYTES
 from memoranda.ledger.object import integrity_digest
 from memoranda.recall.trace import CoveringCheckpoint, MemoryRef, VerificationEvidence
-from memoranda.worlds.snapshot import Snapshot, world_id
-from memoranda.worlds.values import Id, Json, Name, Text, WorldModel
+from memoranda.worlds.snapshot import Id, Json, Name, Snapshot, Text, WorldModel, world_id
 
 Method = Literal["existence", "hash", "inclusion"]
 

@@ -14,8 +14,8 @@ from memoranda.kernel.json import JsonValue
 from memoranda.records.filter import MemoryFilter
 from memoranda.records.model import MemoryRecordInput
 from memoranda.records.store import MemoryStore, check_store
-from memoranda.worlds.intent import Intent
-from memoranda.worlds.values import (
+from memoranda.worlds.proposal import Intent
+from memoranda.worlds.snapshot import (
     NULLABLE,
     Id,
     Json,
@@ -186,5 +186,5 @@ def _texts(value: JsonValue) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _texts(one)
+        for member in value.values() if isinstance(value, dict) else value:
+            yield from _texts(member)

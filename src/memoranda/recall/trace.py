@@ -18,7 +18,7 @@ from memoranda.kernel.actors import ActorKind, ActorRef
 from memoranda.kernel.errors import InvalidJson, InvalidWorld
 from memoranda.kernel.json import MAX_INTEGER, JsonValue, check, path, storable
 from memoranda.kernel.wire import tuple_of
-from memoranda.worlds.values import Id, Json, Name, Text, WorldModel
+from memoranda.worlds.snapshot import Id, Json, Name, Text, WorldModel
 
 MEMORY: Final = "memory"
 """The member of a proposal's ``trace.context`` that holds the trace (M-2, MIN-INVASION)."""

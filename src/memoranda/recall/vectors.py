@@ -185,4 +185,4 @@ def unembedded(id: str, seq: int, body: bytes) -> Unembedded:
 
 def without_vector(several: Sequence[Unembedded]) -> list[Embedding]:
     """What is kept for those of them that are not to be found by their meaning."""
-    return [Embedding(one.id, one.seq, NO_VECTOR) for one in several if not one.text]
+    return [Embedding(found.id, found.seq, NO_VECTOR) for found in several if not found.text]

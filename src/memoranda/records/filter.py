@@ -1,20 +1,23 @@
 """What a filter means, defined once: every store must agree with `select` (MEM-FILTER).
 
 - all tags must be present; time bounds are inclusive
-- newest first unless said otherwise; ties in the order of writing, reversed where the order is, so
-  that it is always total: of what was written in one millisecond the last is the newest
+- newest first unless said otherwise; ties in the order of writing, reversed where the order is,
+  so that it is always total: of what was written in one millisecond the last is the newest
 - limit 0 is an empty result; offset skips from the front of the order
 - beyond the seed's keys: when a record was updated, how its id or one of its tags begins, and
   conditions on its data and meta (`records.where`); a governed store also knows its subject, and
   the thread that it is a part of
 - ordered by entry, records come as they were written, whatever time they say that they are of
-- a page begins after a position in that order (`records.pages`)
+- a page begins after a position in that order (`Position`)
 """
 
+import base64
+import binascii
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, TypeVar
+from operator import itemgetter
+from typing import Annotated, Any, ClassVar, Final, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -25,22 +28,124 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from memoranda.identity import canonical_bytes, decode, sha256_hex
 from memoranda.identity.canonical import thread_digest
-from memoranda.kernel.errors import InvalidFilter, UnknownFilterKey
-from memoranda.kernel.json import MAX_INTEGER
-from memoranda.kernel.wire import Refusal, WireModel, tuple_of
-from memoranda.records.model import Milliseconds, StoredMemoryRecord
-from memoranda.records.pages import Position
+from memoranda.kernel.errors import InvalidFilter, InvalidJson, UnknownFilterKey
+from memoranda.kernel.json import MAX_INTEGER, JsonValue
+from memoranda.kernel.results import Result, Rows
+from memoranda.kernel.wire import Refusal, WireModel
+from memoranda.records.model import Count, Milliseconds, StoredMemoryRecord, Texts
 from memoranda.records.where import Where, conditions, holds
 
-T = TypeVar("T")
+# ------------------------------------------------------------------------------------------------
+# Pages: some of what was asked for, and from where to go on.
+#
+# A cursor is a text that says where a page ended: the order key of its last record, and a digest of
+# what was asked. It holds no content and no secret. The next page begins at the next record in the
+# order, whatever was written, changed or forgotten meanwhile: a record that was there all the time
+# comes exactly once. In the order of updates, a record that is changed moves, as it must.
+
+R_co = TypeVar("R_co", bound=Result, covariant=True)
 V = TypeVar("V")
+
+_DIGEST: Final = 16
+"""Hexadecimal digits of the digest of what was asked: against mistakes, not against anyone."""
+_PARTS: Final = 3
+_MOST: Final = 200
+"""Characters that a cursor has at most."""
+
+
+class Position(NamedTuple):
+    """Where a record stands in an order: by time, and what is of one time as it was written.
+
+    In the order of writing there is no time: it is 0.
+    """
+
+    time: int
+    since: int
+
+
+class Page(Rows[R_co]):
+    """What was found, in its order. `next` is the cursor of what follows; None at the end."""
+
+    __slots__ = ("next",)
+
+    def __init__(self, found: Iterable[R_co], cursor: str | None = None) -> None:
+        super().__init__(found)
+        self.next: Final = cursor
+
+    def __eq__(self, other: object) -> bool:
+        """The same found, in the same order: another page, or a list or tuple of the same."""
+        if isinstance(other, Page) and self.next != other.next:
+            return False
+        return super().__eq__(other)
+
+    __hash__ = None  # type: ignore[assignment]  # it may hold what has none
+
+    def to_wire(self) -> JsonValue:
+        """What was found, as ``items``, and the cursor of what follows, as ``next``."""
+        return {"items": super().to_wire(), "next": self.next}
+
+    def _count(self) -> str:
+        return f"{len(self)} and more" if self.next else str(len(self))
+
+
+class Cut(NamedTuple, Generic[V]):
+    """What fits on a page, and the cursor of what follows; None at the end."""
+
+    found: Sequence[V]
+    next: str | None
+
+
+def cut(
+    found: Sequence[V], limit: int | None, where: Callable[[V], Position], asked: JsonValue
+) -> Cut[V]:
+    """What was found, cut at the limit: one more than that shows that it is not the last page."""
+    if limit is None or len(found) <= limit:
+        return Cut(found, None)
+    kept = found[:limit]
+    return Cut(kept, cursor_at(where(kept[-1]), asked) if kept else None)
+
+
+def cursor_at(position: Position, asked: JsonValue) -> str:
+    """The cursor of a position in the answer to a question."""
+    parts = [position.time, position.since, _digest(asked)]
+    return base64.urlsafe_b64encode(canonical_bytes(parts)).decode().rstrip("=")
+
+
+def position_in(cursor: object, asked: JsonValue) -> Position:
+    """The position that a cursor holds; InvalidFilter unless it is one of this very question."""
+    if not isinstance(cursor, str) or len(cursor) > _MOST:
+        raise InvalidFilter("cursor", "a cursor is the text that a page before had as its `next`")
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        parts = decode(base64.b64decode(padded, altchars=b"-_", validate=True))
+    except (ValueError, binascii.Error, InvalidJson):
+        parts = None
+    if not isinstance(parts, list) or len(parts) != _PARTS or not all(map(_is_number, parts[:2])):
+        raise InvalidFilter("cursor", "it is not the `next` of a page")
+    if parts[2] != _digest(asked):
+        raise InvalidFilter(
+            "cursor", "it is of another question; ask the same again, but for the limit"
+        )
+    return Position(parts[0], parts[1])
+
+
+def _digest(asked: JsonValue) -> str:
+    return sha256_hex(canonical_bytes(asked))[:_DIGEST]
+
+
+def _is_number(part: object) -> bool:
+    return type(part) is int and -MAX_INTEGER <= part <= MAX_INTEGER
+
+
+# ------------------------------------------------------------------------------------------------
+# Filters.
+
+T = TypeVar("T")
 
 MAX_TAGS = 32
 """Tags of one filter: each is a look-up for every record that has the others."""
-
-Count = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
-Texts = Annotated[Sequence[str], tuple_of(str)]
 
 
 def _checked(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -216,9 +321,9 @@ def select_by(
         judged = judge(value)
         if matches(filter, judged.record, judged.subject, judged.thread):
             found.append((judged.position(filter), value))
-    found.sort(key=lambda one: one[0], reverse=filter.order == "desc")
+    found.sort(key=itemgetter(0), reverse=filter.order == "desc")
     if after is not None:
-        found = [one for one in found if is_after(filter, one[0], after)]
+        found = [(here, value) for here, value in found if is_after(filter, here, after)]
     end = None if filter.limit is None else filter.offset + filter.limit
     return [value for _, value in found[filter.offset : end]]
 

@@ -11,9 +11,8 @@ from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeVar
 
 from memoranda.kernel.errors import CapabilityMissing, InvalidOption
-from memoranda.records.filter import MemoryFilter
+from memoranda.records.filter import MemoryFilter, Page
 from memoranda.records.model import MemoryRecordInput, StoredMemoryRecord
-from memoranda.records.pages import Page
 
 T = TypeVar("T")
 
@@ -259,9 +258,9 @@ class Versioned(Protocol[T]):
 # ------------------------------------------------------------------------------------------------
 # Hooks: what a user wants to hear of, after it happened (MEM-HOOK-1, MEM-HOOK-3).
 #
-# Whatever changes a record through the handle that they were given to is told: by its verbs, by its
-# `records`, and by an operation that it approves. What is put away or erased is told as deleted,
-# what is reinstated as created.
+# They are called for every change of a record through the handle that they were given to: by its
+# verbs, by its `records`, and by an operation that it approves. For them, what is put away or
+# erased is deleted, and what is reinstated is created.
 #
 # A hook may be a plain function, which runs on a thread, or an async one. It runs after the write
 # has landed and gets values of its own, so that nothing it does reaches the store or the caller's
@@ -282,7 +281,7 @@ class HookFailure:
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryHooks(Generic[T]):
-    """The four hooks of the seed, each optional, and the channel on which failures are told."""
+    """The four hooks of the seed, each optional, and who is called when one fails."""
 
     on_created: Callable[[StoredMemoryRecord[T]], HookAnswer] | None = None
     on_updated: Callable[[str, T, T], HookAnswer] | None = None

@@ -12,8 +12,7 @@ from memoranda.identity import decode
 from memoranda.kernel.errors import VersionConflict
 from memoranda.kernel.given import RetryKey
 from memoranda.kernel.json import JsonValue
-from memoranda.records.filter import MemoryFilter
-from memoranda.records.pages import Position
+from memoranda.records.filter import MemoryFilter, Position
 
 R = TypeVar("R")
 
@@ -152,7 +151,7 @@ class RecordTable(Protocol):
     ) -> list[R]:
         """What the filter asks for, each row made into a value where it was read.
 
-        With `after`, only what stands after this position in the filter's order.
+        With `after`, only what comes after this position in the filter's order.
         """
         ...
 

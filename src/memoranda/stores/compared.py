@@ -6,15 +6,17 @@ all damage itself. An erasure learns of the damage, and removes what is there (`
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from memoranda.identity import canonical_bytes, sha256
 from memoranda.kernel.errors import EntryDamaged
 from memoranda.ledger.codec import BodyCodec, Unreadable
 from memoranda.ledger.entry import salted
-from memoranda.ledger.forget import ERASED as FORGOTTEN
+from memoranda.ledger.lifecycle import ERASED as FORGOTTEN
 from memoranda.ledger.object import TYPE, integrity_digest
 from memoranda.ledger.unit import Current, Past, StoredEntry, Version
+
+R = TypeVar("R")
 
 ERASED: Final = "erased"
 """The status of a version without content."""
@@ -59,6 +61,15 @@ class Compared:
             raise EntryDamaged(seq, "body", "its body is not the one that was written")
         return body
 
+    def stored(self, entry: bytes, body: bytes) -> tuple[bytes, bytes]:
+        """An entry and its body from what is stored of them; whoever erases does not compare."""
+        return self._unpacked(entry), self._bodies.unpack(body)
+
+    def numbered(self, row: Sequence[Any]) -> tuple[int, bytes]:
+        """The number of an entry, and its bytes."""
+        seq, entry = row
+        return seq, self._unpacked(entry)
+
     def current(self, row: Sequence[Any]) -> Current:
         """The version of a row of `selection.COLUMNS`."""
         return Current(*row[:_WIDTH], self.body(*row[_WIDTH:]))  # type: ignore[call-arg]  # it has ten
@@ -75,46 +86,22 @@ class Compared:
 
         Where there is a list for them, the damaged ones are left out and go there.
         """
-        for row in rows:
-            try:
-                current = self.placed(row)
-            except EntryDamaged as found:
-                if damaged is None:
-                    raise
-                damaged.append(found)
-            else:
-                yield current
+        return (current for _, current in _undamaged(rows, self.placed, damaged))
 
     def currents(
         self, rows: Iterable[Sequence[Any]], damaged: list[EntryDamaged] | None
     ) -> Iterator[tuple[int, Current]]:
-        """The same for several, each with its entry's number.
-
-        Where there is a list for them, the damaged ones are left out and go there.
-        """
-        for row in rows:
-            try:
-                current = self.current(row)
-            except EntryDamaged as found:
-                if damaged is None:
-                    raise
-                damaged.append(found)
-            else:
-                yield row[_WIDTH], current
+        """Versions with the numbers of their entries; the damaged ones likewise."""
+        return ((row[_WIDTH], one) for row, one in _undamaged(rows, self.current, damaged))
 
     def bodies(
         self, rows: Iterable[Sequence[Any]], damaged: list[EntryDamaged] | None
     ) -> Iterator[tuple[int, bytes]]:
         """Bodies with the numbers of their entries; the damaged ones likewise."""
-        for row in rows:
-            try:
-                body = self.body(*row)
-            except EntryDamaged as found:
-                if damaged is None:
-                    raise
-                damaged.append(found)
-            else:
-                yield row[0], body
+        return ((row[0], body) for row, body in _undamaged(rows, self._body_of, damaged))
+
+    def _body_of(self, row: Sequence[Any]) -> bytes:
+        return self.body(*row)
 
     def past(self, row: Sequence[Any]) -> Past:
         """A version with its entry; without a body where its row says that it was erased."""
@@ -173,6 +160,22 @@ class Compared:
                 digest = integrity_digest(b"") if named is None else named.hex()
             digests.append((number, digest))
         return Versions(digests, damaged)
+
+
+def _undamaged(
+    rows: Iterable[Sequence[Any]],
+    make: Callable[[Sequence[Any]], R],
+    damaged: list[EntryDamaged] | None,
+) -> Iterator[tuple[Sequence[Any], R]]:
+    for row in rows:
+        try:
+            made = make(row)
+        except EntryDamaged as found:
+            if damaged is None:
+                raise
+            damaged.append(found)
+        else:
+            yield row, made
 
 
 def stand_in(current: Current, tags: Sequence[str], inputs: Sequence[str]) -> Current:

@@ -7,9 +7,8 @@ from typing import NamedTuple, TypeVar
 
 from memoranda.kernel.errors import RecordExists, RecordNotFound
 from memoranda.kernel.given import RetryKey
-from memoranda.records.filter import PLAIN_KEYS, Judged, MemoryFilter, select_by
+from memoranda.records.filter import PLAIN_KEYS, Judged, MemoryFilter, Position, select_by
 from memoranda.records.model import StoredMemoryRecord
-from memoranda.records.pages import Position
 from memoranda.records.table import (
     Edit,
     Encoded,

@@ -1,4 +1,4 @@
-"""How databases find items by keywords: each keyword of a session once (`plans.matching`).
+"""How databases find items by keywords: each keyword of a session once (`plans.items`).
 
 A query is asked by its own grams, of which there are at most `GRAM` for each of its characters:
 keywords that begin otherwise are not even looked at.
@@ -6,19 +6,35 @@ keywords that begin otherwise are not even looked at.
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from operator import add
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from memoranda.kernel.errors import RecordExists
 from memoranda.kernel.json import storable
+from memoranda.ledger.codec import BodyCodec
+from memoranda.ledger.time import parse_time
 from memoranda.plans.items import (
+    GRAM,
     MemoryItem,
     RetrievedItem,
+    before_endings,
     check_item,
     check_search,
     check_session_ref,
+    item_bytes,
+    marked,
+    ranked,
+    read_retrieved,
     retrieved,
+    terms,
 )
-from memoranda.plans.matching import GRAM, before_endings, marked, ranked
+from memoranda.stores.statements import (
+    Each,
+    JournalRows,
+    Procedure,
+    Statement,
+    Texts,
+    ask,
+)
 from memoranda.text import fold
 
 _AT_BOUNDARIES: Final = 2**32
@@ -109,9 +125,106 @@ def id_bytes(id: str) -> bytes:
     return bytes.fromhex(id.replace("-", ""))
 
 
-def id_of(stored: bytes) -> str:
+def item_id(stored: Any) -> str:
+    """An id, whether it is stored as its bytes or is a UUID of the database."""
+    if not isinstance(stored, bytes):
+        return str(stored)
     digits = stored.hex()
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+# ------------------------------------------------------------------------------------------------
+# An item is stored as its canonical bytes. What it is found by follows from them: its session, its
+# time, and its keywords, each of which a session has once, however many of its items name it.
+
+_KEPT: Final = (
+    "SELECT body FROM memories"
+    " WHERE journal = :journal AND session = :session AND id = unhex(:id, '-')"
+)
+_COLUMNS: Final = ":session, :id, :at, :body, :grams, :folded, :marked) k WHERE k IS NOT NULL"
+# The body that is kept under an id. If there is none, PostgreSQL has kept the item by then.
+_INSERT: Final = Statement(_KEPT, f"SELECT k FROM memoranda.insert_item(:journal, {_COLUMNS}")  # noqa: S608 - ours
+_SAVE: Final = Statement(_KEPT, f"SELECT k FROM memoranda.save_item(:journal, :origin, {_COLUMNS}")  # noqa: S608 - ours
+_KEEP: Final = Statement(
+    """
+    INSERT INTO memories (journal, session, id, body)
+    VALUES (:journal, :session, unhex(:id, '-'), :body)
+    """,
+    "",
+)
+_NAME_KEYWORD: Final = Statement(
+    """
+    INSERT INTO item_keywords (journal, session, gram, folded, marked)
+    VALUES (:journal, :session, :gram, :folded, :marked) ON CONFLICT DO NOTHING
+    """,
+    "",
+)
+_POST: Final = Statement(
+    """
+    INSERT INTO item_postings (keyword, at, id)
+    SELECT number, :at, unhex(:id, '-') FROM item_keywords
+    WHERE journal = :journal AND session = :session AND gram = :gram AND folded = :folded
+    """,
+    "",
+)
+
+
+def insert_item(
+    item: MemoryItem, bodies: BodyCodec, statement: Statement = _INSERT
+) -> Procedure[None]:
+    """Keep an item with its keywords; RecordExists if its id is in use.
+
+    Unless it is the same item: then it was kept before, and nothing changes.
+    """
+    raw, session, id = item_bytes(item), item.session_ref, item.id
+    body, at, found_by = bodies.pack(raw, None), parse_time(item.timestamp), terms(item.keywords)
+    grams, folded, marked = map(Texts, zip(*found_by, strict=True)) if found_by else (Texts(),) * 3
+    rows = yield ask(
+        statement,
+        session=session,
+        id=id,
+        at=at,
+        body=body,
+        grams=grams,
+        folded=folded,
+        marked=marked,
+    )
+    if not rows:
+        yield ask(_KEEP, session=session, id=id, body=body)
+        several = [
+            {"session": session, "id": id, "at": at, "gram": gram, "folded": word, "marked": form}
+            for gram, word, form in found_by
+        ]
+        yield Each(_NAME_KEYWORD, several)
+        yield Each(_POST, several)
+    elif bodies.unpack(rows[0][0]) != raw:
+        raise RecordExists(item.id)
+
+
+class StoredItems:
+    """The items of one session in a database (`ItemStore`), which finds them in its own way."""
+
+    def __init__(self, journal: JournalRows, session_ref: str) -> None:
+        self._rows = journal
+        self._session_ref = session_ref
+        self._bodies = journal.bodies
+
+    async def search(self, query: str, top_k: int) -> Sequence[RetrievedItem]:
+        """The items whose keywords occur in the query, best first (ING-MATCH)."""
+        check_search(query, top_k)
+        return await self._found(query, top_k) if query and top_k else []
+
+    async def save(self, item: MemoryItem) -> None:
+        """Keep an item; the same one again changes nothing (ING-NO-BEST-EFFORT)."""
+        checked = check_item(item, self._session_ref)
+        await self._rows.change(lambda: insert_item(checked, self._bodies, _SAVE))
+
+    async def _found(self, query: str, top_k: int) -> list[RetrievedItem]:
+        raise NotImplementedError
+
+    def _retrieved(self, id: Any, body: bytes) -> RetrievedItem:
+        raw = self._bodies.unpack(body)
+        return read_retrieved(raw, id=item_id(id), session_ref=self._session_ref)
 
 
 # ------------------------------------------------------------------------------------------------

@@ -16,12 +16,13 @@ canonical JSON, in which one value has one form, so a record with the member ``a
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Final, NamedTuple
 
 from memoranda.identity import canonical_bytes
 from memoranda.kernel.json import storable
+from memoranda.ledger.passages import BEFORE_STATEMENT
 from memoranda.records.where import DataCondition, Where
-from memoranda.stores.shorthand import BEFORE_STATEMENT
 
 _MOST_CHOICES: Final = 32
 """Of more values than that only the name is looked for."""
@@ -31,6 +32,8 @@ _TEXT_BYTES: Final = 64
 """So many bytes of two texts are compared."""
 _ROUNDING: Final = 1e-12
 """A database may read a number a little greater or less than it is: a margin, in parts of it."""
+_WRITTEN_OUT: Final = 1e21
+"""Numbers from 1 up to here are written without an exponent."""
 _UNESCAPED: Final = re.compile(rb'[^\x00-\x1f"\\]*')
 _SIGNS: Final = {"$gt": ">=", "$gte": ">=", "$lt": "<=", "$lte": "<="}
 
@@ -75,7 +78,8 @@ class Search:
 
     `unseen` is true of bytes that are not canonical JSON in the form that `written` has. `rest` is
     what comes after a piece of them, and `start` how that begins. `number` is the number that they
-    begin with, inside of `if_number`, which may be anything if they begin with none.
+    begin with, inside of `if_number`, which may be anything if they begin with none. `if_begins`
+    spares that where the first byte already tells; it may be empty.
     """
 
     places: Mapping[str, Searched]
@@ -85,7 +89,7 @@ class Search:
     start: str
     number: str
     if_number: str
-    number_parameter: Callable[[float], object] = float
+    if_begins: str = ""
 
 
 class Narrowing(NamedTuple):
@@ -151,14 +155,38 @@ def _between(same: Sequence[DataCondition], search: Search) -> Narrowing | None:
     name, place = _name(same[0]), search.places[same[0].path[0]]
     if name is None:
         return None
-    tests, bounds = [], list[object]()
+    tests, bounds = list[str](), list[float]()
+    low, high = -inf, inf
     for condition in same:
         sign, operand = _SIGNS[condition.operator], condition.operand
         margin = abs(operand) * _ROUNDING * (-1 if sign == ">=" else 1)
         tests.append(f"{search.number} {sign} ?")
-        bounds.append(search.number_parameter(operand + margin))
+        bounds.append(float(operand + margin))
+        if sign == ">=":
+            low = max(low, bounds[-1])
+        else:
+            high = min(high, bounds[-1])
     test = search.if_number.format(tests=" AND ".join(tests))
-    return _following(name + b"0", [test], bounds, place, search)
+    if not search.if_begins:
+        return _following(name + b"0", [test], list(bounds), place, search)
+    test = search.if_begins.format(test=test)
+    return _following(name + b"0", [test], [first_bytes(low, high), *bounds], place, search)
+
+
+def first_bytes(low: float, high: float) -> bytes:
+    """What the numbers from one to another may begin with in canonical JSON."""
+    sign = b"-" if low < 0 else b""
+    if high < 0:
+        return sign
+    if low < 1 or high >= _WRITTEN_OUT:
+        return sign + b"0123456789"
+    found = set[int]()
+    start, end = int(low), int(high)
+    while start <= end:
+        power = 10 ** (len(str(start)) - 1)
+        found.update(range(start // power, min(end // power, 9) + 1))
+        start = power * 10
+    return "".join(map(str, sorted(found))).encode()
 
 
 def _beyond(

@@ -14,6 +14,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from operator import lt
+from struct import Struct
 from typing import Final, NamedTuple
 
 from memoranda.recall.postings import BLOCK, BLOCK_BITS, PostingRun
@@ -22,6 +23,7 @@ CHUNK: Final = 240
 """Postings to a chunk, at most."""
 
 POSTING_BYTES: Final = 4
+_ONE_POSTING: Final = Struct("<HH")
 _PLACE: Final = BLOCK - 1
 _SWAPPED: Final = sys.byteorder == "big"
 
@@ -73,11 +75,14 @@ def size_of(body: bytes) -> int:
 
 def checked(first: int, body: bytes) -> tuple[Sequence[int], Sequence[int]]:
     """The entries and kinds of a chunk; ChunkDamaged if it is not as `packed` makes them."""
+    if len(body) == POSTING_BYTES:  # as most are
+        place, kind = _ONE_POSTING.unpack(body)
+        if first < 0 or first & _PLACE != place:
+            raise ChunkDamaged("a chunk begins with the entry that it is found by")
+        return (first,), (kind,)
     _, places, kinds = run_of(Chunk(first, body))
-    if not first >= 0 or first & _PLACE != places[0]:
+    if first < 0 or first & _PLACE != places[0]:
         raise ChunkDamaged("a chunk begins with the entry that it is found by")
-    if len(places) == 1:
-        return (first,), kinds
     if len(places) > CHUNK or not all(map(lt, places, islice(places, 1, None))):
         raise ChunkDamaged("a chunk has its postings in order, each once, and not too many")
     base = first - places[0]

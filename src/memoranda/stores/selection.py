@@ -16,9 +16,9 @@ from memoranda.kernel.json import storable
 from memoranda.ledger.snapshot import INDEX_FORM
 from memoranda.ledger.unit import Current
 from memoranda.recall.index import fits
-from memoranda.records.filter import MemoryFilter
-from memoranda.records.pages import Position
+from memoranda.records.filter import MemoryFilter, Position
 from memoranda.stores.narrowing import Search, narrowing
+from memoranda.stores.statements import Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,16 @@ COLUMNS: Final = (
     " v.expires_at, v.subject, v.seq, e.entry, b.salt, b.body"
 )
 """What `stores.compared` makes a `Current` of: its version, and what its body is compared with."""
+WITH_ENTRY: Final = Statement(
+    "LEFT JOIN bodies b ON b.place = (v.journal << 40 | v.seq)"
+    " LEFT JOIN entries e ON e.place = (v.journal << 40 | v.seq)",
+    "LEFT JOIN memoranda.entries e ON e.journal = v.journal AND e.seq = v.seq"
+    " CROSS JOIN LATERAL (SELECT e.salt, e.body) AS b",
+)
+"""Joins its entry and its body to a version; where either is missing, that shows."""
 PLACED: Final = "v.since, " + COLUMNS
 """The same with its place in the order of writing: a row for `Compared.placed`."""
-_AFTER_ALL: Final = "\U0010ffff" * 600
+AFTER_ALL: Final = "\U0010ffff" * 600
 """More of the last character than an id can have: whatever begins so stands before it."""
 FEW: Final = 1_000
 """So many candidates are looked up one by one; of more, all is gone through in its order."""
@@ -136,7 +143,7 @@ def selection(
             demand(condition, given_value)
     if filter.id_prefix is not None:
         where.append("v.id >= ? AND v.id < ?")
-        parameters += [filter.id_prefix, filter.id_prefix + _AFTER_ALL]
+        parameters += [filter.id_prefix, filter.id_prefix + AFTER_ALL]
     if filter.tag_prefix is not None:
         # IS TRUE: else PostgreSQL would begin with these, and sort all of them.
         where.append(f"(v.id IN ({_tagged('x.id', dialect)})) IS TRUE")
@@ -210,7 +217,7 @@ def _tagged(column: str, dialect: Dialect) -> str:
 
 
 def _tag_range(prefix: str, journal: int, dialect: Dialect) -> list[object]:
-    once = [journal, prefix, prefix + _AFTER_ALL]
+    once = [journal, prefix, prefix + AFTER_ALL]
     return [*once, *once] if dialect.long_tags else [*once]
 
 

@@ -1,15 +1,13 @@
 """A shorthand for what a database stores: the same bytes again when it is read.
 
-**Bodies.** Canonical JSON has no byte below 0x20, because control characters are escaped. So these
-bytes are free to stand for frequent passages, and an ordinary object takes half the room. The data
-that a statement says is not escaped a second time: SQL reads it as JSON.
+**Bodies** leave out the passages that nearly all of them have (`ledger.passages`).
 
 **Entries**, in SQLite alone. An entry has one form, so it is kept as its fields, hashes as bytes:
 a third of the room. One with an actor that needs escapes, or with numbers beyond the usual, is kept
 as it is; it begins with a brace, which no shorthand does.
 
-Nothing is ever hashed over the shorthand. A code keeps its meaning for ever; new passages and
-kinds get codes that are still free.
+Nothing is ever hashed over the shorthand. A code keeps its meaning for ever; new kinds get codes
+that are still free.
 """
 
 import struct
@@ -17,6 +15,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, Protocol
 
+from memoranda.ledger import passages
 from memoranda.ledger.codec import BodyCodec
 from memoranda.ledger.entry import KINDS, PLAIN, Entry, chained_bytes, entry_bytes, entry_digest
 
@@ -45,75 +44,7 @@ def unpacked(shorthand: bytes, form: Shorthand) -> bytes:
 
 # --------------------------------------------------------------------------------- bodies
 
-_STATEMENT: Final = b'"statement":"'
-_TYPE: Final = b'","statement_type":"'
-_AS_JSON: Final = b"\x11"
-_AS_TEXT: Final = b"\x10"
-_END: Final = b"\x12"
-_FORMAT_JSON: Final = b'"format":"json"'
-BEFORE_STATEMENT: Final = (
-    (b"\x01", b'{"applicability_scope":{"scope":"'),
-    (b"\x02", b'"},"created_ms":'),
-    (b"\x03", b'"format":"json","id":"'),
-    (b"\x04", b'","nonce":"'),
-    (b"\x05", b'","source_refs":[],'),
-)
-_AFTER: Final = (
-    (b"\x06", b'SystemGeneratedStatement",'),
-    (b"\x07", b'UserProvidedStatement",'),
-    (b"\x08", b'"temporal_scope":"unknown","timestamp":"'),
-    (b"\x0b", b'","trust":"unreviewed","type":"MemoryObject",'),
-    (b"\x0c", b'"valid_from":null,"valid_to":null,"verdict_type":"Unanswered","version":"'),
-)
-
-
-class _Passages:
-    """Frequent passages before and after the statement; data in the statement is plain JSON.
-
-    So SQL can read data, between 0x11 and 0x12. A body without a statement stays as it is.
-    """
-
-    def pack(self, document: bytes) -> bytes:
-        # The last ones: members of meta may have the same names, and come before.
-        end = document.rfind(_TYPE)
-        start = document.rfind(_STATEMENT, 0, end)
-        if start < 0 or end < 0:
-            return document
-        before, after = document[:start], document[end + len(_TYPE) :]
-        said, mark = document[start + len(_STATEMENT) : end], _AS_TEXT
-        if _FORMAT_JSON in before:
-            data = said.replace(b'\\"', b'"')
-            if b"\\" in data:  # something else is escaped, too: a backslash, say
-                data = b"\\".join([part.replace(b'\\"', b'"') for part in said.split(b"\\\\")])
-            if _escaped(data) == said:
-                said, mark = data, _AS_JSON
-        for code, passage in BEFORE_STATEMENT:
-            before = before.replace(passage, code, 1)
-        for code, passage in _AFTER:
-            after = after.replace(passage, code, 1)
-        return b"".join((before, mark, said, _END, after))
-
-    def unpack(self, shorthand: bytes) -> bytes:
-        front, end, after = shorthand.partition(_END)
-        if not end:
-            return shorthand
-        before, is_json, said = front.partition(_AS_JSON)
-        if is_json:
-            said = _escaped(said)
-        else:
-            before, _, said = front.partition(_AS_TEXT)
-        for code, passage in BEFORE_STATEMENT:
-            before = before.replace(code, passage, 1)
-        for code, passage in _AFTER:
-            after = after.replace(code, passage, 1)
-        return b"".join((before, _STATEMENT, said, _TYPE, after))
-
-
-def _escaped(data: bytes) -> bytes:
-    return data.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
-
-
-BODY: Final[Shorthand] = _Passages()
+BODY: Final[Shorthand] = passages
 """For bodies."""
 
 
@@ -123,8 +54,9 @@ class InShorthand:
     def __init__(self, codec: BodyCodec) -> None:
         self._codec = codec
 
-    def pack(self, body: bytes, subject: str | None) -> bytes:
-        return self._codec.pack(BODY.pack(body), subject)
+    def pack(self, body: bytes, subject: str | None, shorthand: bytes = b"") -> bytes:
+        """What is stored of a body; who made it from its passages has the shorthand already."""
+        return self._codec.pack(shorthand or BODY.pack(body), subject)
 
     def unpack(self, stored: bytes) -> bytes:
         """The body; BodyUnreadable if the codec says so."""

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from memoranda.identity import decode, sha256
 from memoranda.kernel.errors import InvalidInput
-from memoranda.ledger.codec import BodyCodec, Leniently, Unreadable
+from memoranda.ledger.codec import BodyCodec, LenientCodec, Unreadable
 from memoranda.ledger.derive import thread_row, words_of
 from memoranda.ledger.object import TYPE, is_indexed, status_of, version_of
 from memoranda.ledger.snapshot import StoredThread
@@ -87,7 +87,7 @@ class WordCache:
     """The words of bodies, remembered up to a number of bytes; several threads may ask."""
 
     def __init__(self, bodies: BodyCodec) -> None:
-        self._bodies = Leniently(bodies)
+        self._bodies = LenientCodec(bodies)
         self._known: dict[bytes, Known] = {}
         self._bytes = 0
 

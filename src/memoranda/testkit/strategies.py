@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from memoranda.kernel.json import MAX_INTEGER
-from memoranda.records import MemoryFilter, MemoryRecordInput
+from memoranda.records.filter import MemoryFilter
+from memoranda.records.model import MemoryRecordInput
 
 IDS: Final = ("a", "B", "b", "Z", "ä", "a\u0308", "한", "\uff5e", "🦜", "10", "9", "a b", "%", "_")
 TAGS: Final = ("red", "Red", "réd", "빨강", "🟥", "r%", "r_", "it's")

@@ -37,7 +37,7 @@ def _endings() -> tuple[str, ...]:
     """
     tables = (table for name, table in vars(_english()).items() if name.startswith("a_"))
     endings = {among.s for table in tables for among in table if among.s} | set("yel")
-    return tuple(one for one in endings if not any(map(one.endswith, endings - {one})))
+    return tuple(text for text in endings if not any(map(text.endswith, endings - {text})))
 
 
 @cache

@@ -112,16 +112,16 @@ Where = tuple["Where", Step] | tuple[()]
 
 
 def _leaves(value: JsonValue) -> Iterator[tuple[Callable[[], list[Step]], object]]:
-    """The values that hold no others, each with what tells the steps that lead to it."""
+    """The values that hold no others, each with the steps that lead to it."""
     start: tuple[Where, object] = ((), value)
     waiting = [iter([start])]
     while waiting:
         for where, member in waiting[-1]:
             if isinstance(member, dict) and member:
-                waiting.append(iter([((where, name), one) for name, one in member.items()]))
+                waiting.append(iter([((where, name), inner) for name, inner in member.items()]))
                 break
             if isinstance(member, list | tuple) and member:
-                waiting.append(iter([((where, at), one) for at, one in enumerate(member)]))
+                waiting.append(iter([((where, at), inner) for at, inner in enumerate(member)]))
                 break
             yield partial(_steps, where), member
         else:
@@ -154,6 +154,7 @@ def written(value: object) -> str:
 
 
 _REMEMBERED: Final = 65_536
+_LONG_NUMBER: Final = 4
 
 # What UAX #29 lets stand inside a word (MidLetter, MidNum, MidNumLet, ExtendNumLet), and an
 # apostrophe that is not one of the English endings: l'homme, o'reilly, but customer's and don't.
@@ -228,8 +229,9 @@ _TOKENS: Final = _Tokens()
 
 
 def is_worth_remembering(chunk: str) -> bool:
-    """Whether a chunk may recur: long ones and numbers would only take the room of words."""
-    return len(chunk) <= MAX_WORD and not (chunk.isascii() and chunk.isdecimal())
+    """Whether a chunk may recur: long ones and long numbers would take the room of words."""
+    is_number = chunk.isascii() and chunk.isdecimal() and len(chunk) >= _LONG_NUMBER
+    return len(chunk) <= MAX_WORD and not is_number
 
 
 def pairs(run: str) -> Iterable[str]:

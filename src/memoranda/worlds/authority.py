@@ -9,24 +9,25 @@ it: a later vote is judged by that.
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.ambient import out_of_reach
 from memoranda.kernel.errors import InvalidWorld
 from memoranda.kernel.json import JsonValue
-from memoranda.worlds.intent import IntentScope
 from memoranda.worlds.proposal import (
     ApprovedDecision,
+    AuthorityKind,
     AuthorityRef,
     DecisionRecord,
+    IntentScope,
     Proposal,
     RejectedDecision,
     TimeoutDecision,
     TribunalDecisionRecord,
     Vote,
 )
-from memoranda.worlds.values import same_actor
+from memoranda.worlds.snapshot import same_actor
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,47 +134,22 @@ def _final(
     return ApprovedDecision() if is_approved else RejectedDecision(reason=verdict.reason)
 
 
-# ------------------------------------------------------------------------- counting
+class InOwnName:
+    """What policies share that decide in a name of their own."""
+
+    __slots__ = ()
+
+    authority_id: str
+    authority_kind: ClassVar[AuthorityKind] = "policy"
+
+    @property
+    def authority(self) -> AuthorityRef:
+        """In whose name it decides."""
+        return AuthorityRef(authority_id=self.authority_id, kind=self.authority_kind)
 
 
 def is_among(actor: ActorRef, actors: Sequence[ActorRef]) -> bool:
     return any(same_actor(actor, other) for other in actors)
-
-
-def counted(votes: Sequence[Vote], voters: Sequence[ActorRef], until: int | None) -> list[Vote]:
-    """The votes that count: the first of each voter, of those that were cast before the limit."""
-    found: list[Vote] = []
-    for vote in votes:
-        in_time = until is None or vote.voted_at < until
-        heard = is_among(vote.voter, [earlier.voter for earlier in found])
-        if in_time and not heard and is_among(vote.voter, voters):
-            found.append(vote)
-    return found
-
-
-def limit(asked: Asked, timeout_ms: int | None) -> int | None:
-    """When the time to vote is over: from then on no vote counts."""
-    return None if timeout_ms is None else asked.submitted_at + timeout_ms
-
-
-def is_over(asked: Asked, until: int | None) -> bool:
-    return until is not None and asked.now >= until
-
-
-def refusal(
-    asked: Asked, actor: ActorRef, voters: Sequence[ActorRef], until: int | None
-) -> str | None:
-    """Why an actor is not one of the voters who may still vote; None where it is."""
-    if not is_among(actor, voters):
-        return f"{actor} is not among those who decide it"
-    if is_among(actor, [vote.voter for vote in asked.votes]):
-        return f"{actor} has voted already"
-    return "the time to vote is over" if is_over(asked, until) else None
-
-
-def decided_already(policy: AuthorityPolicy, asked: Asked) -> str | None:
-    """Why nobody votes any more, where the votes so far have decided it."""
-    return None if isinstance(policy.judge(asked), Pending) else "it is decided"
 
 
 # ---------------------------------------------------------------------- conditions
@@ -211,11 +187,9 @@ class IntentType:
         object.__setattr__(self, "types", tuple(self.types))
 
     def holds(self, asked: Asked, /) -> bool:
-        """Whether it is."""
         return asked.proposal.intent.body.type in self.types
 
     def to_wire(self) -> dict[str, JsonValue]:
-        """As the world protocol writes it."""
         return {"kind": "intent_type", "types": list(self.types)}
 
 
@@ -238,11 +212,9 @@ class ScopePattern:
             raise InvalidWorld("$.pattern", f"it is no pattern: {refused}") from None
 
     def holds(self, asked: Asked, /) -> bool:
-        """Whether it does."""
         return self._compiled.fullmatch(asked.proposal.intent.body.type) is not None
 
     def to_wire(self) -> dict[str, JsonValue]:
-        """As the world protocol writes it."""
         return {"kind": "scope_pattern", "pattern": self.pattern}
 
 
@@ -254,7 +226,6 @@ class Custom:
     function: Callable[[Proposal], bool] = field(repr=False, compare=False)
 
     def holds(self, asked: Asked, /) -> bool:
-        """What the function says."""
         return bool(_out_of_reach(self.function, asked))
 
     def to_wire(self) -> dict[str, JsonValue]:

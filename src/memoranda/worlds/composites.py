@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, get_args
+from typing import Any, ClassVar, Final, TypeVar, get_args
 
 from memoranda.identity import canonical_bytes
 from memoranda.kernel.actors import ActorKind, ActorRef, parse_actor
@@ -15,6 +15,7 @@ from memoranda.worlds.authority import (
     AuthorityPolicy,
     Condition,
     Custom,
+    InOwnName,
     IntentType,
     Pending,
     Rejected,
@@ -33,13 +34,15 @@ from memoranda.worlds.policies import (
     quorum_from_wire,
 )
 from memoranda.worlds.proposal import AuthorityRef
-from memoranda.worlds.values import same_actor
+from memoranda.worlds.snapshot import same_actor
+
+P = TypeVar("P", bound=AuthorityPolicy)
 
 _KINDS: Final[frozenset[str]] = frozenset(get_args(ActorKind))
 
 
 @dataclass(frozen=True, slots=True)
-class _Combined:
+class _Combined(InOwnName):
     """Policies that decide together; `judge` says how."""
 
     policies: Sequence[AuthorityPolicy]
@@ -48,19 +51,22 @@ class _Combined:
     mode: ClassVar[str]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "policies", _some(self.policies))
-
-    @property
-    def authority(self) -> AuthorityRef:
-        """A policy."""
-        return AuthorityRef(authority_id=self.authority_id, kind="policy")
+        if not self.policies:
+            raise InvalidWorld("$.policies", "there is no policy to decide it")
+        object.__setattr__(self, "policies", tuple(self.policies))
 
     def may_vote(self, asked: Asked, actor: ActorRef, /) -> str | None:
         """Whoever may vote in one that still waits."""
-        return _any_may_vote(self.policies, asked, actor)
+        reasons = [
+            policy.may_vote(asked, actor)
+            for policy in self.policies
+            if isinstance(policy.judge(asked), Pending)
+        ]
+        if not reasons:
+            return "it is decided"
+        return None if None in reasons else reasons[0]
 
     def to_wire(self) -> dict[str, JsonValue]:
-        """Every policy in it."""
         policies = [policy.to_wire() for policy in self.policies]
         return {"mode": self.mode, "authorityId": self.authority_id, "policies": policies}
 
@@ -132,11 +138,9 @@ class ForActor:
         return self.otherwise.authority
 
     def judge(self, asked: Asked, /) -> Verdict:
-        """What the policy for the proposer says."""
         return self.policy_for(asked).judge(asked)
 
     def may_vote(self, asked: Asked, actor: ActorRef, /) -> str | None:
-        """Those of the policy for the proposer."""
         return self.policy_for(asked).may_vote(asked, actor)
 
     def to_wire(self) -> dict[str, JsonValue]:
@@ -149,7 +153,6 @@ class ForActor:
         }
 
     def policy_for(self, asked: Asked) -> AuthorityPolicy:
-        """The policy that holds for the proposer."""
         actor = asked.proposal.actor
         by_kind = self.policies.get(actor.kind, self.otherwise)
         return self.policies.get(str(actor), by_kind)
@@ -163,11 +166,9 @@ class SeparateApprover:
 
     @property
     def authority(self) -> AuthorityRef:
-        """That of the policy."""
         return self.policy.authority
 
     def judge(self, asked: Asked, /) -> Verdict:
-        """What the policy says by the others' votes."""
         verdict = self.policy.judge(self._of_others(asked))
         if not isinstance(verdict, Pending):
             return verdict
@@ -178,13 +179,11 @@ class SeparateApprover:
         return replace(verdict, waiting_for=others)
 
     def may_vote(self, asked: Asked, actor: ActorRef, /) -> str | None:
-        """Those of the policy, but for the proposer."""
         if same_actor(actor, asked.proposal.actor):
             return f"{actor} proposed it: somebody else has to decide it"
         return self.policy.may_vote(self._of_others(asked), actor)
 
     def to_wire(self) -> dict[str, JsonValue]:
-        """The policy in it."""
         return {"mode": "separate_approver", "policy": self.policy.to_wire()}
 
     @staticmethod
@@ -194,27 +193,10 @@ class SeparateApprover:
         return replace(asked, votes=others)
 
 
-def _some(policies: Sequence[AuthorityPolicy]) -> tuple[AuthorityPolicy, ...]:
-    if not policies:
-        raise InvalidWorld("$.policies", "there is no policy to decide it")
-    return tuple(policies)
-
-
 def _waiting_for_all(waiting: Sequence[Pending]) -> Pending:
     actors = {(who.kind, who.actor_id): who for verdict in waiting for who in verdict.waiting_for}
     limits = [verdict.until for verdict in waiting if verdict.until is not None]
     return Pending(tuple(actors.values()), min(limits, default=None))
-
-
-def _any_may_vote(policies: Sequence[AuthorityPolicy], asked: Asked, actor: ActorRef) -> str | None:
-    reasons = [
-        policy.may_vote(asked, actor)
-        for policy in policies
-        if isinstance(policy.judge(asked), Pending)
-    ]
-    if not reasons:
-        return "it is decided"
-    return None if None in reasons else reasons[0]
 
 
 # -------------------------------------------------------------------- what is open
@@ -265,8 +247,13 @@ Evaluators = Mapping[str, Callable[..., Any]]
 
 def policy_from_wire(wire: JsonValue, evaluators: Evaluators | None = None) -> AuthorityPolicy:
     """The policy that `to_wire` wrote, or InvalidWorld where none of ours writes that."""
+    return read_back(_policy, wire, evaluators or {})
+
+
+def read_back(read: Callable[[JsonValue, Evaluators], P], wire: JsonValue, known: Evaluators) -> P:
+    """What `read` makes of a document, if it writes all of that document again; InvalidWorld."""
     try:
-        policy = _policy(wire, evaluators or {})
+        policy = read(wire, known)
         is_whole = canonical_bytes(policy.to_wire()) == canonical_bytes(wire)
     except (LookupError, TypeError, AttributeError) as refused:
         raise InvalidWorld("$", f"no policy is written so ({refused!r})") from None

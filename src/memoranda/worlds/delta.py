@@ -14,10 +14,7 @@ comes back shares its unchanged parts, so all of it is to be read only.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from operator import eq
 from typing import Final
-
-import orjson
 
 from memoranda.kernel.errors import InvalidWorld
 from memoranda.kernel.json import JsonValue, path
@@ -27,25 +24,17 @@ _NUMBERS: Final = frozenset({int, float})
 _ABSENT: Final = object()
 
 Path = tuple[str | int, ...]
-Aside = list[tuple[Path, JsonValue, JsonValue]]
 
 
 def changes(before: JsonValue, after: JsonValue) -> list[JsonValue]:
     """What leads from one value to the other, in the order in which it is to be applied.
 
     Objects are compared member by member. Arrays of one length are compared item by item; of two
-    lengths, what stands between their common beginning and end is spliced.
-
-    1. what Python calls equal is put aside: it compares fast, but takes 1 for true
-    2. of that, all at once, the sorted bytes are compared
-    3. where they differ (1 and true, or 1 and 1.0), what was put aside is compared strictly
+    lengths, what stands between their common beginning and end is spliced. What both share is
+    found by its identity, so that a small change of a large state costs little.
     """
     found: list[JsonValue] = []
-    aside: Aside = []
-    _compare(before, after, (), found, aside)  # 1.
-    if not _same_bytes(aside):  # 2.
-        for path, old, new in aside:  # 3.
-            _compare(old, new, path, found, None)
+    _compare(before, after, (), found)
     return found
 
 
@@ -63,89 +52,35 @@ def applied(before: JsonValue, changes: Sequence[JsonValue]) -> JsonValue:
 # ------------------------------------------------------------------------ comparing
 
 
-def _compare(
-    before: JsonValue, after: JsonValue, path: Path, found: list[JsonValue], aside: Aside | None
-) -> None:
+def _compare(before: JsonValue, after: JsonValue, path: Path, found: list[JsonValue]) -> None:
+    if _same(before, after):
+        return
     if type(before) is dict and type(after) is dict:
-        if aside is not None and before == after:
-            aside.append((path, before, after))
-        else:
-            _compare_objects(before, after, path, found, aside)
-    elif isinstance(before, list | tuple) and isinstance(after, list | tuple):
-        if aside is not None and before == after:
-            aside.append((path, before, after))
-        elif len(before) == len(after):
-            for index, (old, new) in enumerate(zip(before, after, strict=True)):
-                if old is not new and not _same_scalar(old, new):
-                    _compare(old, new, (*path, index), found, aside)
-        else:
-            _splice(before, after, path, found, aside)
-    elif not _same_scalar(before, after):
+        found += [["unset", [*path, name]] for name in sorted(before.keys() - after.keys())]
+        for name in sorted(name for name in after if before.get(name, _ABSENT) is not after[name]):
+            if name in before:
+                _compare(before[name], after[name], (*path, name), found)
+            else:
+                found.append(["set", [*path, name], after[name]])
+    elif not isinstance(before, list | tuple) or not isinstance(after, list | tuple):
         found.append(["set", list(path), after])
+    elif len(before) == len(after):
+        for index, (old, new) in enumerate(zip(before, after, strict=True)):
+            _compare(old, new, (*path, index), found)
+    else:
+        found.append(_splice(before, after, path))
 
 
-def _compare_objects(
-    before: dict[str, JsonValue],
-    after: dict[str, JsonValue],
-    path: Path,
-    found: list[JsonValue],
-    aside: Aside | None,
-) -> None:
-    differ = [
-        name
-        for name, new in after.items()
-        if (old := before.get(name, _ABSENT)) is not new and not _same_scalar(old, new)
-    ]
-    found += [["unset", [*path, name]] for name in sorted(before.keys() - after.keys())]
-    for name in sorted(differ):
-        if name in before:
-            _compare(before[name], after[name], (*path, name), found, aside)
-        else:
-            found.append(["set", [*path, name], after[name]])
-
-
-def _splice(
-    before: Sequence[JsonValue],
-    after: Sequence[JsonValue],
-    path: Path,
-    found: list[JsonValue],
-    aside: Aside | None,
-) -> None:
-    same = _same if aside is None else eq
+def _splice(before: Sequence[JsonValue], after: Sequence[JsonValue], path: Path) -> JsonValue:
     shorter = min(len(before), len(after))
     start = 0
-    while start < shorter and same(before[start], after[start]):
+    while start < shorter and _same(before[start], after[start]):
         start += 1
     end = 0
-    while end < shorter - start and same(before[-1 - end], after[-1 - end]):
+    while end < shorter - start and _same(before[-1 - end], after[-1 - end]):
         end += 1
     items = list(after[start : len(after) - end])
-    found.append(["splice", list(path), start, len(before) - end - start, items])
-    if aside is not None:
-        aside += _ends(before, after, start, end, path)
-
-
-def _ends(
-    before: Sequence[JsonValue], after: Sequence[JsonValue], start: int, end: int, path: Path
-) -> Aside:
-    pairs = [*zip(range(start), before, after, strict=False)]
-    if end:
-        last = range(len(after) - end, len(after))
-        pairs += zip(last, before[-end:], after[-end:], strict=True)
-    return [((*path, index), old, new) for index, old, new in pairs if old is not new]
-
-
-def _same_bytes(pairs: Aside) -> bool:
-    """Whether these have the same sorted bytes; if so, they have the same canonical bytes."""
-    olds, news = [old for _, old, _ in pairs], [new for _, _, new in pairs]
-    try:
-        return _sorted_bytes(olds) == _sorted_bytes(news)
-    except TypeError:  # what orjson can't write; the strict comparison needs no writer
-        return False
-
-
-def _sorted_bytes(value: JsonValue) -> bytes:
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)  # noqa: TID251 - compared, never kept
+    return ["splice", list(path), start, len(before) - end - start, items]
 
 
 def _same_scalar(old: object, new: object) -> bool:

@@ -16,9 +16,8 @@ from pydantic import ConfigDict, Field
 
 from memoranda.identity import Frozen, canonical_bytes, sha256_hex
 from memoranda.kernel.json import JsonValue, storable
-from memoranda.worlds.intent import Intent, IntentScope
-from memoranda.worlds.snapshot import ErrorValue, Snapshot
-from memoranda.worlds.values import Count, Outcome, WorldModel
+from memoranda.worlds.proposal import Intent, IntentScope
+from memoranda.worlds.snapshot import Count, ErrorValue, Outcome, Snapshot, WorldModel
 from memoranda.worlds.world import ArtifactRef
 
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
@@ -223,13 +222,6 @@ class RecordedSurroundings:
 
 
 # --------------------------------------------------------------------------- hosts
-
-# The host: whatever executes an intent on a snapshot. Any agent runtime can be one.
-#
-# A host gets a key, a snapshot, an intent and the closed set of options, and nothing else: memory
-# comes with the snapshot, frozen at ``input.$app``, and never through the options (MEM-CTX-2).
-# Failures are results. What a run sees of the outside is handed in as its `Surroundings`, so that
-# the same host runs live, is resumed, and is replayed.
 
 
 @runtime_checkable

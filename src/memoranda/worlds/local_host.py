@@ -8,7 +8,7 @@ from memoranda.kernel.errors import InvalidIntent, InvalidWorld
 from memoranda.kernel.json import JsonValue
 from memoranda.worlds.action import ActionContext, ActionRun, Merge, Set, Unset, patched
 from memoranda.worlds.delta import leaves_scope
-from memoranda.worlds.domain import Action, Domain
+from memoranda.worlds.domain import RESERVED, Action, Domain
 from memoranda.worlds.host import (
     HostExecutionOptions,
     HostExecutionResult,
@@ -18,9 +18,8 @@ from memoranda.worlds.host import (
     derive_outcome,
     text_of,
 )
-from memoranda.worlds.intent import Intent
+from memoranda.worlds.proposal import Intent
 from memoranda.worlds.readonly import taken
-from memoranda.worlds.schemas import RESERVED
 from memoranda.worlds.snapshot import (
     IDLE,
     ErrorSource,
@@ -144,16 +143,9 @@ class LocalHost:
 def _completed(
     base: Snapshot, data: Data, computed: Data, around: Surroundings
 ) -> HostExecutionResult:
-    system = IDLE
-    if base.system.errors:
-        system = SystemState(
-            status="idle",
-            last_error=None,
-            errors=base.system.errors,
-            pending_requirements=(),
-            current_action=None,
-        )
-    return _result(_sealed(base, data, computed, system, around))
+    system = IDLE.model_copy(update={"errors": base.system.errors}) if base.system.errors else IDLE
+    meta = _next_meta(base, around.now, around.random_seed, base.meta.schema_hash)
+    return _sealed(base, data, computed, system, meta)
 
 
 def _failed(
@@ -166,6 +158,13 @@ def _failed(
         timestamp=around.now,
         context=None if failure.raised is None else {"type": failure.raised},
     )
+    return failed_run(base, error, around.random_seed, base.meta.schema_hash)
+
+
+def failed_run(
+    base: Snapshot, error: ErrorValue, random_seed: str, schema_hash: str
+) -> HostExecutionResult:
+    """A run that failed: the state that it started from, with the error."""
     system = SystemState(
         status="error",
         last_error=error,
@@ -173,37 +172,31 @@ def _failed(
         pending_requirements=(),
         current_action=None,
     )
-    return _result(_sealed(base, base.data, base.computed, system, around))
+    meta = _next_meta(base, error.timestamp, random_seed, schema_hash)
+    return _sealed(base, base.data, base.computed, system, meta)
+
+
+def _next_meta(base: Snapshot, now: int, random_seed: str, schema_hash: str) -> SnapshotMeta:
+    return SnapshotMeta(
+        version=base.meta.version + 1,
+        timestamp=now,
+        random_seed=random_seed,
+        schema_hash=schema_hash,
+    )
 
 
 def _sealed(
-    base: Snapshot, data: JsonValue, computed: Data, system: SystemState, around: Surroundings
-) -> Snapshot:
+    base: Snapshot, data: JsonValue, computed: Data, system: SystemState, meta: SnapshotMeta
+) -> HostExecutionResult:
     """The next snapshot; its input is that of the base, with what was recalled (MEM-CTX-3)."""
-    meta = SnapshotMeta(
-        version=base.meta.version + 1,
-        timestamp=around.now,
-        random_seed=around.random_seed,
-        schema_hash=base.meta.schema_hash,
-    )
-    members: dict[str, Any] = {
-        "data": data,
-        "computed": computed,
-        "system": system,
-        "meta": meta,
-    }
+    members: dict[str, Any] = {"data": data, "computed": computed, "system": system, "meta": meta}
     if "input" in base.model_fields_set:
         members["input"] = base.input
     # Not validated again, which would copy it: what is new in the data was checked and taken
     # by value above, and the rest is the base's own, so that a delta finds it by identity.
-    return Snapshot.model_construct(**members)
-
-
-def _result(terminal: Snapshot) -> HostExecutionResult:
+    terminal = Snapshot.model_construct(**members)
     return HostExecutionResult(
-        outcome=derive_outcome(terminal),
-        terminal_snapshot=terminal,
-        error=terminal.system.last_error,
+        outcome=derive_outcome(terminal), terminal_snapshot=terminal, error=system.last_error
     )
 
 

@@ -1,11 +1,11 @@
 """Policies that decide by themselves, by rules, or by a human's answer.
 
-How they combine stands in `combining`, how many decide together in `tribunal`.
+How they combine stands in `composites`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 from memoranda.kernel.actors import ActorRef, parse_actor
 from memoranda.kernel.errors import InvalidWorld
@@ -15,19 +15,15 @@ from memoranda.worlds.authority import (
     Asked,
     AuthorityPolicy,
     Condition,
+    InOwnName,
     Pending,
     Rejected,
     Verdict,
     asked_scope,
-    counted,
-    decided_already,
     is_among,
-    is_over,
-    limit,
-    refusal,
 )
-from memoranda.worlds.proposal import AuthorityRef
-from memoranda.worlds.values import Count, WorldModel, wire_of
+from memoranda.worlds.proposal import AuthorityKind, Vote
+from memoranda.worlds.snapshot import Count, WorldModel, wire_of
 
 OnTimeout = Literal["approve", "reject"]
 RuleDecision = Literal["approve", "reject", "escalate"]
@@ -41,27 +37,20 @@ _BY_RULE: Final[dict[RuleDecision, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class AutoApprove:
+class AutoApprove(InOwnName):
     """Whatever is proposed may run."""
 
     reason: str = "approved automatically"
     authority_id: str = "auto"
-
-    @property
-    def authority(self) -> AuthorityRef:
-        """Automatic."""
-        return AuthorityRef(authority_id=self.authority_id, kind="auto")
+    authority_kind: ClassVar[AuthorityKind] = "auto"
 
     def judge(self, asked: Asked, /) -> Verdict:
-        """Approved."""
         return Approved(self.reason, asked_scope(asked), self.authority)
 
     def may_vote(self, _asked: Asked, _actor: ActorRef, /) -> str | None:
-        """Nobody is asked."""
         return "it is decided without votes"
 
     def to_wire(self) -> dict[str, JsonValue]:
-        """Its mode and reason."""
         return {
             "mode": "auto_approve",
             "authorityId": self.authority_id,
@@ -78,7 +67,6 @@ class PolicyRule:
     reason: str | None = None
 
     def to_wire(self) -> dict[str, JsonValue]:
-        """As the world protocol writes it."""
         wire: dict[str, JsonValue] = {
             "condition": self.condition.to_wire(),
             "decision": self.decision,
@@ -87,7 +75,7 @@ class PolicyRule:
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyRules:
+class PolicyRules(InOwnName):
     """Rules in order: the first that holds decides, else the default.
 
     ``escalate`` hands the decision to another policy, say a human.
@@ -106,13 +94,7 @@ class PolicyRules:
         if "escalate" in decisions and self.escalate_to is None:
             raise InvalidWorld("$.escalateTo", "a rule escalates, and nobody is named to decide")
 
-    @property
-    def authority(self) -> AuthorityRef:
-        """A policy."""
-        return AuthorityRef(authority_id=self.authority_id, kind="policy")
-
     def judge(self, asked: Asked, /) -> Verdict:
-        """What the first rule that holds says."""
         decision, reason = self._decided(asked)
         if decision == "escalate" and self.escalate_to is not None:
             return self.escalate_to.judge(asked)
@@ -127,7 +109,6 @@ class PolicyRules:
         return "it is decided by rules"
 
     def to_wire(self) -> dict[str, JsonValue]:
-        """Every rule, the default, and the policy behind it."""
         wire: dict[str, JsonValue] = {
             "mode": "policy_rules",
             "authorityId": self.authority_id,
@@ -145,8 +126,83 @@ class PolicyRules:
         return self.default, "Default policy decision"
 
 
+class _ByVotes(InOwnName):
+    """What policies share that ask for votes: who may vote, once each, and for how long."""
+
+    __slots__ = ()
+
+    timeout_ms: int | None
+    on_timeout: OnTimeout
+
+    @property
+    def _voters(self) -> tuple[ActorRef, ...]:
+        raise NotImplementedError
+
+    def judge(self, asked: Asked, /) -> Verdict:
+        raise NotImplementedError
+
+    def may_vote(self, asked: Asked, actor: ActorRef, /) -> str | None:
+        if not is_among(actor, self._voters):
+            return f"{actor} is not among those who decide it"
+        if is_among(actor, [vote.voter for vote in asked.votes]):
+            return f"{actor} has voted already"
+        if self._is_over(asked):
+            return "the time to vote is over"
+        return None if isinstance(self.judge(asked), Pending) else "it is decided"
+
+    def _check_timeout(self) -> None:
+        if self.timeout_ms is not None and (
+            type(self.timeout_ms) is not int or self.timeout_ms < 0
+        ):
+            raise InvalidWorld("$.timeout", "it is a whole number of milliseconds")
+        if self.on_timeout not in {"approve", "reject"}:
+            raise InvalidWorld("$.onTimeout", "it is approve or reject")
+
+    def _until(self, asked: Asked) -> int | None:
+        """When the time to vote is over: from then on no vote counts."""
+        return None if self.timeout_ms is None else asked.submitted_at + self.timeout_ms
+
+    def _is_over(self, asked: Asked) -> bool:
+        until = self._until(asked)
+        return until is not None and asked.now >= until
+
+    def _counted(self, asked: Asked) -> list[Vote]:
+        """The votes that count: the first of each voter, of those that were cast in time."""
+        until = self._until(asked)
+        found: list[Vote] = []
+        for vote in asked.votes:
+            in_time = until is None or vote.voted_at < until
+            heard = is_among(vote.voter, [earlier.voter for earlier in found])
+            if in_time and not heard and is_among(vote.voter, self._voters):
+                found.append(vote)
+        return found
+
+    def _waiting_for(self, votes: Sequence[Vote]) -> tuple[ActorRef, ...]:
+        voted = [vote.voter for vote in votes]
+        return tuple(actor for actor in self._voters if not is_among(actor, voted))
+
+    def _undecided(self, asked: Asked, votes: Sequence[Vote]) -> Verdict:
+        """Who is still waited for; when the time is over, what is done then."""
+        if not self._is_over(asked):
+            return Pending(self._waiting_for(votes), self._until(asked))
+        reason = f"nobody decided in time: {self.on_timeout}"
+        if self.on_timeout == "approve":
+            return Approved(reason, asked_scope(asked), self.authority, timed_out=True)
+        return Rejected(reason, self.authority, timed_out=True)
+
+    def _wire(self, mode: str, voters: str, **others: JsonValue) -> dict[str, JsonValue]:
+        wire: dict[str, JsonValue] = {
+            "mode": mode,
+            "authorityId": self.authority_id,
+            voters: [wire_of(actor) for actor in self._voters],
+            **others,
+            "onTimeout": self.on_timeout,
+        }
+        return wire if self.timeout_ms is None else {**wire, "timeout": self.timeout_ms}
+
+
 @dataclass(frozen=True, slots=True)
-class HumanInTheLoop:
+class HumanInTheLoop(_ByVotes):
     """Somebody is asked: the first of the delegates who approves or rejects decides.
 
     When the time is over, ``on_timeout`` is done. Delegates who all abstain approve nothing.
@@ -156,72 +212,35 @@ class HumanInTheLoop:
     timeout_ms: int | None = None
     on_timeout: OnTimeout = "reject"
     authority_id: str = "human"
+    authority_kind: ClassVar[AuthorityKind] = "human"
 
     def __post_init__(self) -> None:
         given = self.delegates
         named = (given,) if isinstance(given, str | ActorRef) else given
         object.__setattr__(self, "delegates", tuple(parse_actor(actor) for actor in named))
-        if not self._delegates:
+        if not self._voters:
             raise InvalidWorld("$.delegates", "there is nobody to ask")
-        check_timeout(self.timeout_ms, self.on_timeout)
-
-    @property
-    def authority(self) -> AuthorityRef:
-        """A human."""
-        return AuthorityRef(authority_id=self.authority_id, kind="human")
+        self._check_timeout()
 
     def judge(self, asked: Asked, /) -> Verdict:
         """What the first answer says; until there is one, it waits."""
-        until = limit(asked, self.timeout_ms)
-        votes = counted(asked.votes, self._delegates, until)
+        votes = self._counted(asked)
         for vote in votes:
             said = vote.reasoning or f"{vote.voter} says {vote.decision}"
             if vote.decision == "approve":
                 return Approved(said, asked_scope(asked), self.authority)
             if vote.decision == "reject":
                 return Rejected(said, self.authority)
-        heard = [vote.voter for vote in votes]
-        waiting_for = tuple(actor for actor in self._delegates if not is_among(actor, heard))
-        if not waiting_for:
+        if not self._waiting_for(votes):
             return Rejected("everybody who was asked abstained", self.authority)
-        if is_over(asked, until):
-            return timed_out(asked, self.on_timeout, self.authority)
-        return Pending(waiting_for, until)
-
-    def may_vote(self, asked: Asked, actor: ActorRef, /) -> str | None:
-        """The delegates, once each, in time."""
-        until = limit(asked, self.timeout_ms)
-        return refusal(asked, actor, self._delegates, until) or decided_already(self, asked)
+        return self._undecided(asked, votes)
 
     def to_wire(self) -> dict[str, JsonValue]:
-        """Who is asked, for how long, and what is done then."""
-        wire: dict[str, JsonValue] = {
-            "mode": "hitl",
-            "authorityId": self.authority_id,
-            "delegates": [wire_of(actor) for actor in self._delegates],
-            "onTimeout": self.on_timeout,
-        }
-        return wire if self.timeout_ms is None else {**wire, "timeout": self.timeout_ms}
+        return self._wire("hitl", "delegates")
 
     @property
-    def _delegates(self) -> tuple[ActorRef, ...]:
+    def _voters(self) -> tuple[ActorRef, ...]:
         return self.delegates  # type: ignore[return-value]
-
-
-def check_timeout(timeout_ms: int | None, on_timeout: str) -> None:
-    """Refuse what is not a time limit, or not an outcome of it."""
-    if timeout_ms is not None and (type(timeout_ms) is not int or timeout_ms < 0):
-        raise InvalidWorld("$.timeout", "it is a whole number of milliseconds")
-    if on_timeout not in {"approve", "reject"}:
-        raise InvalidWorld("$.onTimeout", "it is approve or reject")
-
-
-def timed_out(asked: Asked, on_timeout: OnTimeout, authority: AuthorityRef) -> Verdict:
-    """What a policy says when nobody decided in time."""
-    reason = f"nobody decided in time: {on_timeout}"
-    if on_timeout == "approve":
-        return Approved(reason, asked_scope(asked), authority, timed_out=True)
-    return Rejected(reason, authority, timed_out=True)
 
 
 # ----------------------------------------------------------------------- tribunals
@@ -255,7 +274,7 @@ Quorum = Unanimous | Majority | Threshold
 
 
 @dataclass(frozen=True, slots=True)
-class Tribunal:
+class Tribunal(_ByVotes):
     """Its members vote until the quorum is met or missed, or the time is over."""
 
     members: Sequence[ActorRef | str]
@@ -263,6 +282,7 @@ class Tribunal:
     timeout_ms: int | None = None
     on_timeout: OnTimeout = "reject"
     authority_id: str = "tribunal"
+    authority_kind: ClassVar[AuthorityKind] = "tribunal"
 
     def __post_init__(self) -> None:
         members = tuple(parse_actor(actor) for actor in self.members)
@@ -273,17 +293,11 @@ class Tribunal:
             raise InvalidWorld("$.members", "a member is named twice")
         if isinstance(self.quorum, Threshold) and self.quorum.count > len(members):
             raise InvalidWorld("$.quorum.count", "it has fewer members than that")
-        check_timeout(self.timeout_ms, self.on_timeout)
-
-    @property
-    def authority(self) -> AuthorityRef:
-        """A tribunal."""
-        return AuthorityRef(authority_id=self.authority_id, kind="tribunal")
+        self._check_timeout()
 
     def judge(self, asked: Asked, /) -> Verdict:
         """The verdict of the votes so far; before the first vote it waits, whatever the quorum."""
-        until = limit(asked, self.timeout_ms)
-        votes = counted(asked.votes, self._members, until)
+        votes = self._counted(asked)
         approving = sum(vote.decision == "approve" for vote in votes)
         rejecting = sum(vote.decision == "reject" for vote in votes)
         count = f"({approving}/{len(self.members)} approved)"
@@ -292,26 +306,10 @@ class Tribunal:
                 return Approved(f"Tribunal approved {count}", asked_scope(asked), self.authority)
             case False:
                 return Rejected(f"Tribunal rejected {count}", self.authority)
-        if is_over(asked, until):
-            return timed_out(asked, self.on_timeout, self.authority)
-        voted = [vote.voter for vote in votes]
-        return Pending(tuple(m for m in self._members if not is_among(m, voted)), until)
-
-    def may_vote(self, asked: Asked, actor: ActorRef, /) -> str | None:
-        """The members, once each, in time."""
-        until = limit(asked, self.timeout_ms)
-        return refusal(asked, actor, self._members, until) or decided_already(self, asked)
+        return self._undecided(asked, votes)
 
     def to_wire(self) -> dict[str, JsonValue]:
-        """As the world protocol writes it."""
-        wire: dict[str, JsonValue] = {
-            "mode": "tribunal",
-            "authorityId": self.authority_id,
-            "members": [wire_of(actor) for actor in self._members],
-            "quorum": self.quorum.to_wire(),
-            "onTimeout": self.on_timeout,
-        }
-        return wire if self.timeout_ms is None else {**wire, "timeout": self.timeout_ms}
+        return self._wire("tribunal", "members", quorum=self.quorum.to_wire())
 
     def _decided(self, approving: int, rejecting: int, votes: int) -> bool | None:
         """Whether the quorum is met (True), missed (False), or still open (None)."""
@@ -331,7 +329,7 @@ class Tribunal:
         return False if missed or votes == members else None
 
     @property
-    def _members(self) -> tuple[ActorRef, ...]:
+    def _voters(self) -> tuple[ActorRef, ...]:
         return self.members  # type: ignore[return-value]
 
 

@@ -23,9 +23,8 @@ from memoranda.worlds.host import (
     Surrounded,
     derive_outcome,
 )
-from memoranda.worlds.intent import Intent
-from memoranda.worlds.snapshot import Snapshot
-from memoranda.worlds.values import Outcome
+from memoranda.worlds.proposal import Intent
+from memoranda.worlds.snapshot import Outcome, Snapshot
 
 _SHOWN: Final = 200
 
@@ -110,8 +109,8 @@ async def replayed(host: Surrounded, recording: RunRecording) -> Replayed:
     """Run a recording again, and compare (MEM-CONTEXT-2).
 
     1. the base gets the input as it was frozen; memory is out of reach
-    2. time, randomness and the answers to effects are the recorded ones; a run that was told to
-       end is told so again after as many effects
+    2. time, randomness and the answers to effects are the recorded ones; a run that was asked
+       to end is asked again after as many effects
     3. every effect was recorded so, and every recorded one was asked for
     4. the last snapshot is the recorded one, byte for byte; else the first field that differs, in
        canonical order

@@ -11,8 +11,15 @@ from typing import Annotated, Final, Self
 from pydantic import Field, model_validator
 
 from memoranda.kernel.errors import InvalidWorld
-from memoranda.worlds.snapshot import Snapshot, snapshot_hash, world_id
-from memoranda.worlds.values import Id, Milliseconds, Name, WorldModel
+from memoranda.worlds.snapshot import (
+    Id,
+    Milliseconds,
+    Name,
+    Snapshot,
+    WorldModel,
+    snapshot_hash,
+    world_id,
+)
 
 MAIN: Final = "main"
 """The branch that is meant where none is named."""
@@ -72,27 +79,6 @@ class WorldLineage(WorldModel):
         if not ends <= self.worlds.keys():
             raise InvalidWorld("$.edges", "one ends at a world that is not among the worlds")
         return self
-
-
-class Branch(WorldModel):
-    """A name for a sequence of runs; its head moves on completed ones only."""
-
-    id: Id
-    name: Name
-    head: Id
-    schema_hash: Id
-    created_at: Milliseconds
-    parent_branch: Id | None = None
-
-
-class WorldHead(WorldModel):
-    """The world that a branch points at."""
-
-    world_id: Id
-    branch_id: Id
-    branch_name: Name
-    created_at: Milliseconds
-    schema_hash: Id
 
 
 def sealed(

@@ -8,7 +8,8 @@ import pytest
 import memoranda
 from examples.refunds.shop import Books, Refund, shop
 from memoranda.kernel.errors import InvalidProof
-from memoranda.worlds import ActionContext, Domain, Merge
+from memoranda.worlds.action import ActionContext, Merge
+from memoranda.worlds.domain import Domain
 from tests.handles import opened
 
 HISTORIES = sorted(Path(__file__).parent.glob("*.ndjson"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
-from memoranda.ledger.directory import SCOPE as DIRECTORY
+from memoranda.ledger.anchor import SCOPE as DIRECTORY
 from memoranda.ledger.entry import NOTICES, Entry, read_entry
 from tests.campaigns.adversity.chance import Random
 from tests.campaigns.tampering.book import Book, Hand, relist, renote

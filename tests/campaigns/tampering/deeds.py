@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from memoranda.ledger.directory import SCOPE as DIRECTORY
+from memoranda.ledger.anchor import SCOPE as DIRECTORY
 from tests.campaigns.tampering.adversary import TamperedDatabase
 
 Needs = Literal["nothing", "checkpoint", "nobody", "not in it"]

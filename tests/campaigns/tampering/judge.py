@@ -9,9 +9,9 @@ import memoranda
 import memoranda_verify
 from memoranda.app.audit import export_scope, verify_database
 from memoranda.journeys.audit.checkpoints import Seal
+from memoranda.ledger.anchor import SCOPE as DIRECTORY
 from memoranda.ledger.anchor import KeptNote
 from memoranda.ledger.damage import Damages
-from memoranda.ledger.directory import SCOPE as DIRECTORY
 from memoranda.outside.keys import Ed25519Signer
 from memoranda_verify import Anchor, parse_checkpoint, parse_key
 from tests.campaigns.adversity.chance import Random

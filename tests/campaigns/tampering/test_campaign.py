@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import memoranda_verify
-from memoranda.ledger.directory import SCOPE as DIRECTORY
+from memoranda.ledger.anchor import SCOPE as DIRECTORY
 from tests.campaigns.adversity.chance import Random
 from tests.campaigns.tampering.adversary import TamperedDatabase
 from tests.campaigns.tampering.calm import calm_runs

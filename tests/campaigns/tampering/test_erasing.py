@@ -95,7 +95,7 @@ async def test_what_was_damaged_stays_on_record(attacked: Attacked, damage: Dama
         assert not (await memory.govern.status()).breaks, "a dry run writes nothing"
         await memory.erase("allergy", reason="asked for")
 
-        (broken,) = (await inside(memory).scoped.conformance.logged()).standing.values()
+        (broken,) = (await inside(memory).scoped.conformance.rulebook.logged()).standing.values()
         assert broken.damages == {f"entry/{seq}"}
         report = await memory.verify()
         assert report.is_sound, "nothing is left that is not what was written"

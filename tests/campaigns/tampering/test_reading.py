@@ -253,7 +253,7 @@ async def test_an_approved_proposal_that_was_edited_is_not_run(
         await refused(proposal.seq, memory.worlds.resume())
         if not is_rehashed:
             await refused(proposal.seq, memory.why(asked.proposal_id))
-        (broken,) = (await inside(memory).scoped.conformance.logged()).standing.values()
+        (broken,) = (await inside(memory).scoped.conformance.rulebook.logged()).standing.values()
         assert broken.damages == {f"entry/{proposal.seq}"}
         assert (await inside(memory).ledger.head()).size == size + 1, (
             "the break, once, and nothing else"

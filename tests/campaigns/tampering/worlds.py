@@ -11,7 +11,7 @@ from memoranda.kernel.errors import (
     WorldErased,
 )
 from memoranda.recall.provider import MemoryExperience, MemoryQuery
-from memoranda.records.authority import MemoryOperation
+from memoranda.records.model import MemoryOperation
 from memoranda.worlds.policies import HumanInTheLoop
 from tests.campaigns.adversity.chance import Random
 from tests.handles import opened as handle_on

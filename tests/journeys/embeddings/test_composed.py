@@ -11,8 +11,8 @@ from memoranda.identity import canonical_bytes
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.errors import InvalidFilter, ModelFailed
 from memoranda.ledger.unit import Current
-from memoranda.recall.composed import Deduplicated, Filtered, Limited, WeighedByRecency
 from memoranda.recall.selector import Chosen, Request, Selection, Selector, Sources
+from memoranda.recall.selectors import Deduplicated, Filtered, Limited, WeighedByRecency
 from tests.journeys.embeddings.conftest import asking
 from tests.journeys.embeddings.listing import ListedSources
 

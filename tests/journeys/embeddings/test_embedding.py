@@ -7,7 +7,7 @@ import pytest
 from memoranda import Memory
 from memoranda.identity import decode
 from memoranda.journeys.audit.verify import nobody
-from memoranda.journeys.maintain.indexes import BATCH, Brought, embed_missing
+from memoranda.journeys.maintain.upkeep import BATCH, Brought, embed_missing
 from memoranda.kernel.errors import ModelFailed
 from memoranda.recall.embedder import Embedder, stored_as
 from tests.handles import inside

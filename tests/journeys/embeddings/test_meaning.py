@@ -8,7 +8,7 @@ import pytest
 from memoranda import Memory
 from memoranda.kernel.errors import ModelFailed
 from memoranda.recall.hybrid import FEW, Meaning, only_near
-from memoranda.records import MemoryFilter
+from memoranda.records.filter import MemoryFilter
 from tests.journeys.embeddings.conftest import asking, embed_all, index_of
 from tests.journeys.embeddings.toy import FailingEmbedder, LyingEmbedder, ToyEmbedder
 

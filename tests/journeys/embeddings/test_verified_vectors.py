@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda import Memory
-from memoranda.app.url import file_of
+from memoranda.app.databases import file_of
 from memoranda.ledger.damage import Damage
 from memoranda.recall.embedder import broken_vector, packed, stored_as
 from memoranda.recall.vectors import without_vector

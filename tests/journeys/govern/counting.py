@@ -6,7 +6,7 @@ from typing import Any
 import apsw
 import psycopg
 
-from memoranda.app.url import file_of
+from memoranda.app.databases import file_of
 from memoranda.stores.postgres.database import journal_number
 
 _SQLITE = """

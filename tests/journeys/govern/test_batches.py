@@ -24,7 +24,7 @@ from memoranda.kernel.errors import (
     VersionConflict,
 )
 from memoranda.ledger.policy import DEFAULTS, Policy
-from memoranda.records.authority import MemoryOperation
+from memoranda.records.model import MemoryOperation
 from memoranda.worlds.policies import HumanInTheLoop
 from tests.fixtures import Opens
 from tests.handles import inside

@@ -226,8 +226,9 @@ async def test_bytes_that_are_not_what_is_stated_do_not_come_in(
         MemoryObject.model_validate(changed)
     assert broken_member(document) is None
     assert broken_member(changed) is not None
-    assert memoranda_verify.unreadable_member(document) is None
-    assert memoranda_verify.unreadable_member(changed) is not None
+    memoranda_verify.require_readable(document)
+    with pytest.raises(memoranda_verify.Malformed):
+        memoranda_verify.require_readable(changed)
 
 
 # ----------------------------------------------------------------------- not indexed

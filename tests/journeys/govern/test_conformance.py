@@ -8,7 +8,7 @@ import pytest
 import memoranda
 from memoranda import Memory
 from memoranda.journeys.audit.checkpoints import Seal
-from memoranda.journeys.maintain import indexes
+from memoranda.journeys.maintain import upkeep
 from memoranda.kernel.errors import ConformanceBroken, InvalidPolicy
 from memoranda.ledger.policy import DEFAULTS, Policy
 from memoranda.ledger.unit import Unit
@@ -180,7 +180,7 @@ async def test_a_policy_that_changes_without_an_event_is_a_break(
 async def test_an_index_that_is_another_one_without_a_logged_rebuild_is_a_break(
     opens: Opens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexes, "SMALL", 0)
+    monkeypatch.setattr(upkeep, "SMALL", 0)
     async with opens() as memory:
         await memory.remember("x")
         assert (await memory.maintain.reindex()).objects == 1

@@ -7,9 +7,9 @@ import pytest
 from memoranda import Memory
 from memoranda.identity import Frozen, canonical_bytes
 from memoranda.kernel.errors import ApprovalRefused, RecordNotFound
-from memoranda.ledger import validate_object
 from memoranda.ledger.consolidate import Refusal, rebuild
 from memoranda.ledger.object import unsealed
+from memoranda.ledger.validate import validate_object
 from memoranda.testkit.strategies import FrozenClock
 from tests.fixtures import Opens
 from tests.handles import inside

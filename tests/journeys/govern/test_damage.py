@@ -6,7 +6,7 @@ import pytest
 
 import memoranda
 from memoranda import Memory, MemoryFilter
-from memoranda.app.audit import export_memory_log, export_memory_objects, verify_database
+from memoranda.app.audit import export_scope, verify_database
 from memoranda.identity import decode
 from memoranda.journeys.audit.whole import Audit
 from memoranda.kernel.errors import AuditRefused, ConformanceBroken, EntryDamaged, PolicyRefused
@@ -370,12 +370,12 @@ async def test_what_is_not_as_it_was_written_is_exported_under_no_new_hash(
         await memory.remember("the limit is 100", id="limit")
         await memory.remember("a secret", id="gone")
         await memory.erase("gone", reason="asked for")
-    before = [decode(line) async for line in export_memory_log(url, scope)]
+    before = [decode(line) async for line in export_scope(url, scope, "log")]
     seq = edited(tampers, scope, b"is 100", b"is 900")
 
     with pytest.raises(EntryDamaged) as caught:
-        [line async for line in export_memory_objects(url, scope)]
-    after = [decode(line) async for line in export_memory_log(url, scope)]
+        [line async for line in export_scope(url, scope, "objects")]
+    after = [decode(line) async for line in export_scope(url, scope, "log")]
 
     assert (caught.value.entry, caught.value.code) == (seq, "store.entry_damaged")
     damaged = [one for one in after if one not in before]
@@ -391,7 +391,7 @@ async def test_an_object_that_is_gone_and_was_not_erased_is_not_passed_over(
     removed(tampers, scope, kept.size - 1, "bodies")
 
     with pytest.raises(EntryDamaged):
-        [line async for line in export_memory_objects(url, scope)]
+        [line async for line in export_scope(url, scope, "objects")]
 
 
 async def test_ids_counts_and_tags_read_no_body(opens: Opens, scope: str, tampers: Tampers) -> None:

@@ -13,11 +13,11 @@ import pytest
 import memoranda_verify
 from memoranda import Memory
 from memoranda.app.audit import export_scope
-from memoranda.app.url import file_of
+from memoranda.app.databases import file_of
 from memoranda.journeys.audit.why import Why
 from memoranda.journeys.intent.chronicle import Chronicle
 from memoranda.kernel.errors import ApprovalPending, WorldErased, WorldError
-from memoranda.records.authority import MemoryOperation
+from memoranda.records.model import MemoryOperation
 from memoranda.worlds.policies import HumanInTheLoop
 from tests.fixtures import Opens
 from tests.journeys.govern.counting import Rows
@@ -292,7 +292,7 @@ async def test_a_whole_scope_goes_and_is_used_again(
     desk: Desk, url: str, tmp_path: Path, portion: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memoranda.stores.sqlite.units.PORTION", portion)
-    monkeypatch.setattr("memoranda.stores.postgres.marks.NAMES_AT_ONCE", portion)
+    monkeypatch.setattr("memoranda.stores.erasing.NAMES_AT_ONCE", portion)
     story = await told(desk)
     runs = [*story.touched, *story.untouched]
 

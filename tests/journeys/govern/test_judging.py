@@ -6,9 +6,10 @@ import pytest
 
 from memoranda import Memory
 from memoranda.kernel.errors import ApprovalRefused, ConformanceBroken, JudgementRefused
-from memoranda.ledger import Refusal, validate_log
+from memoranda.ledger.consolidate import Refusal
 from memoranda.ledger.object import sealed, unsealed
 from memoranda.ledger.policy import Policy
+from memoranda.ledger.validate_events import validate_log
 from tests.fixtures import Opens
 from tests.handles import inside
 from tests.journeys.govern.judging import audited, fact

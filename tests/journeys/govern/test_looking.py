@@ -12,8 +12,6 @@ import memoranda
 from memoranda import Memory, MemoryRecordInput
 from memoranda.app.databases import acquire, release
 from memoranda.journeys.audit.export import export_objects
-from memoranda.journeys.govern import unwritten
-from memoranda.journeys.govern.table import FilteredLedger
 from memoranda.kernel.clock import SystemClock
 from memoranda.kernel.errors import (
     ImportRefused,
@@ -22,11 +20,6 @@ from memoranda.kernel.errors import (
     ScopeNotFound,
     StoreReadOnly,
 )
-from memoranda.ledger.attachments import AttachmentRows, Origins
-from memoranda.ledger.port import Ledger
-from memoranda.ledger.snapshot import LedgerSnapshot
-from memoranda.recall.index import WordIndex
-from memoranda.recall.vectors import Embedded, VectorIndex
 from memoranda.stores.dictionary import DictDatabase
 from tests.fixtures import Opens
 from tests.handles import inside
@@ -222,22 +215,6 @@ async def test_a_break_is_told_by_a_handle_that_only_reads_and_not_logged(
         assert len((await memory.govern.status()).breaks) == 1
 
     assert await sizes(url) == before
-
-
-def test_what_stands_for_an_absent_journal_answers_all_that_a_ledger_is_asked() -> None:
-    empty = unwritten._Empty("origin")
-    ports = [
-        (empty, (Ledger, WordIndex, Embedded, FilteredLedger)),
-        (empty.attachments, (AttachmentRows,)),
-        (empty.origins, (Origins,)),
-        (empty.vectors, (VectorIndex,)),
-        (unwritten._EmptySnapshot(empty), (LedgerSnapshot,)),
-    ]
-    written = {"commit", "reindex"}  # which begin the journal
-
-    for stand_in, protocols in ports:
-        asked = {name for port in protocols for name in vars(port) if not name.startswith("_")}
-        assert [name for name in sorted(asked - written) if not hasattr(stand_in, name)] == []
 
 
 REFUSED: dict[str, Callable[[Memory[Any]], Awaitable[Any]]] = {

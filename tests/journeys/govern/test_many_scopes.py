@@ -22,10 +22,9 @@ from memoranda.journeys.audit import checkpoints as making
 from memoranda.journeys.audit.checkpoints import Checkpointer, Seal
 from memoranda.kernel.clock import Randomness
 from memoranda.kernel.errors import AnchorFailed, StoreFailed, StoreUnavailable
-from memoranda.ledger.anchor import Anchor, BatchAnchor, ConsistencyProofs, Kept
+from memoranda.ledger.anchor import SCOPE as DIRECTORY
+from memoranda.ledger.anchor import Anchor, BatchAnchor, ConsistencyProofs, Kept, NewNote, NotedHead
 from memoranda.ledger.checkpoint import Checkpoint, parse_checkpoint, scope_origin
-from memoranda.ledger.directory import SCOPE as DIRECTORY
-from memoranda.ledger.directory import NewNote, NotedHead
 from memoranda.ledger.port import Ledger
 from memoranda.ledger.signed_note import Signature
 from memoranda.ledger.tree import Block, Blocks

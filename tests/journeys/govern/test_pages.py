@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memoranda import Memory, MemoryFilter
 from memoranda.kernel.errors import InvalidFilter, UnknownFilterKey
-from memoranda.records.pages import Position
+from memoranda.records.filter import Position
 from memoranda.stores.postgres.select import DIALECT as POSTGRES
 from memoranda.stores.postgres.select import for_psycopg
 from memoranda.stores.selection import SelectStatement, selection, tag_counts

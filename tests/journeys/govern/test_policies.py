@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from memoranda.kernel.errors import InvalidPolicy, PolicyRefused
-from memoranda.ledger import Refusal
+from memoranda.ledger.consolidate import Refusal
 from memoranda.ledger.policy import DEFAULTS, POLICY_KINDS, Policy, PolicyKind
 from tests.fixtures import Opens
 from tests.handles import inside

@@ -15,8 +15,8 @@ from memoranda.kernel.errors import (
     RecordExists,
     RecordNotFound,
 )
-from memoranda.ledger import validate_object
 from memoranda.ledger.entry import entry_hash
+from memoranda.ledger.validate import validate_object
 from memoranda.testkit.strategies import FrozenClock
 from tests.fixtures import Opens
 from tests.handles import inside

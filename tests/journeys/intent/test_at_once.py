@@ -22,7 +22,7 @@ class Units:
 
     def __init__(self, memory: Memory[Any], patch: pytest.MonkeyPatch) -> None:
         self.kinds: list[list[str]] = []
-        chronicle = inside(memory).intents._chronicle
+        chronicle = inside(memory).intents.chronicle
         run = chronicle.run
 
         async def noted(unit: Unit) -> Any:
@@ -89,7 +89,7 @@ async def test_where_it_can_not_be_written_nothing_of_it_is_on_record(
     await memory.act("add", {"by": 1})
     before = await proposals(memory)
     with monkeypatch.context() as patch:
-        patch.setattr(inside(memory).intents._chronicle, "run", down)
+        patch.setattr(inside(memory).intents.chronicle, "run", down)
         with pytest.raises(OSError, match="full"):
             await memory.act("add", {"by": 2})
 

@@ -18,7 +18,7 @@ from memoranda.kernel.errors import (
 from memoranda.records.model import MemoryRecordInput
 from memoranda.worlds.action import ActionContext, Patch, Set
 from memoranda.worlds.domain import Domain
-from memoranda.worlds.intent import Projection, ProjectionEvent
+from memoranda.worlds.proposal import Projection, ProjectionEvent
 from tests.fixtures import Opens
 from tests.journeys.intent.reading import counts, head
 from tests.journeys.intent.simulators import Provider

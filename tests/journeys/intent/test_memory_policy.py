@@ -15,8 +15,7 @@ from memoranda.kernel.errors import (
     RecordNotFound,
 )
 from memoranda.ledger.snapshot import ENTRIES
-from memoranda.records.authority import MemoryOperation
-from memoranda.records.model import MemoryRecordInput
+from memoranda.records.model import MemoryOperation, MemoryRecordInput
 from memoranda.records.store import MemoryHooks
 from memoranda.worlds.policies import AutoApprove, HumanInTheLoop, PolicyRules
 from tests.fixtures import Opens

@@ -15,8 +15,7 @@ from memoranda.worlds.action import ActionContext, Patch, Set
 from memoranda.worlds.authority import Approved, Asked, Pending, Verdict
 from memoranda.worlds.domain import Domain
 from memoranda.worlds.host import EffectFailed
-from memoranda.worlds.intent import IntentBody, ProjectionEvent, projection
-from memoranda.worlds.proposal import AuthorityRef
+from memoranda.worlds.proposal import AuthorityRef, IntentBody, ProjectionEvent, projection
 from tests.fixtures import Opens
 from tests.journeys.intent.reading import counts, said
 from tests.journeys.intent.simulators import Provider, read_now

@@ -267,7 +267,7 @@ async def test_a_provider_that_ignores_its_cancellation_is_left_behind(opens: Op
 async def test_the_time_limit_is_five_seconds_unless_another_is_named(
     memory: Memory[Any],
 ) -> None:
-    assert inside(memory).intents._limit == 5.0
+    assert inside(memory).intents.recall_limit == 5.0
 
 
 @pytest.mark.rule("MEM-INT-1", "APP-INPUT-1", "MEM-CTX-3")

@@ -19,8 +19,8 @@ from memoranda.kernel.errors import (
 from memoranda.worlds.action import ActionContext
 from memoranda.worlds.domain import Domain
 from memoranda.worlds.host import HostExecutionOptions, HostExecutionResult
-from memoranda.worlds.intent import Intent
 from memoranda.worlds.policies import HumanInTheLoop
+from memoranda.worlds.proposal import Intent
 from memoranda.worlds.snapshot import Snapshot, snapshot_hash
 from tests.fixtures import Opens
 from tests.journeys.intent.counter import COUNTER, OUTSIDE

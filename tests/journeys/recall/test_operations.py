@@ -18,7 +18,7 @@ from memoranda.kernel.errors import (
 from memoranda.ledger.snapshot import ENTRIES
 from memoranda.recall.policies import AllowedSelectors
 from memoranda.recall.trace import MemoryTrace, traces_in
-from memoranda.records.authority import MemoryOperation
+from memoranda.records.model import MemoryOperation
 from memoranda.worlds.composites import AllOf
 from memoranda.worlds.policies import AutoApprove, HumanInTheLoop
 from tests.fixtures import Opens

@@ -24,8 +24,8 @@ from memoranda.recall.policies import (
 from memoranda.recall.selector import Chosen
 from memoranda.recall.trace import MemoryTrace, traces_in, validate_memory_trace
 from memoranda.worlds.composites import AllOf
-from memoranda.worlds.intent import Projection, ProjectionEvent
 from memoranda.worlds.policies import AutoApprove, HumanInTheLoop
+from memoranda.worlds.proposal import Projection, ProjectionEvent
 from tests.fixtures import Opens
 from tests.handles import inside
 from tests.journeys.recall.simulators import Saying, Waiting

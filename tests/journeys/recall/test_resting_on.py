@@ -18,8 +18,8 @@ from memoranda.recall.selector import Chosen
 from memoranda.recall.trace import MemoryTrace, traces_in, validate_memory_trace
 from memoranda.testkit.strategies import FrozenClock
 from memoranda.worlds.composites import AllOf
-from memoranda.worlds.intent import IntentBody, ProjectionEvent, projection
 from memoranda.worlds.policies import AutoApprove, HumanInTheLoop
+from memoranda.worlds.proposal import IntentBody, ProjectionEvent, projection
 from tests.fixtures import Opens
 from tests.handles import inside
 from tests.journeys.intent.counter import COUNTER
@@ -529,7 +529,7 @@ async def test_what_can_not_be_had_any_more_is_left_out_and_marked(opens: Opens)
         lost = next(one for one in found if one.id == receipt.id)
         await memory.erase(receipt.id, reason="asked for")
 
-        given = await inside(memory).intents._selections.provider([found.trace]).recall(None)  # type: ignore[arg-type]
+        given = await inside(memory).intents.selections.provider([found.trace]).recall(None)  # type: ignore[arg-type]
 
         assert [one["data"] for one in given["items"]] == ["two"]
         assert given["leftOut"] == [{"ref": lost.ref.to_wire(), "why": "it was erased"}]

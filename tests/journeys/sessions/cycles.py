@@ -4,7 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from memoranda.identity import sha256_hex
-from memoranda.journeys.turn.facts import salted_digest, session_digest
+from memoranda.journeys.turn.facts import (
+    CycleRecording,
+    RecordedStep,
+    salted_digest,
+    session_digest,
+)
 from memoranda.kernel.clock import Randomness
 from memoranda.kernel.given import RetryKey
 from memoranda.ledger.attachments import (
@@ -19,9 +24,7 @@ from memoranda.ledger.attachments import (
 from memoranda.ledger.fact import Fact
 from memoranda.ledger.port import Ledger
 from memoranda.ledger.unit import Committed, Unit
-from memoranda.plans.items import MemoryItem, item_digest
-from memoranda.plans.matching import terms
-from memoranda.plans.recording import CycleRecording, RecordedStep
+from memoranda.plans.items import MemoryItem, item_digest, terms
 from memoranda.plans.session import Session, SessionState, begin
 
 ACTOR = "agent:worker"

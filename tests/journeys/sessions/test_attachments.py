@@ -8,6 +8,7 @@ import pytest
 
 from memoranda.app.databases import LedgerDatabase
 from memoranda.journeys.govern.table import FilteredLedger
+from memoranda.journeys.turn.facts import read_recording
 from memoranda.kernel.errors import (
     InvalidItem,
     MarkMoved,
@@ -18,7 +19,6 @@ from memoranda.kernel.errors import (
 from memoranda.kernel.given import RetryKey
 from memoranda.ledger.attachments import CYCLE, Attachment, SessionSaved
 from memoranda.ledger.unit import Expected, Unit
-from memoranda.plans.recording import read_recording
 from memoranda.plans.session import Session
 from tests.journeys.sessions.cycles import ACTOR, AT, cold, end, ending, item, recording
 from tests.journeys.sessions.sabotage import refusing, rows

@@ -5,13 +5,12 @@ from typing import Any
 
 import pytest
 
-from memoranda.app.databases import acquire, release
+from memoranda.app.databases import acquire, file_of, release
 from memoranda.app.maintain import copy_scopes
-from memoranda.app.url import file_of
+from memoranda.journeys.turn.facts import read_recording
 from memoranda.kernel.errors import BodyUnreadable, ItemDamaged, SessionDamaged
 from memoranda.ledger.attachments import Attachment, NewItem, SessionSaved
 from memoranda.plans.items import MemoryItem
-from memoranda.plans.recording import read_recording
 from memoranda.plans.session import Session, SessionStore
 from memoranda.stores.dictionary import DictDatabase
 from memoranda.stores.sqlite.connection import connect

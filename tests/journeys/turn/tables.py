@@ -6,7 +6,7 @@ from typing import Any, Final
 import apsw
 import psycopg
 
-from memoranda.app.url import file_of
+from memoranda.app.databases import file_of
 from memoranda.ledger.codec import PLAIN
 from memoranda.stores.items import id_bytes
 from memoranda.stores.shorthand import InShorthand

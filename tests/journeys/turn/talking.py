@@ -12,7 +12,7 @@ from memoranda.ledger.attachments import CYCLE
 from memoranda.plans.items import RetrievedItem
 from memoranda.plans.models import Prompt, Settings
 from memoranda.plans.plan import Fails, Limit
-from memoranda.plans.steps.prompt import PromptAssemblePayload
+from memoranda.plans.steps.answer import PromptAssemblePayload
 from tests.handles import inside
 from tests.plans.documents import plan_document
 

@@ -4,16 +4,16 @@ from pathlib import Path
 from typing import Any
 
 import apsw
-import orjson
 import pytest
 
 from memoranda import Memory
-from memoranda.ledger.attachments import ItemOrigin
+from memoranda.ledger.attachments import ItemOrigin, NewItem
 from memoranda.ledger.codec import PLAIN
+from memoranda.stores.attachments import landed
+from memoranda.stores.erasing import KEYWORDS
 from memoranda.stores.sqlite.connection import connect, migrate
-from memoranda.stores.sqlite.erase import KEYWORDS
-from memoranda.stores.sqlite.items import insert_item
-from memoranda.stores.sqlite.origins import forget_cycles, keep_origin
+from memoranda.stores.sqlite.erase import forget_cycles
+from memoranda.stores.sqlite.reader import parameters, run
 from memoranda.testkit.items.opening import item
 from tests.handles import inside
 from tests.journeys.sessions.cycles import cold, end
@@ -80,8 +80,8 @@ def steps_of_erasing(path: Path, count: int) -> int:
     with connection:
         for n, cycle in enumerate(cycles):
             given = item("s", "invoice", "paid", f"word{n}", id=item_id(n))
-            insert_item(connection, 1, given, PLAIN)
-            keep_origin(connection, 1, ItemOrigin("s", given.id, cycle))
+            kept = NewItem(**vars(given))
+            run(connection, 1, landed([kept, ItemOrigin("s", given.id, cycle)], PLAIN))
     taken = 0
 
     def step() -> bool:
@@ -90,12 +90,12 @@ def steps_of_erasing(path: Path, count: int) -> int:
         return False
 
     connection.set_progress_handler(step, 1)
-    asked = orjson.dumps(cycles).decode()  # noqa: TID251 - a parameter
-    counted: Any = connection.execute(KEYWORDS, (1, asked)).fetchall()
+    asked = parameters(KEYWORDS, 1, {"ids": cycles})
+    counted: Any = connection.execute(KEYWORDS.sqlite, asked).fetchall()
     with connection:
         forget_cycles(connection, 1, cycles)
     connection.set_progress_handler(None)
-    assert dict(counted) == dict.fromkeys(cycles, 3)
+    assert {cycle: count for _, cycle, count in counted} == dict.fromkeys(cycles, 3)
     assert _rows(connection) == 0
     connection.close()
     return taken

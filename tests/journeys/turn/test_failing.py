@@ -22,8 +22,12 @@ from memoranda.kernel.errors import (
 from memoranda.ledger.unit import Unit
 from memoranda.plans.items import MemoryItem, RetrievedItem
 from memoranda.plans.models import Prompt, Settings
-from memoranda.plans.steps.persist import PersistMemory, PersistMemoryPayload, PersistSessionPayload
-from memoranda.plans.steps.prompt import LLMCallPayload
+from memoranda.plans.steps.answer import (
+    LLMCallPayload,
+    PersistMemory,
+    PersistMemoryPayload,
+    PersistSessionPayload,
+)
 from tests.fixtures import Opens
 from tests.handles import inside
 from tests.journeys.turn.faults import with_table

@@ -14,7 +14,7 @@ from memoranda.kernel.json import JsonValue
 from memoranda.plans.items import MemoryItem, item_digest
 from memoranda.plans.plan import document_hash
 from memoranda.plans.policy import policy_ref
-from memoranda.plans.steps.persist import SummarizeMemoryPayload
+from memoranda.plans.steps.answer import SummarizeMemoryPayload
 from memoranda.plans.summary import Limits, Summary
 from tests.fixtures import Opens
 from tests.handles import inside

@@ -14,7 +14,7 @@ from memoranda.kernel.clock import SystemClock
 from memoranda.ledger.codec import PLAIN, BodyCodec
 from memoranda.plans.items import ItemStore
 from memoranda.stores.shorthand import InShorthand
-from memoranda.testkit.items import fresh_name
+from memoranda.testkit.items import fresh_scope
 from tests.stores.contract.item_opening import items_in
 from tests.stores.postgres.server import PostgresServer
 
@@ -28,7 +28,7 @@ class Place:
     def __init__(self, url: str) -> None:
         self.url = url
         self.is_sqlite = url.startswith("sqlite")
-        self.scope = fresh_name()
+        self.scope = fresh_scope()
         self.database: LedgerDatabase
 
     async def items(self, session_ref: str = SESSION, scope: str | None = None) -> ItemStore:

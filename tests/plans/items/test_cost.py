@@ -11,18 +11,10 @@ import pytest
 
 from memoranda.ledger.codec import PLAIN
 from memoranda.plans.items import RetrievedItem, read_retrieved
-from memoranda.stores.items import id_of
+from memoranda.stores.items import insert_item, item_id
 from memoranda.stores.sqlite.connection import connect, migrate
-from memoranda.stores.sqlite.items import (
-    BODIES,
-    NEWEST,
-    OCCURRING,
-    POSTED,
-    THERE,
-    SqliteItemSearch,
-    insert_item,
-)
-from memoranda.stores.sqlite.reader import Notes
+from memoranda.stores.sqlite.items import BODIES, NEWEST, OCCURRING, POSTED, THERE, SqliteItemSearch
+from memoranda.stores.sqlite.reader import Notes, run
 from memoranda.testkit.items.opening import at, item
 
 QUERY = "What did we say about the parrot and the memory?"
@@ -51,12 +43,12 @@ def fill(
             words = ("parrot", f"n{n}") if n < matching else (f"parole{n}", f"zebra{n % 7}")
             id = f"{n:08x}-0000-4000-8000-000000000000"  # random ones take a step more or less
             given = item(session, *words, id=id, timestamp=at(n))
-            insert_item(connection, journal, given, PLAIN)
+            run(connection, journal, insert_item(given, PLAIN))
 
 
 def read(session: str, id: bytes, body: bytes) -> RetrievedItem:
     """An item as it is stored here."""
-    return read_retrieved(PLAIN.unpack(body), id=id_of(id), session_ref=session)
+    return read_retrieved(PLAIN.unpack(body), id=item_id(id), session_ref=session)
 
 
 def steps(

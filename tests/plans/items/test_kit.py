@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 import pytest
 
 import memoranda.testkit.items as kit
-from memoranda.plans.items import MemoryItem, RetrievedItem, retrieved
-from memoranda.plans.matching import ranked
+from memoranda.plans.items import MemoryItem, RetrievedItem, ranked, retrieved
 from memoranda.stores.items import DictItems
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "items.md"

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.plans.items import MemoryItem
-from memoranda.plans.matching import GRAM, Match, match, ranked, terms
+from memoranda.plans.items import GRAM, Match, MemoryItem, match, ranked, terms
 from memoranda.stores.items import asked
 from memoranda.testkit.items.opening import asked_sessions, at, item, keywords, queries
 from memoranda.text import fold

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from memoranda.ledger.attachments import AllErased
 from memoranda.ledger.unit import Unit
-from memoranda.plans.items import ItemStore, MemoryItem, retrieved
-from memoranda.plans.matching import ranked
+from memoranda.plans.items import ItemStore, MemoryItem, ranked, retrieved
 from memoranda.stores.sqlite.database import SqliteDatabase
 from memoranda.stores.sqlite.items import LONG
-from memoranda.testkit.items import fresh_name
+from memoranda.testkit.items import fresh_scope
 from memoranda.testkit.items.opening import found, item, queries, sessions_items
 from memoranda.testkit.strategies import shared_fixtures
 
@@ -92,7 +91,7 @@ async def test_a_query_of_any_length_is_answered(two: Two) -> None:
 async def test_searches_between_saves_find_what_the_pure_definition_says(
     two: Two, kept: Sequence[MemoryItem], asked: Sequence[str], sides: list[int], top_k: int
 ) -> None:
-    session = fresh_name()
+    session = fresh_scope()
     stores, turns = await both(two, session), iter(sides)
     there: list[MemoryItem] = []
     for given_one in kept:

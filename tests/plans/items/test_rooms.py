@@ -8,8 +8,8 @@ import pytest
 SOURCE = Path(__file__).parents[3] / "src" / "memoranda"
 OF_ITEMS = (
     "plans/items.py",
-    "plans/matching.py",
-    "plans/matching.py",
+    "plans/items.py",
+    "plans/items.py",
     "stores/items.py",
     "stores/items.py",
     "stores/sqlite/items.py",

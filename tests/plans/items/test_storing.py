@@ -8,7 +8,7 @@ import pytest
 from memoranda.kernel.errors import MemorandaError, ScopeNotFound, StoreFailed
 from memoranda.ledger.attachments import AllErased, NewItem
 from memoranda.ledger.unit import Draft, Unit
-from memoranda.testkit.items import fresh_name
+from memoranda.testkit.items import fresh_scope
 from memoranda.testkit.items.opening import found, item, save_all
 from tests.plans.items.conftest import SESSION, TABLES, Place
 
@@ -161,7 +161,7 @@ async def test_an_item_lands_with_the_entries_of_its_unit_or_not_at_all(place: P
 
 async def test_all_of_a_scopes_items_go_with_the_scope_and_no_others(place: Place) -> None:
     kept, gone = (
-        await place.items(scope=fresh_name()),
+        await place.items(scope=fresh_scope()),
         [await place.items(), await place.items("s2")],
     )
     other = item(SESSION, "memory")

@@ -8,7 +8,7 @@ import pytest
 from memoranda.kernel.errors import CycleFailed, InvalidRecord, ModelFailed
 from memoranda.outside.models.scripted import ScriptedAnswer, ScriptedModel
 from memoranda.plans.models import Prompt, Settings
-from memoranda.plans.steps.prompt import LLMCall, LLMCallPayload
+from memoranda.plans.steps.answer import LLMCall, LLMCallPayload
 
 ASKED = {"prompt": {"user": "how?", "system": "Be brief."}}
 

@@ -15,7 +15,7 @@ from memoranda.journeys.turn import cycle as composing
 from memoranda.journeys.turn.cycle import AT_ONCE, SummariserAside
 from memoranda.plans.extractive import ExtractiveSummariser, extract
 from memoranda.plans.raw import READ
-from memoranda.plans.steps.persist import SummarizeMemory, SummarizeMemoryPayload
+from memoranda.plans.steps.answer import SummarizeMemory, SummarizeMemoryPayload
 from memoranda.plans.summary import Limits, Summary, checked
 
 LONG = 10 * READ

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from memoranda.kernel.errors import CycleFailed, InvalidItem, MemorandaError
-from memoranda.plans.steps.persist import (
+from memoranda.plans.steps.answer import (
     PersistMemory,
     PersistMemoryPayload,
     PersistSession,

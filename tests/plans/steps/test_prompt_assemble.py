@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memoranda.kernel.errors import CycleFailed, InvalidRecord
-from memoranda.plans.steps.prompt import PromptAssemble, PromptAssemblePayload
+from memoranda.plans.steps.answer import PromptAssemble, PromptAssemblePayload
 from memoranda.text.frame import estimate
 from tests.plans.steps.standing_in import AT, ID
 

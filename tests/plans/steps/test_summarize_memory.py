@@ -8,7 +8,7 @@ from memoranda.kernel.errors import CycleFailed, InvalidItem, InvalidRecord, Mod
 from memoranda.outside.models.scripted import ScriptedAnswer, ScriptedModel
 from memoranda.plans.extractive import ExtractiveSummariser
 from memoranda.plans.models import Settings
-from memoranda.plans.steps.persist import SummarizeMemory, SummarizeMemoryPayload
+from memoranda.plans.steps.answer import SummarizeMemory, SummarizeMemoryPayload
 from memoranda.plans.summary import Limits, ModelSummariser, Summariser
 from tests.plans.steps.standing_in import SayingSummariser
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memoranda.kernel.errors import InvalidItem
 from memoranda.plans.extractive import extract
-from memoranda.plans.matching import match
+from memoranda.plans.items import match
 from memoranda.plans.raw import holds_whole
 from memoranda.plans.summary import Limits, Summary, checked
 from memoranda.text import fold

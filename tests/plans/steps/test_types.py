@@ -7,11 +7,16 @@ import pytest
 from memoranda.outside.files import FolderScanner
 from memoranda.outside.models.scripted import ScriptedModel
 from memoranda.plans.extractive import ExtractiveSummariser
-from memoranda.plans.first_contract import CONTRACT
 from memoranda.plans.plan import StepType
+from memoranda.plans.steps import CONTRACT
+from memoranda.plans.steps.answer import (
+    LLMCall,
+    PersistMemory,
+    PersistSession,
+    PromptAssemble,
+    SummarizeMemory,
+)
 from memoranda.plans.steps.context import ContextSelect, RepoScan, RetrieveMemory
-from memoranda.plans.steps.persist import PersistMemory, PersistSession, SummarizeMemory
-from memoranda.plans.steps.prompt import LLMCall, PromptAssemble
 from tests.plans.steps.standing_in import (
     AnsweringStore,
     KeepingStaging,

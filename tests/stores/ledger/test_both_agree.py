@@ -25,9 +25,9 @@ from memoranda.kernel.actors import parse_actor
 from memoranda.kernel.clock import Randomness
 from memoranda.kernel.errors import IdempotencyConflict, RecordExists, RecordNotFound
 from memoranda.kernel.given import RetryKey
+from memoranda.ledger.anchor import NewNote
 from memoranda.ledger.attachments import Holdings
 from memoranda.ledger.checkpoint import scope_origin
-from memoranda.ledger.directory import NewNote
 from memoranda.ledger.snapshot import ENTRIES, NODES, ROWS, TAGS
 from memoranda.ledger.tree import blocks_for_inclusion, blocks_for_root, root
 from memoranda.ledger.unit import (

@@ -5,15 +5,17 @@ Read from the catalogue and from the statements themselves, on a plain server (A
 
 import pkgutil
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 
 import pytest
 
+from memoranda import stores
 from memoranda.kernel.errors import ScopeCollision
 from memoranda.stores import postgres
 from memoranda.stores.postgres import database as database_module
 from memoranda.stores.postgres.database import PostgresDatabase, journal_number
+from memoranda.stores.statements import Statement
 from tests.stores.postgres.catalogue import asked
 
 NO_JOURNAL = {"migrations"}
@@ -95,9 +97,22 @@ def unnamed(statement: str, known: set[str]) -> Iterator[str]:
             continue  # a function
         name = "" if alias in _KEYWORDS else rf"\b{alias}\." if alias else ""
         if not re.search(
-            rf"{name}journal = (?:p_journal|%s|\?|%\(journal\)s|\w+\.journal)", statement
+            rf"{name}journal = (?:p_journal|%s|\?|%\(journal\)s|:journal|\w+\.journal)", statement
         ):
             yield table
+
+
+def written_in(values: Iterable[object]) -> Iterator[str]:
+    """The texts among some values, and those that PostgreSQL is asked by the statements there."""
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Statement):
+            yield value.postgres
+        elif isinstance(value, Mapping):
+            yield from written_in(value.values())
+        elif isinstance(value, tuple | list):
+            yield from written_in(value)
 
 
 async def test_every_reference_to_a_table_names_its_journal(url: str) -> None:
@@ -105,11 +120,11 @@ async def test_every_reference_to_a_table_names_its_journal(url: str) -> None:
     known = tables(url)
     query = "SELECT prosrc FROM pg_proc WHERE pronamespace = 'memoranda'::regnamespace"
     statements = [part for (source,) in asked(url, query) for part in str(source).split(";")]
-    for module in pkgutil.iter_modules(postgres.__path__, postgres.__name__ + "."):
-        values = vars(import_module(module.name)).values() if not module.ispkg else ()
-        for value in values:
-            several = value.values() if isinstance(value, dict) else [value]
-            statements += [one for one in several if isinstance(one, str) and "memoranda." in one]
+    for package in (stores, postgres):
+        for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+            if not module.ispkg:
+                values = vars(import_module(module.name)).values()
+                statements += [one for one in written_in(values) if "memoranda." in one]
 
     of_tables = [one for one in statements if any(f"memoranda.{name}" in one for name in known)]
     assert len(of_tables) > 100

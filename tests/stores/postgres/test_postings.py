@@ -30,7 +30,7 @@ ALL_CHUNKS = "SELECT token, first, body FROM memoranda.postings ORDER BY token, 
 
 
 def index_of(memory: Memory[Any]) -> PostgresWordIndex:
-    return inside(memory).ledger._words  # type: ignore[attr-defined, no-any-return]
+    return inside(memory).ledger._ledger._words  # type: ignore[attr-defined, no-any-return]
 
 
 async def merge_all(memory: Memory[Any]) -> None:
@@ -45,6 +45,17 @@ def postings(url: str) -> dict[str, list[Posting]]:
     for token, first, body in rows:
         found.setdefault(token, []).extend(postings_of(Chunk(first, body)))
     return found
+
+
+async def test_what_was_written_together_becomes_one_segment_in_spare_time(
+    postgres_url: str,
+) -> None:
+    async with memoranda.open(postgres_url) as memory:
+        await memory.remember_many([f"note {n}" for n in range(600)])
+
+    found = asked(postgres_url, "SELECT first, until FROM memoranda.segments WHERE until > 100")
+
+    assert found == [(0, 601)]
 
 
 # ------------------------------------------------------------------------- under many hands

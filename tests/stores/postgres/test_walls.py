@@ -13,8 +13,8 @@ from memoranda import MemoryFilter, MemoryRecordInput
 from memoranda.identity import canonical_bytes
 from memoranda.kernel.errors import RecordExists, RecordNotFound, StoreFailed
 from memoranda.kernel.given import RetryKey
-from memoranda.ledger.directory import NewNote
-from memoranda.ledger.snapshot import DERIVATIONS, ENTRIES, MARKS, NODES, ROWS, TAGS, THREADS, WORDS
+from memoranda.ledger.anchor import NewNote
+from memoranda.ledger.snapshot import DERIVATIONS, MARKS
 from memoranda.ledger.unit import (
     ACTIVE,
     KEPT,
@@ -28,26 +28,16 @@ from memoranda.ledger.unit import (
 )
 from memoranda.recall.question import asked as words_of
 from memoranda.recall.ranking import RankingMode
-from memoranda.stores.postgres import (
-    finding,
-    index,
-    ledger,
-    marks,
-    ranking,
-    segments,
-    select,
-    snapshot,
-    units,
-)
+from memoranda.stores.postgres import finding, index, ledger, ranking, segments, select, units
 from memoranda.stores.postgres.database import PostgresDatabase, journal_number
 from memoranda.stores.selection import SelectStatement, selection, tag_counts
+from memoranda.stores.statements import Statement
+from memoranda.testkit import anyio_backend, scope  # noqa: F401
 from memoranda.testkit.records import isolation
 from memoranda.testkit.records.isolation import *  # noqa: F403
 from memoranda.testkit.records.opening import (  # noqa: F401
     OpenStore,
     Store,
-    anyio_backend,
-    scope,
     store,
     stranger,
     twin,
@@ -148,14 +138,13 @@ def without_conditions_in_queries(monkeypatch: pytest.MonkeyPatch) -> None:
         (segments, ("_ALL_CHUNKS", "_VERSIONS")),
         (segments, ("_SEGMENTS", "_LAST_MOVED", "_NEXT")),
         (ledger, ("_AS_OF",)),
-        (marks, ("_ENTRIES_OF", "_NAMES_AFTER")),
-        (snapshot, ("_HEAD", "_INDEX")),
     ):
         for name in names:
             monkeypatch.setattr(module, name, forgetful(getattr(module, name)))
-    for table in (ENTRIES, NODES, ROWS, TAGS, WORDS, THREADS, MARKS, DERIVATIONS):
-        reads = [one._replace(sql=forgetful(one.sql)) for one in snapshot._TABLES[table]]
-        monkeypatch.setitem(snapshot._TABLES, table, reads)
+    forgotten = property(
+        lambda one: IN_STATEMENT.sub(r"\1::bigint IS NOT NULL", vars(one)["postgres"])
+    )
+    monkeypatch.setattr(Statement, "postgres", forgotten, raising=False)
     portions = {which: forgetful(text) for which, text in units._PORTIONS.items()}
     monkeypatch.setattr(units, "_PORTIONS", portions)
 
@@ -387,7 +376,7 @@ async def test_words_are_found_in_one_scope_only_with_either_wall_alone(
                     assert ranking.hits == 600
                     assert len(ranking.made) == 5
                     assert all(memory.scope.encode() in one for one in ranking.made)
-                await inside(memory).ledger._words.merge()  # type: ignore[attr-defined]
+                await inside(memory).ledger._ledger._words.merge()  # type: ignore[attr-defined]
         await mine.maintain.reindex()
         for one in await mine.list(text="secret", limit=3):
             await mine.erase(one.id, reason="a test")

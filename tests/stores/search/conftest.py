@@ -8,7 +8,7 @@ import pytest
 
 from memoranda import Memory
 from memoranda.stores.postgres.ledger import PostgresLedger
-from memoranda.stores.sqlite import merging, segments
+from memoranda.stores.sqlite import merging
 from memoranda.stores.sqlite.ledger import SqliteLedger
 from memoranda.stores.words import BATCH
 from tests.handles import inside
@@ -73,7 +73,7 @@ async def merge_segments(memory: Memory[Any]) -> bool:
     ledger = await in_database(memory)
     if isinstance(ledger, SqliteLedger):
         return await ledger._database.write(
-            lambda connection: segments.merge_some(connection, ledger._journal)
+            lambda connection: merging.merge_some(connection, ledger._journal)
         )
     return await ledger._words.step()
 

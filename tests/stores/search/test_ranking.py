@@ -233,7 +233,7 @@ def in_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks, segments and seeds of a few: what takes a million records happens with thirty."""
     monkeypatch.setattr("memoranda.stores.postings.CHUNK", 3)
     monkeypatch.setattr("memoranda.stores.postings.FANOUT", 2)
-    monkeypatch.setattr("memoranda.stores.sqlite.segments.ROWS", 6)
+    monkeypatch.setattr("memoranda.stores.sqlite.merging.ROWS", 6)
     monkeypatch.setattr("memoranda.stores.postgres.segments.CHUNKS_AT_ONCE", 3)
     monkeypatch.setattr("memoranda.recall.ranking.SEEDS", 4)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memoranda.identity import decode
-from memoranda.journeys.maintain import indexes as journey
+from memoranda.journeys.maintain import upkeep as journey
 from memoranda.kernel.errors import IndexStale
 from memoranda.ledger.governance import fingerprint_body
 from memoranda.ledger.snapshot import INDEX_FORM, REBUILDING, WORDS

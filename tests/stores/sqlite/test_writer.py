@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
 from pathlib import Path
-from threading import Event
+from threading import Event, get_ident
 
 import apsw
 import pytest
@@ -268,3 +269,55 @@ async def test_after_a_long_read_the_log_is_shortened_in_spare_time(
     assert rows(path) == list(range(12))
     reader.close()
     await asyncio.to_thread(writer.close)
+
+
+# ------------------------------------------------------------------ the write-ahead log
+
+
+async def test_the_log_is_written_back_beside_the_writer_and_stays_short(path: str) -> None:
+    longest = 0
+    written_by: set[int] = set()
+    private = partial(connect, path, is_private=True)
+
+    def watched() -> apsw.Connection:
+        connection = private()
+        connection.set_exec_trace(_noting(written_by))
+        return connection
+
+    writer = SqliteWriter(private(), path, reconnect=watched)
+    try:
+        for number in range(600):
+            await writer.run(filling(number, 100_000))
+            longest = max(longest, Path(f"{path}-wal").stat().st_size)
+    finally:
+        await asyncio.to_thread(writer.close)
+
+    assert written_by  # nobody else has that connection
+    assert longest < LOG_BYTES  # of 60 MB
+    assert rows(path) == list(range(600))
+
+
+async def test_a_log_that_can_not_be_written_back_beside_the_writer_is_no_failure_of_a_write(
+    path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refused() -> apsw.Connection:
+        raise apsw.CantOpenError("no more files")
+
+    writer = SqliteWriter(connect(path, is_private=True), path, reconnect=refused)
+    try:
+        for number in range(60):
+            await writer.run(filling(number, 100_000))
+    finally:
+        await asyncio.to_thread(writer.close)
+
+    assert "no more files" in caplog.text
+    assert rows(path) == list(range(60))
+
+
+def _noting(threads: set[int]) -> Callable[[object, str, object], bool]:
+    def note(_cursor: object, sql: str, _bindings: object) -> bool:
+        if "wal_checkpoint" in sql:
+            threads.add(get_ident())
+        return True
+
+    return note

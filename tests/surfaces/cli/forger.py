@@ -11,8 +11,8 @@ from typing import Any, Final
 import apsw
 
 from memoranda.identity.merkle import NodeList, frontier_at, leaf_hash
+from memoranda.ledger.anchor import ScopeHead, read_head
 from memoranda.ledger.checkpoint import Checkpoint
-from memoranda.ledger.directory import ScopeHead, read_head
 from memoranda.ledger.entry import body_digest, entry_bytes, entry_hash, genesis, read_entry
 from memoranda.ledger.signed_note import SignedNote
 from memoranda.stores.shorthand import BODY, ENTRY, packed, unpacked

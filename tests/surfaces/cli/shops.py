@@ -14,7 +14,8 @@ SMALL = '{"ticket": "t1", "customer": "ann", "amount": 20}'
 LARGE = '{"ticket": "t2", "customer": "kim", "amount": 250}'
 
 CHANGED = """
-from memoranda.worlds import Domain, Merge
+from memoranda.worlds.action import Merge
+from memoranda.worlds.domain import Domain
 from examples.refunds.shop import Books, Refund
 
 shop = Domain("shop", "1", state=Books)

@@ -8,13 +8,13 @@ import pytest
 from memoranda import App
 from memoranda.app.database import open as open_memory
 from memoranda.kernel.errors import ApprovalPending
-from memoranda.records.authority import MemoryOperation, Risk
-from memoranda.worlds import HumanInTheLoop
+from memoranda.records.model import MemoryOperation, Risk
+from memoranda.worlds.policies import HumanInTheLoop
 from tests.surfaces.cli.command import Command
 from tests.surfaces.cli.shops import LARGE, LEE, SHOP, acted, wrote
 
 TRIBUNAL = """
-from memoranda.worlds import Majority, Tribunal
+from memoranda.worlds.policies import Majority, Tribunal
 
 three = Tribunal(["human:a", "human:b", "human:c"], Majority())
 """

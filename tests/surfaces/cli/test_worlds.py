@@ -93,7 +93,7 @@ def test_a_run_that_fails_is_told_and_exits_with_3(memoranda: Command) -> None:
     wrote(
         memoranda,
         "broken_shop",
-        "from memoranda.worlds import Domain\n"
+        "from memoranda.worlds.domain import Domain\n"
         "shop = Domain('broken', '1')\n"
         "@shop.action\n"
         "def fall(ctx):\n"
@@ -182,7 +182,7 @@ def test_a_host_of_ones_own_is_a_domain_too(memoranda: Command) -> None:
         "own_host",
         "import memoranda\n"
         "from examples.refunds.shop import shop\n"
-        "from memoranda.worlds import LocalHost\n"
+        "from memoranda.worlds.local_host import LocalHost\n"
         "host = memoranda.hosted_by(LocalHost(shop), shop.schema_hash, {'paid': {}})\n",
     )
     own = ("--domain", "own_host:host")

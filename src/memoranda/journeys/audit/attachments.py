@@ -32,8 +32,7 @@ from memoranda.ledger.snapshot import (
 )
 from memoranda.ledger.time import parse_time
 from memoranda.ledger.unit import RETRIED, StoredEntry
-from memoranda.plans.items import MemoryItem, read_item
-from memoranda.plans.matching import terms
+from memoranda.plans.items import MemoryItem, read_item, terms
 from memoranda.recall.embedder import broken_vector
 from memoranda.recall.vectors import NO_VECTOR
 
@@ -58,12 +57,12 @@ async def check_sessions(
 
     def read(chunk: Sequence[StoredEntry]) -> None:
         for document in _facts(chunk):
-            cycle = document.get("cycleId")
-            if document.get("type") == TYPE and cycle in saved:
+            cycle, own = document.get("cycleId"), document.get("type")
+            if own == TYPE and isinstance(cycle, str) and cycle in saved:
                 if document.get("outcome") == "completed":
                     facts[cycle] = document
-            elif document.get("type") == ERASURE:
-                names = document.get("marks", ())
+            elif own == ERASURE:
+                names = _marks(document)
                 erased.update(name.removeprefix(CYCLE) for name in names if name.startswith(CYCLE))
 
     async with aclosing(snapshot.rows(ENTRIES)) as chunks:
@@ -141,7 +140,7 @@ def _is_about(retry: StoredRetry, stored: StoredEntry) -> bool:
     document = next(_facts([stored]), None)
     if document is None or not retry.about:
         return True  # erased, or damaged: the walk has said so; or about several
-    names = [document.get("id"), *document.get("marks", ())]
+    names = [document.get("id"), *_marks(document)]
     about = [retry.about, *(prefix + retry.about for prefix in RETRIED)]
     return any(text in names for text in about)
 
@@ -157,6 +156,12 @@ def _facts(stored: Sequence[StoredEntry]) -> Iterator[Mapping[str, Any]]:
             continue
         if isinstance(document, dict) and body_digest(salt, body) == entry.body_digest:
             yield document
+
+
+def _marks(document: Mapping[str, Any]) -> list[str]:
+    """The marks of a fact, without what is no name: the walk has said so."""
+    marks = document.get("marks")
+    return [name for name in marks if isinstance(name, str)] if isinstance(marks, list) else []
 
 
 # ------------------------------------------------------------------------------------------------

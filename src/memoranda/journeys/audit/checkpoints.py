@@ -14,10 +14,20 @@ from typing import Final, Protocol
 from memoranda.kernel.clock import Clock, Randomness
 from memoranda.kernel.errors import AnchorFailed, InvalidProof, StoreFailed
 from memoranda.ledger import tree
-from memoranda.ledger.anchor import Anchor, BatchAnchor, Claim, Finding, Kept, examine, settle
+from memoranda.ledger.anchor import SCOPE as DIRECTORY
+from memoranda.ledger.anchor import (
+    Anchor,
+    BatchAnchor,
+    Claim,
+    Finding,
+    Journals,
+    Kept,
+    NewNote,
+    ScopeHead,
+    examine,
+    settle,
+)
 from memoranda.ledger.checkpoint import Checkpoint, directory_origin, sign_checkpoint
-from memoranda.ledger.directory import SCOPE as DIRECTORY
-from memoranda.ledger.directory import Journals, NewNote, ScopeHead
 from memoranda.ledger.entry import SALT_BYTES
 from memoranda.ledger.port import Ledger
 from memoranda.ledger.signed_note import SignedNote, Signer, Verifier

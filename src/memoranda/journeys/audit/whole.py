@@ -16,11 +16,18 @@ from memoranda.journeys.audit.checkpoints import Checkpoints
 from memoranda.journeys.audit.verify import Progress, Report, nobody, verify
 from memoranda.kernel.errors import AnchorFailed, InvalidCheckpoint
 from memoranda.kernel.results import Result
-from memoranda.ledger.anchor import Claim, Finding, KeptNote, examine, settle
+from memoranda.ledger.anchor import SCOPE as DIRECTORY
+from memoranda.ledger.anchor import (
+    Claim,
+    Finding,
+    KeptNote,
+    ScopeHead,
+    examine,
+    newest_heads,
+    settle,
+)
 from memoranda.ledger.checkpoint import parse_origin
 from memoranda.ledger.damage import Check, Damages
-from memoranda.ledger.directory import SCOPE as DIRECTORY
-from memoranda.ledger.directory import ScopeHead, newest_heads
 from memoranda.ledger.port import Ledger
 from memoranda.ledger.snapshot import ENTRIES
 

@@ -13,16 +13,15 @@ from memoranda.identity import decode
 from memoranda.journeys.audit.verify import EntryProof, proof_of
 from memoranda.journeys.intent import documents, names
 from memoranda.journeys.intent.chronicle import Chronicle
-from memoranda.journeys.intent.documents import FoundFact, fact_of_type
-from memoranda.journeys.intent.traces import TRACE
+from memoranda.journeys.intent.documents import TRACE, FoundFact, fact_of_type
 from memoranda.journeys.records.contents import check_findable
 from memoranda.kernel.ambient import check_reach, reached
 from memoranda.kernel.errors import RecordNotFound, WorldErased, WorldNotFound
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.results import Result
-from memoranda.ledger.acts import act_of
 from memoranda.ledger.entry import read_entry
 from memoranda.ledger.fact import ERASURE
+from memoranda.ledger.lifecycle import act_of
 from memoranda.ledger.object import data_of
 from memoranda.ledger.port import Ledger
 from memoranda.ledger.unit import Past

@@ -11,53 +11,44 @@ meanwhile ends as failed, and may be proposed again.
 """
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from functools import partial
+from typing import Any, Final
 
-from memoranda.journeys.govern import operations
 from memoranda.journeys.govern.committer import Telling
 from memoranda.journeys.govern.drafts import Drafts
 from memoranda.journeys.govern.operations import (
-    BRANCH,
-    GENESIS,
-    SCHEMA_HASH,
-    OperationSealer,
+    Operations,
+    from_wire,
+    id_of,
+    needing_approval,
+    operation_of,
+    to_wire,
 )
-from memoranda.journeys.govern.rulebook import Guard
-from memoranda.journeys.govern.table import GovernedTable, UnitOutcome
+from memoranda.journeys.govern.table import Decide, GovernedTable, UnitOutcome
 from memoranda.journeys.intent import names
-from memoranda.journeys.intent.branches import Branches
 from memoranda.journeys.intent.chronicle import Chronicle
 from memoranda.journeys.intent.documents import LoggedHead, ProposalState
-from memoranda.journeys.intent.phases import with_traces
-from memoranda.journeys.intent.proposals import Proposer, missing_trace
-from memoranda.journeys.intent.requests import IntentRequest
+from memoranda.journeys.intent.proposals import missing_trace
 from memoranda.kernel.actors import ActorRef
-from memoranda.kernel.clock import Clock, IdSource
-from memoranda.kernel.errors import (
-    ApprovalPending,
-    DecisionRefused,
-    MarkMoved,
-    RecordError,
-)
+from memoranda.kernel.errors import ApprovalPending, DecisionRefused, MarkMoved, RecordError
 from memoranda.kernel.given import RetryKey
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.entry import entry_hash
 from memoranda.ledger.object import version_of
-from memoranda.ledger.unit import Committed, Current, Draft, EntryPlace, Expected, Unit
-from memoranda.records.authority import MemoryOperation
+from memoranda.ledger.unit import (
+    Committed,
+    Current,
+    Draft,
+    EntryPlace,
+    Everything,
+    Expected,
+    Unit,
+)
+from memoranda.records.model import MemoryAuthorityPolicy, MemoryOperation
 from memoranda.records.table import Note
-from memoranda.worlds.authority import Pending, Rejected
 from memoranda.worlds.proposal import DecisionRecord, Proposal
 
 ACTION: Final = "system.memory."
-
-
-class ApprovedWrite(NamedTuple):
-    """What an approved operation writes with its decision."""
-
-    objects: "_Objects"
-    facts: list[Draft]
-    expects: list[Expected]
 
 
 class MemoryAuthority:
@@ -67,22 +58,15 @@ class MemoryAuthority:
         self,
         chronicle: Chronicle,
         drafts: Drafts,
-        proposer: Proposer,
+        operations: Operations,
         table: GovernedTable,
-        *,
-        actor: ActorRef,
-        clock: Clock,
-        ids: IdSource,
         telling: Telling[Any],
     ) -> None:
         self._chronicle = chronicle
         self._drafts = drafts
-        self._proposer = proposer
+        self._operations = operations
         self._table = table
-        self._actor = actor
         self._telling = telling
-        self._branches = Branches(chronicle)
-        self._sealer = OperationSealer(chronicle, clock, ids)
 
     def takes(self, proposal: Proposal, /) -> bool:
         return proposal.intent.body.type.startswith(ACTION)
@@ -101,50 +85,40 @@ class MemoryAuthority:
         ApprovalPending while somebody has to decide, DecisionRefused if it was rejected.
         """
         operation = asked[0].type
-        changes = [operations.to_wire(draft) for draft in drafts]
-        request = with_traces(
-            IntentRequest(
-                ACTION + operation, {"changes": changes}, has_input=True, actor=self._actor
-            )
-        )
-        head = await self._branches.opened(BRANCH, GENESIS, actor=note.actor, at=note.at)
-        proposal = self._proposer.proposal(request, head, SCHEMA_HASH, note.at)
-        judged, verdict = self._proposer.judged(proposal, note.at)
-        about = [operations.id_of(change) for change in changes]
-        facts, record = self._proposer.facts(
-            proposal,
-            BRANCH,
-            judged,
-            verdict,
-            decided_by=self._actor,
-            risk=risk,
-            about=tuple(dict.fromkeys([*about, *(expected.name for expected in request.rests_on)])),
+        changes = [to_wire(draft) for draft in drafts]
+        about = [id_of(change) for change in changes]
+        made = await self._operations.proposed(
+            ACTION + operation,
+            {"changes": changes},
+            note,
+            risk,
+            about=about,
             is_to_run=False,
             key=key,
         )
-        proposal_id = proposal.proposal_id
-        if record is None or isinstance(verdict, Pending | Rejected):
-            try:
-                committed = await self._chronicle.commit(
-                    facts, actor=note.actor, at=note.at,
-                    expects=request.rests_on, key=key, about=proposal_id,
-                )  # fmt: skip
-            except MarkMoved as moved:
-                raise await missing_trace(self._chronicle, moved.name) from None
+        if made.decision is None or not made.decision.is_approved:
+            committed = await self._operations.submit(made, note, key)
             return await self.outcome_of(committed, operation)
         while True:
-            landing = await self._landing(proposal, record, changes, head, facts)
-            landing.expects.extend(request.rests_on)
             try:
-                committed = await self._land(landing, note.actor, note.at, key, proposal_id)
+                committed, written = await self._land(
+                    made.proposal,
+                    made.decision,
+                    changes,
+                    made.head,
+                    made.facts,
+                    made.rests_on,
+                    actor=note.actor,
+                    at=note.at,
+                    key=key,
+                )
             except MarkMoved as moved:
-                if moved.name in {expected.name for expected in request.rests_on}:
+                if moved.name in {expected.name for expected in made.rests_on}:
                     raise await missing_trace(self._chronicle, moved.name) from None
                 continue
             if not committed.fresh:
                 return await self.outcome_of(committed, operation)
-            done = Committed(committed.places[: len(changes)], about[0])
-            return UnitOutcome(done, list(landing.objects.made))
+            return UnitOutcome(Committed(committed.places[: len(changes)], about[0]), written)
 
     async def carry_out(
         self, standing: ProposalState, record: DecisionRecord, decided: list[Draft],
@@ -157,61 +131,53 @@ class MemoryAuthority:
         """
         proposal = standing.proposal
         changes = proposal.intent.body.input["changes"]
-        head = await self._branches.head(BRANCH)
+        head = await self._operations.head()
+        land = partial(self._land, proposal, record, actor=str(actor), at=now)
         while True:
-            landing = await self._landing(proposal, record, changes, head, decided)
-            landing.expects.extend(expects)
             try:
-                await self._land(landing, str(actor), now)
+                done = await land(changes, head, decided, expects)
             except MarkMoved as moved:
                 if moved.name in {expected.name for expected in expects}:
                     raise
             except RecordError as refused:
-                over = await self._landing(proposal, record, [], head, decided, str(refused))
-                over.expects.extend(expects)
-                await self._land(over, str(actor), now)
+                await land([], head, decided, expects, failure=str(refused))
                 return
             else:
-                await self._telling.tell(landing.objects.made)
+                await self._telling.tell(done.drafts)
                 return
 
-    # ------------------------------------------------------------------------- landing
-
     async def _land(
-        self,
-        landing: ApprovedWrite,
-        actor: str,
-        at: int,
-        key: RetryKey | None = None,
-        about: str = "",
-    ) -> Committed:
-        def decide(found: Sequence[Current | None]) -> list[Draft]:
-            return [*landing.objects(found), *landing.facts]
-
-        unit = Unit(
-            actor, at, decide, landing.objects.reads, key, about, expects=tuple(landing.expects)
-        )
-        return await self._chronicle.run(unit)
-
-    async def _landing(
         self,
         proposal: Proposal,
         record: DecisionRecord,
         changes: Sequence[JsonValue],
         head: LoggedHead,
         decided: Sequence[Draft],
+        expects: Sequence[Expected],
+        *,
+        actor: str,
+        at: int,
+        key: RetryKey | None = None,
         failure: str | None = None,
-    ) -> ApprovedWrite:
-        facts, expected = await self._sealer.sealed(
-            proposal,
-            head,
-            [operations.id_of(change) for change in changes],
-            decision_id=record.decision_id,
-            failure=failure,
+    ) -> UnitOutcome:
+        """Write the objects, the decision and the world that it led to in one transaction."""
+        ids = [id_of(change) for change in changes]
+        facts, expected = await self._operations.sealed(
+            proposal, head, ids, decision_id=record.decision_id, failure=failure
         )
-        guarded = await self._table.rulebook.guard()
-        objects = _Objects(changes, self._drafts, str(proposal.actor), guarded)
-        return ApprovedWrite(objects, [*decided, *facts], [expected])
+        check_drafts = await self._table.rulebook.guard()
+        made: list[Draft] = []
+
+        def decide(found: Sequence[Current | None]) -> list[Draft]:
+            drafts = from_wire(changes, found, self._drafts.salt)
+            # Whoever proposed it contributed it, whoever approved it did not.
+            made[:] = [draft._replace(actor=str(proposal.actor)) for draft in drafts]
+            check_drafts(made)
+            return [*made, *decided, *facts]
+
+        about = "" if key is None else proposal.proposal_id
+        unit = Unit(actor, at, decide, ids, key, about, expects=(expected, *expects))
+        return UnitOutcome(await self._chronicle.run(unit), made)
 
     async def outcome_of(self, committed: Committed, operation: str) -> UnitOutcome:
         """What became of a proposal that is not done, or of a retry of one."""
@@ -226,32 +192,80 @@ class MemoryAuthority:
             raise DecisionRefused(proposal.proposal_id, f"it was {proposal.status}: {reason}")
         changes = proposal.intent.body.input["changes"]
         places = [await self._place(change) for change in changes]
-        return UnitOutcome(Committed(places, operations.id_of(changes[0]), fresh=False), [])
+        return UnitOutcome(Committed(places, id_of(changes[0]), fresh=False), [])
 
     async def _place(self, change: JsonValue) -> EntryPlace:
         number = version_of(change["object"])
-        past = await self._chronicle.versions(operations.id_of(change))
+        past = await self._chronicle.versions(id_of(change))
         made = next(version for version in past if version.version.number == number)
         return EntryPlace(made.seq, entry_hash(made.entry))
 
 
-class _Objects:
-    """Makes the objects' next versions of what is read; it may run more than once."""
+class GatedTable(GovernedTable):
+    """Records whose changes go through a MemoryAuthorityPolicy."""
 
     def __init__(
-        self, changes: Sequence[JsonValue], drafts: Drafts, actor: str, guarded: Guard
+        self,
+        table: GovernedTable,
+        drafts: Drafts,
+        policy: MemoryAuthorityPolicy,
+        actor: ActorRef,
+        authority: MemoryAuthority,
     ) -> None:
-        self.reads = [operations.id_of(change) for change in changes]
-        self.made: list[Draft] = []
-        self._changes = changes
-        self._drafts = drafts
+        super().__init__(table.ledger, drafts)
+        self.rulebook = table.rulebook
+        self._shared = table
+        self._policy = policy
         self._actor = actor
-        self._guarded = guarded
+        self._authority = authority
 
-    def __call__(self, found: Sequence[Current | None]) -> list[Draft]:
-        salts = [self._drafts.salt() for _ in self._changes]
-        made = operations.from_wire(self._changes, found, salts=salts)
-        # Whoever proposed it contributed it, whoever approved it did not.
-        self.made = [draft._replace(actor=self._actor) for draft in made]
-        self._guarded(self.made)
-        return self.made
+    async def commit(self, unit: Unit) -> Committed:
+        """Run any unit on the table that all handles of the scope share."""
+        return await self._shared.commit(unit)
+
+    async def opened(self) -> None:
+        await self._shared.opened()
+
+    async def begin(self, at: int) -> None:
+        await self._shared.begin(at)
+
+    async def change(
+        self,
+        ids: Sequence[str] | Everything,
+        note: Note,
+        decide: Decide,
+        key: RetryKey | None = None,
+        about: str = "",
+    ) -> UnitOutcome:
+        """Run a unit of work, or propose it, where the policy says so.
+
+        1. what it would change is found out without changing it
+        2. nothing of it needs approval: it is done, and no world is made (MEM-AUTH-4)
+        3. something does: all of it is proposed (MEM-AUTH-2)
+        """
+        # 1.
+        planned: list[Draft] = []
+        portions: list[Draft] = []
+
+        def plan(found: Sequence[Current | None]) -> list[Draft]:
+            planned[:] = [*portions, *decide(found)]  # it may run a second time
+            if isinstance(ids, Everything):
+                portions[:] = planned
+            return []
+
+        try:
+            await self.commit(Unit(note.actor, note.at, plan, ids))
+        except RecordError:
+            if key is None:
+                raise
+            # Unless it was done before: then the key is known, and it does not come to this again.
+            written = await super().change(ids, note, decide, key, about)
+            return await self._authority.outcome_of(written.committed, "do this")
+        actor_id = self._actor.actor_id
+        asked = [operation_of(draft, actor_id) for draft in planned]
+        needed, risk = needing_approval(self._policy, asked)
+        # 2.
+        if not needed:
+            return await super().change(ids, note, decide, key, about)
+        # 3.
+        return await self._authority.put(planned, needed, note, risk, key)

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, Unpack
 
-from memoranda.journeys.govern.about import About
+from memoranda.journeys.govern.about import About, said_of_new
 from memoranda.journeys.govern.objects import Receipt
 from memoranda.journeys.govern.writes import Write, Writer
 from memoranda.kernel.errors import InvalidRecord
@@ -69,7 +69,7 @@ class Batch(Generic[T]):
 
         On a retry of the batch another id was written: the receipts have it.
         """
-        return self._add(self._writer.remember(data, id, about, self._why(reason))).id
+        return self._add(self._writer.remember(data, id, said_of_new(about), self._why(reason))).id
 
     def put(
         self,

@@ -11,7 +11,7 @@ from typing import Any, Final
 from memoranda.identity import canonical_bytes, decode
 from memoranda.journeys.govern.objects import Receipt
 from memoranda.journeys.intent import documents
-from memoranda.journeys.intent.traces import TRACE
+from memoranda.journeys.intent.documents import TRACE
 from memoranda.journeys.turn.facts import TYPE as CYCLE_TYPE
 from memoranda.kernel.errors import RecordNotFound
 from memoranda.kernel.json import JsonValue
@@ -183,7 +183,9 @@ async def whole_scope_before(ledger: Ledger) -> ErasureCertificate | None:
 async def _made_again(ledger: Ledger, last: int, stated: Mapping[str, Any]) -> ErasureCertificate:
     run = await ledger.entries_at(range(last - stated["entries"] + 1, last + 1))
     said = [(stored, read_entry(stored.entry), decode(stored.body or b"{}")) for stored in run]
-    _, entry, asked = next(one for one in said if one[2]["reason"] != DERIVED)
+    entry, asked = next(
+        (entry, document) for _, entry, document in said if document["reason"] != DERIVED
+    )
     return ErasureCertificate(
         origin=(await ledger.head()).origin,
         actor=entry.actor,
@@ -193,8 +195,13 @@ async def _made_again(ledger: Ledger, last: int, stated: Mapping[str, Any]) -> E
         counts=ErasureCounts(**stated["counts"]),
         is_dry_run=False,
         tombstones=[
-            Receipt(said["id"], version_of(said), entry_hash(stored.entry).hex(), stored.seq + 1)
-            for stored, entry, said in said
+            Receipt(
+                document["id"],
+                version_of(document),
+                entry_hash(stored.entry).hex(),
+                stored.seq + 1,
+            )
+            for stored, entry, document in said
             if entry.kind == "archive"
         ],
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 from memoranda.identity import decode
-from memoranda.journeys.govern.about import About, Memo
+from memoranda.journeys.govern.about import About, Memo, said_of_new
 from memoranda.journeys.govern.drafts import content_of
 from memoranda.journeys.govern.objects import (
     Earlier,
@@ -35,6 +35,7 @@ class Telling(Generic[T]):
     def __init__(self, hooks: MemoryHooks[T] | None, codec: DataCodec[T]) -> None:
         self._hooks = hooks
         self._codec = codec
+        self.is_heard: Final = hooks is not None
 
     async def tell(self, drafts: Sequence[Draft]) -> None:
         """Call the hook of each change of a record, in their order."""
@@ -96,11 +97,15 @@ class Committer(Generic[T]):
         for write in writes:
             if write.check is not None:
                 await write.check(self._table.rulebook, note.actor)
-        asked: Request = request or writes[0].request
-        committed, made = await self._table.run(writes, note, retry_key(key, *asked))
+        retry = None
+        if key is not None:
+            asked: Request = request or writes[0].request
+            retry = retry_key(key, *asked)
+        committed, made = await self._table.run(writes, note, retry)
         if not committed.fresh:
             return _first(writes, await earlier_writes(self._table.ledger, committed))
-        await self._telling.tell([draft for draft in made if draft is not None])
+        if self._telling.is_heard:
+            await self._telling.tell([draft for draft in made if draft is not None])
         places = iter(committed.places)
         return [None if draft is None else receipt_of(next(places), draft) for draft in made]
 
@@ -122,14 +127,13 @@ class Committer(Generic[T]):
         check_batch(data)
         if not data:
             return []
-        shared = writer.remembering(about, reason)
+        shared = said_of_new(about)
 
         def write(memo: Any) -> Write:
             if not isinstance(memo, Memo):
-                return shared(memo, None)
-            if not memo.about:
-                return shared(memo.data, memo.id)
-            return writer.remember(memo.data, memo.id, {**about, **memo.about}, reason)
+                return writer.remember(memo, None, shared, reason)
+            said = said_of_new({**about, **memo.about}) if memo.about else shared
+            return writer.remember(memo.data, memo.id, said, reason)
 
         writes = batch(data, write)
         requests = tuple(write.request for write in writes) if key is not None else ()

@@ -8,28 +8,32 @@ stands, nothing is returned or recorded as factual, and a recorded re-audit lift
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import cast
 
 from memoranda.journeys.audit.checkpoints import Checkpoints, checkpoint_of, root_at
 from memoranda.journeys.audit.verify import Progress, nobody
-from memoranda.journeys.audit.whole import Audit, audit, disagreeing
+from memoranda.journeys.audit.whole import Audit, audit
 from memoranda.journeys.govern.drafts import Drafts
 from memoranda.journeys.govern.objects import Receipt
-from memoranda.journeys.govern.rulebook import check_report, lifted
+from memoranda.journeys.govern.soundness import (
+    ANCHORED_AT_OPEN,
+    check_report,
+    damage_of,
+    damages_at_end,
+    lifted,
+    models_of,
+    objects_at,
+)
 from memoranda.journeys.govern.table import GovernedTable
 from memoranda.journeys.records.contents import check_text
 from memoranda.kernel.actors import parse_actor
 from memoranda.kernel.clock import Clock
 from memoranda.kernel.errors import (
     AuditRefused,
-    EntryDamaged,
     InvalidPolicy,
     InvalidProof,
-    ItemDamaged,
     PolicyRefused,
-    SessionDamaged,
     StoreReadOnly,
 )
 from memoranda.kernel.given import check_kind
@@ -44,8 +48,8 @@ from memoranda.ledger.breaks import (
     outside,
     undeclared,
 )
-from memoranda.ledger.damage import Check, Damage, first_damages
-from memoranda.ledger.entry import Kind, entry_hash, genesis, read_entry
+from memoranda.ledger.damage import Damage, first_damages
+from memoranda.ledger.entry import Kind, read_entry
 from memoranda.ledger.governance import (
     Governance,
     ReAudit,
@@ -56,17 +60,16 @@ from memoranda.ledger.governance import (
     standing,
 )
 from memoranda.ledger.policy import OversightRules, Policy, declared
-from memoranda.ledger.snapshot import INDEX_FORM, REBUILDING, ROWS
-from memoranda.ledger.tree import BLOCK
-from memoranda.ledger.unit import Draft, EntryPlace, Head, Unit
-
-ANCHORED_AT_OPEN = 8
-"""How many of an anchor's newest notes are compared when a handle is opened; `verify` takes all."""
+from memoranda.ledger.snapshot import INDEX_FORM, REBUILDING
+from memoranda.ledger.unit import Draft, EntryPlace, Unit
 
 ACTOR = "system:memoranda"
 
 _Note = tuple[Kind, bytes]
 """An entry about the whole memory: its kind, and its body."""
+
+Found = tuple[list[Break], list[_Note]]
+"""Breaks that were found, and what else is to be noted."""
 
 Used = Mapping[str, Collection[str]]
 """The identities of the models that were used, by role."""
@@ -113,33 +116,30 @@ class Conformance:
 
     async def on_open(self) -> None:
         """Compare what memory rests on now with what it rested on. Nothing is written."""
-        state = await self.logged()
+        state = await self.rulebook.logged()
         found, _ = await self._opening(state)
-        new = [break_ for break_ in found if break_.id not in state.standing]
-        self.rulebook.unrecorded = {break_.id: standing(break_) for break_ in new}
+        self.rulebook.unrecorded = {break_.id: standing(break_) for break_ in _new(found, state)}
 
     async def log_opening(self, at: int | None = None) -> None:
         """Log what broke, and what memory rests on now; at this time, or now."""
         async with self._one_at_a_time:
-            state = await self.logged()
+            state = await self.rulebook.logged()
             found, notes = await self._opening(state)
             if await self._log(state, found, notes, at):
                 self.rulebook.unrecorded = {}
 
-    async def _opening(self, state: Governance) -> tuple[list[Break], list[_Note]]:
+    async def _opening(self, state: Governance) -> Found:
         """The breaks, and what else the journal does not say of the memory as it is now."""
-        now = await self._fingerprint(state)
-        found = [
-            *await self._changes(state, now),
-            *await self._of_damages(state, await self._damages_at_end(state)),
-        ]
-        models, new, declared_first = self._of_models(state, self._models)
+        now, before = await self._fingerprint(state), state.fingerprint
+        damages = await damages_at_end(self._ledger, self._checkpoints, state)
+        found = [*await self._changes(state, now), *await self._of_damages(state, damages)]
+        models, new, notes = self._of_models(state, self._models)
         now = replace(now, policies={**now.policies, "models": models.digest})
-        before = state.fingerprint
         is_same = before is not None and before.digest == now.digest
         is_known = before is not None and (before.log is not None or now.log is None)
-        kept = [] if is_same and is_known else [_note("maintenance", fingerprint_body(now))]
-        return [*found, *new], [*declared_first, *kept]
+        if not (is_same and is_known):
+            notes.append(("maintenance", fingerprint_body(now)))
+        return [*found, *new], notes
 
     async def used_models(self, used: Used, at: int) -> Sequence[Draft]:
         """What is to be logged of models that were used, with what was made with them (GOV-BREAK).
@@ -149,17 +149,13 @@ class Conformance:
         """
         async with self._writing(at):
             state = await self.state()
-            _, found, declared_first = self._of_models(state, used)
-            new = [break_body(break_) for break_ in found if break_.id not in state.standing]
-            notes = [*(_note("conformance_break", body) for body in new), *declared_first]
+            _, found, notes = self._of_models(state, used)
+            notes = [*_notes(_new(found, state)), *notes]
             return [Draft(kind, body, self._drafts.salt(), actor=ACTOR) for kind, body in notes]
 
     async def state(self) -> Governance:
         """What the journal says of the memory as a whole, and what was found since."""
         return await self.rulebook.state()
-
-    async def logged(self) -> Governance:
-        return await self.rulebook.logged()
 
     async def status(self) -> Status:
         state, head = await self.state(), await self._ledger.head()
@@ -201,7 +197,7 @@ class Conformance:
         async with self._writing():
             state = await self.state()
             # Of what is wrong at the end of the journal, this names the entries.
-            damages = [*await self._damages_at_end(state), *damages]
+            damages = [*await damages_at_end(self._ledger, self._checkpoints, state), *damages]
             return await self._log(state, await self._of_damages(state, damages))
 
     async def note(self, failed: BaseException | None) -> None:
@@ -224,7 +220,7 @@ class Conformance:
         if policy.kind == "oversight" and parse_actor(actor).kind == "agent":
             raise PolicyRefused("oversight", f"{actor!r} wants to change it, and no agent may")
         body = policy_body(state.policies[policy.kind], policy, reason)
-        place = await self._append(actor, [_note("policy_change", body)])
+        place = await self._append(actor, [("policy_change", body)])
         await self.log_opening()  # what memory rests on has changed, with a trail
         return _receipt(policy.id, policy.version, place)
 
@@ -266,19 +262,19 @@ class Conformance:
             audit = ReAudit(
                 audit_ref, reason, report.report.size, report.report.root.hex(), over, damages
             )
-            audit = replace(audit, objects=await self._objects_of(audit.damaged))
-            notes = [_note("policy_change", audit_body(state, audit))]
+            audit = replace(audit, objects=await objects_at(self._ledger, audit.damaged))
+            notes: list[_Note] = [("policy_change", audit_body(state, audit))]
             models = state.policies["models"]
-            roles = _audited_models(state, over)
+            roles = models_of(state, over)
             if roles:
                 after = declared(models, roles)
                 why = f"audited: {audit_ref}"
-                notes.append(_note("policy_change", policy_body(models, after, why)))
+                notes.append(("policy_change", policy_body(models, after, why)))
                 models = after
             now = await self._fingerprint(state)
             now = replace(now, policies={**now.policies, "models": models.digest})
             if over:  # what is compared from here on
-                notes.append(_note("maintenance", fingerprint_body(now)))
+                notes.append(("maintenance", fingerprint_body(now)))
             return _receipt("re_audit", 1, await self._append(actor, notes))
 
     # ------------------------------------------------------------------------- inside
@@ -293,57 +289,7 @@ class Conformance:
                     root_then = (await root_at(self._ledger, size)).hex()
                 except InvalidProof:  # entries are missing: that is damage, and is reported as such
                     root_then = before.log.root
-        return compare(before, now, state.trail, root_then=root_then, since=state.fingerprint_at)
-
-    async def _damages_at_end(self, state: Governance) -> list[Damage]:
-        """What is wrong with the notices, the end of the journal and its newest checkpoints.
-
-        The rest is for `verify`: nobody waits for that when a handle is opened.
-        """
-        head = await self._ledger.head()
-        found = [*state.unreadable, *await self._at_end(head)]
-        if not found and not await self._has_lost(state.damaged):
-            found += await self._of_tree()
-        findings = await self._checkpoints.findings(newest=ANCHORED_AT_OPEN)
-        found += [
-            Damage("anchor", None, str(finding), disagreeing(finding))
-            for finding in findings
-            if finding.is_alarm
-        ]
-        return found
-
-    async def _at_end(self, head: Head) -> list[Damage]:
-        """Whether the journal ends where its head says, and its last block is whole.
-
-        Somebody may write meanwhile: an entry beyond the head is one too many if the head stays.
-        """
-        found = []
-        is_longer = bool(await self._ledger.bytes_at([head.size]))
-        if is_longer and (await self._ledger.head()).size == head.size:
-            found.append(Damage("seq", head.size, "it stands beyond the end of the journal"))
-        if not head.size:
-            if head.entry_hash.hex() != genesis(head.origin):
-                found.append(Damage("head", None, "it is of no entry, and not of this journal"))
-            return found
-        block = range((head.size - 1) // BLOCK * BLOCK, head.size)
-        stored = await self._ledger.bytes_at(block)
-        found += [Damage("seq", seq, "it is not there") for seq in block if seq not in stored]
-        last = stored.get(head.size - 1)
-        if last is not None and entry_hash(last) != head.entry_hash:
-            why = "the entry before it is not the one that it was written after"
-            found.append(Damage("previous", head.size, why))
-        return found
-
-    async def _of_tree(self) -> list[Damage]:
-        try:
-            await checkpoint_of(self._ledger)
-        except InvalidProof as damaged:
-            return [Damage("tree", None, damaged.why)]
-        return []
-
-    async def _has_lost(self, accepted: Collection[int]) -> bool:
-        """Whether entries are gone, as a re-audit accepted: then there is no root over them."""
-        return len(await self._ledger.bytes_at(accepted)) < len(accepted)
+        return compare(before, now, state.recorded, root_then=root_then, since=state.fingerprint_at)
 
     async def _of_damages(self, state: Governance, damages: Sequence[Damage]) -> list[Break]:
         known = state.accepted.union(
@@ -358,25 +304,17 @@ class Conformance:
                 digests[seq] = read_entry(entry).body_digest
         return list(of_damages(new, digests, state.audited))
 
-    async def _objects_of(self, seqs: Collection[int]) -> set[str]:
-        found: set[str] = set()
-        if seqs:
-            async with self._ledger.snapshot() as snapshot, aclosing(snapshot.rows(ROWS)) as chunks:
-                async for rows in chunks:
-                    found |= {row.version.id for row in rows if row.seq in seqs}
-        return found
-
     def _of_models(self, state: Governance, used: Used) -> tuple[Policy, list[Break], list[_Note]]:
         """The policy of models after these were used, the breaks, and the change of the policy."""
         models = state.policies["models"]
         seen = {role: sorted(known) for role, known in used.items()}
+        breaks = outside(models, seen)
         first = undeclared(models, seen)
         if not first:
-            return models, outside(models, seen), []
+            return models, breaks, []
         after = declared(models, first)
         reason = f"declared by their first use: {', '.join(sorted(first))}"
-        note = _note("policy_change", policy_body(models, after, reason))
-        return after, outside(models, seen), [note]
+        return after, breaks, [("policy_change", policy_body(models, after, reason))]
 
     async def _fingerprint(self, state: Governance) -> Fingerprint:
         log = None
@@ -418,17 +356,14 @@ class Conformance:
 
         False where this handle can't write: then the breaks stand for it alone.
         """
-        new = {break_.id: break_ for break_ in found if break_.id not in state.standing}
-        notes = [
-            *(_note("conformance_break", break_body(break_)) for break_ in new.values()),
-            *notes,
-        ]
+        new = _new(found, state)
+        notes = [*_notes(new), *notes]
         if not notes:
             return not self.rulebook.unrecorded
         try:
             await self._append(ACTOR, notes, at)
         except StoreReadOnly:
-            self.rulebook.unrecorded.update({id: standing(break_) for id, break_ in new.items()})
+            self.rulebook.unrecorded.update({break_.id: standing(break_) for break_ in new})
             return False
         return True
 
@@ -441,30 +376,15 @@ class Conformance:
         return (await self._table.commit(unit)).places[0]
 
 
-def _note(kind: Kind, body: bytes) -> _Note:
-    return kind, body
+def _new(found: Sequence[Break], state: Governance) -> list[Break]:
+    """Those that don't stand already, each once."""
+    new = {break_.id: break_ for break_ in found if break_.id not in state.standing}
+    return list(new.values())
+
+
+def _notes(breaks: Sequence[Break]) -> list[_Note]:
+    return [("conformance_break", break_body(break_)) for break_ in breaks]
 
 
 def _receipt(id: str, version: int, place: EntryPlace) -> Receipt:
     return Receipt(id, version, place.entry_hash.hex(), place.seq + 1)
-
-
-def damage_of(failed: BaseException | None) -> Damage | None:
-    """The damage that a read met; None for an error that is no damage."""
-    match failed:
-        case ItemDamaged():
-            return Damage("item", None, f"the item {failed.item}: {failed.why}")
-        case SessionDamaged():
-            return Damage("session", None, f"the session {failed.session!r}: {failed.why}")
-        case EntryDamaged():
-            return Damage(cast("Check", failed.part), failed.entry, failed.why)
-    return None
-
-
-def _audited_models(state: Governance, over: Collection[str]) -> dict[str, list[str]]:
-    roles: dict[str, list[str]] = {}
-    for id in over:
-        role, identity = state.standing[id].role, state.standing[id].identity
-        if role is not None and identity is not None:
-            roles.setdefault(role, []).append(identity)
-    return {role: sorted(set(known)) for role, known in roles.items()}

@@ -16,7 +16,7 @@ from memoranda.kernel.errors import InvalidRecord
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.derive import row_of, tags_of
 from memoranda.ledger.entry import SALT_BYTES, Kind
-from memoranda.ledger.forget import invalidate
+from memoranda.ledger.lifecycle import check_reason
 from memoranda.ledger.object import (
     MARKED_AS_DERIVED,
     NONCE_BYTES,
@@ -43,7 +43,7 @@ class Drafts:
     def __init__(self, scope: str, randomness: Randomness) -> None:
         self.scope = scope
         self._scope = {"scope": scope}
-        self._scope_json = canonical_bytes(self._scope)
+        self._scope_text = canonical_bytes(scope)[1:-1]
         self._randomness = randomness
 
     def created(
@@ -72,8 +72,8 @@ class Drafts:
             number = replaced.number + 1
             more["version"] = str(number)
             more["supersedes"] = hash_name(Frozen(replaced.body).digest)
-        body = first_version(
-            scope=self._scope_json,
+        body, shorthand = first_version(
+            scope=self._scope_text,
             id=id,
             data=b'""' if content.is_raw else content.data,
             tags=content.tags,
@@ -90,7 +90,10 @@ class Drafts:
             provenance.expires, provenance.subject,
         )  # fmt: skip
         tags = tuple(dict.fromkeys(content.tags)) if content.tags else ()
-        return Draft("create", body, drawn[NONCE_BYTES:], version, tags, replaced, is_new=True)
+        return Draft(
+            "create", body, drawn[NONCE_BYTES:], version, tags, replaced,
+            is_new=True, shorthand=shorthand,
+        )  # fmt: skip
 
     def edited(
         self,
@@ -101,14 +104,19 @@ class Drafts:
         said: Said = NOTHING_SAID,
     ) -> Draft:
         """The object of this document with other content; what is not said of it passes on."""
-        if content.is_raw:
+        is_raw = content.is_raw
+        if said is NOTHING_SAID and not (is_raw or is_bytes(before) or before["source_refs"]):
+            # Only sources, media types and what is said now are ever otherwise than before.
+            return self._restated(current, before, content, note, NO_PROVENANCE, {})
+        if is_raw:
             media_type = said.members.get("media_type", before.get("media_type"))
             statement = description_of(content.data, str(media_type))
         else:
             statement, _ = statement_of_json(content.data)
         is_restated = statement != before["statement"]
-        provenance = following(said, before, is_restated=is_restated, is_raw=content.is_raw)
-        return self._restated(current, before, content, note, provenance)
+        provenance = following(said, before, is_restated=is_restated, is_raw=is_raw)
+        members = {"applicability_scope": provenance.applicability, **provenance.members}
+        return self._restated(current, before, content, note, provenance, members)
 
     def replaced(self, current: Current, content: Encoded, note: Note, said: Said) -> Draft:
         """The object with other content, and nothing said of it but what is said now.
@@ -119,7 +127,8 @@ class Drafts:
         provenance = of_new(said)
         lowered = {"trust": "unreviewed"} if before["trust"] == "approved" else {}
         where = {"applicability_scope": provenance.where_in(self._scope)}
-        return self._restated(current, before, content, note, provenance, **lowered, **where)
+        members = {**provenance.members, **lowered, **where}
+        return self._restated(current, before, content, note, provenance, members)
 
     def _restated(
         self,
@@ -128,26 +137,21 @@ class Drafts:
         content: Encoded,
         note: Note,
         provenance: Provenance,
-        **changes: JsonValue,
+        members: Mapping[str, JsonValue],
     ) -> Draft:
-        """The next version of an object; time never goes back for a record."""
+        """The next version of an object, with these members besides its content changed.
+
+        Time never goes back for a record.
+        """
         type_ = before["statement_type"]
         if type_ not in MARKED_AS_DERIVED:
             type_ = _statement_type(note.actor)
         elif not provenance.source_refs:
             type_ = "DerivedStatement"  # what is consolidated has the sources of its inputs
-        members = {
-            "applicability_scope": provenance.applicability,
-            **provenance.members,
-            "format": None,
-            "data": None,
-            **_saying(content, provenance),
-            **changes,
-        }
         document = next_document(
             before,
             sha256_hex(current.body),
-            **members,
+            **{"format": None, "data": None, **members, **_saying(content, provenance)},
             statement_type=provenance.statement_type or type_,
             at=note.at,
             nonce=self.nonce(),
@@ -186,15 +190,20 @@ class Drafts:
         return self._next(current, before, "create", canonical_bytes(document), document)
 
     def invalidated(self, current: Current, note: Note, cause: Cause) -> Draft:
-        """The object as one that is not to be used any more (GOV-FORGET)."""
-        change = invalidate(
-            Frozen(current.body),
-            reason=note.reason or "",
-            cause=cause,
+        """An active object as one that is not to be used any more (GOV-FORGET)."""
+        check_reason(note.reason, cause, "invalidate")
+        before = decode(current.body)
+        document = next_document(
+            before,
+            sha256_hex(current.body),
             at=note.at,
             nonce=self.nonce(),
+            status="invalidated",
+            reason=note.reason,
+            cause=cause,
+            superseded_by=before.get("superseded_by"),
         )
-        return self.following(current, change.event_type, change.object)
+        return self._next(current, before, "invalidate", canonical_bytes(document), document)
 
     def following(self, current: Current, kind: Kind, object_: Frozen) -> Draft:
         """The next version of an object, whatever led to it."""

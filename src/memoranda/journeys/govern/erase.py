@@ -2,7 +2,7 @@
 
 One unit of work removes body, salt and nonce of every version, and everything that follows from
 them; a tombstone is appended, and the journal still verifies. What was made from the objects is
-erased with them: a summary tells what it summed up, and an execution was given what it recalled.
+erased with them: a summary repeats what it summed up, and an execution was given what it recalled.
 Facts leave one entry that says which of them were erased. A body that is not what was written goes
 like any other; that it was damaged is logged, since nobody can see it afterwards.
 """
@@ -29,9 +29,9 @@ from memoranda.journeys.intent import names
 from memoranda.journeys.intent.chronicle import Chronicle
 from memoranda.journeys.records.contents import check_findable, check_text
 from memoranda.kernel.errors import EntryDamaged, InvalidRecord, RecordNotFound, StoreError
-from memoranda.ledger import forget
 from memoranda.ledger.attachments import AllErased, AttachmentCounts
 from memoranda.ledger.fact import erasure
+from memoranda.ledger.lifecycle import erase
 from memoranda.ledger.object import Cause
 from memoranda.ledger.unit import (
     KEPT,
@@ -71,7 +71,7 @@ def _check_successors(
 ) -> None:
     """Go on only if whatever superseded an object that goes is read, and goes with it.
 
-    It tells of the same person, whether it names them or not; one that names somebody else stays.
+    It is about the same person, whether it names them or not; what names somebody else stays.
     """
     objects = [there for there in found if isinstance(there, Current) and there.status != "erased"]
     mine = (None, reads.subject)
@@ -173,7 +173,7 @@ class Eraser:
     async def _with_successors(
         self, reads: Reads, note: Note, cause: Cause, *, dry_run: bool
     ) -> ErasureCertificate:
-        """Erase what is read; of a person, also what stands in the place of it by now."""
+        """Erase what is read; of a person, also what has superseded it by now."""
         strangers: tuple[str, ...] = ()
         while True:
             try:
@@ -323,7 +323,7 @@ class _Erasure:
         return drafts
 
     def _tombstone(self, current: Current, *, is_asked: bool) -> Draft:
-        change = forget.erase(
+        change = erase(
             Frozen(current.body),
             reason=self.reason if is_asked else DERIVED,
             cause=self._cause if is_asked else "policy",

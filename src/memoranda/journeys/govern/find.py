@@ -13,8 +13,7 @@ from memoranda.journeys.govern.times import Moment, is_relative, milliseconds_of
 from memoranda.kernel.errors import EntryDamaged, UnknownFilterKey
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.unit import Current
-from memoranda.records.filter import GOVERNED_KEYS, MemoryFilter, refuse_unknown_keys
-from memoranda.records.pages import Position
+from memoranda.records.filter import GOVERNED_KEYS, MemoryFilter, Position, refuse_unknown_keys
 from memoranda.records.table import Row
 
 R = TypeVar("R")
@@ -32,7 +31,7 @@ class FilteredReads(Protocol):
     ) -> list[R]:
         """What the filter asks for, each made into a value where it was read.
 
-        With `after`, only what stands after this position in the filter's order. What is damaged
+        With `after`, only what comes after this position in the filter's order. What is damaged
         is raised, or left out and put into the list.
         """
         ...

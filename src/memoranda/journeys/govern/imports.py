@@ -11,8 +11,8 @@ the object. A MemoryLog that comes along is compared with the objects, and is no
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
@@ -86,7 +86,7 @@ class Importing:
         if log is not None:
             check_lines("log", log)
         lines = list(numbered(objects))
-        reading = _Reading()
+        reading = _Reading([], [], [])
         for number, line in lines:
             reading.take(number, line)
         wrong = [] if log is None else _log_faults(log, reading.documents)
@@ -137,13 +137,12 @@ class _Version:
     hash: str
 
 
-@dataclass(slots=True)
-class _Reading:
+class _Reading(NamedTuple):
     """The lines of a file, each looked at by itself."""
 
-    versions: list[_Version] = field(default_factory=list)
-    refused: list[RefusedLine] = field(default_factory=list)
-    documents: list[dict[str, JsonValue]] = field(default_factory=list)
+    versions: list[_Version]
+    refused: list[RefusedLine]
+    documents: list[dict[str, JsonValue]]
 
     def take(self, number: int, line: object) -> None:
         """Look at one more line.
@@ -179,7 +178,7 @@ class _Reading:
 
 
 def _log_faults(log: Log, objects: Iterable[Mapping[str, JsonValue]]) -> list[Violation]:
-    """What is wrong with a log, by itself and beside the objects that it is said to be of."""
+    """What is wrong with a log, by itself and compared with its objects."""
     lines = log if isinstance(log, str | bytes) else list(log)
     found = [*read_log(lines, lenient=True).let_through, *validate_log(lines, objects=objects)]
     return list(dict.fromkeys(violation for violation in found if violation.severity == "error"))
@@ -238,8 +237,8 @@ class _Import:
             return
         self._add(version, None if before is None else before[1])
 
-    def _add(self, one: _Version, before: Current | None) -> None:
-        document = dict(one.document)
+    def _add(self, given: _Version, before: Current | None) -> None:
+        document = dict(given.document)
         document["trust"] = "untrusted"
         document["version"] = str(1 if before is None else before.number + 1)
         document.setdefault("nonce", self._drafts.nonce())
@@ -268,5 +267,5 @@ class _Import:
                 inputs=inputs_in(document),
             )
         )
-        self._now[one.hash] = hash_name(integrity_digest(body))
-        self._newest[one.id] = (one, current)
+        self._now[given.hash] = hash_name(integrity_digest(body))
+        self._newest[given.id] = (given, current)

@@ -9,8 +9,8 @@ from memoranda.journeys.records.codec import DataCodec, read
 from memoranda.kernel.errors import EntryDamaged, WorldErased
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.results import Result, members
-from memoranda.ledger.acts import Act, act_of
 from memoranda.ledger.entry import read_entry
+from memoranda.ledger.lifecycle import Act, act_of
 from memoranda.ledger.object import (
     StatementType,
     Status,

@@ -3,30 +3,42 @@
 A change is the object's next version, whole: what somebody approves is exactly what is written.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from memoranda.identity import canonical_bytes, decode, sha256_hex
 from memoranda.journeys.govern.drafts import content_of
 from memoranda.journeys.intent import documents, names
-from memoranda.journeys.intent.branches import SYSTEM, Genesis
+from memoranda.journeys.intent.branches import SYSTEM, Branches, Genesis
 from memoranda.journeys.intent.chronicle import Chronicle
 from memoranda.journeys.intent.documents import LoggedHead
 from memoranda.journeys.intent.execution import NOTHING, RecallResult, failed
-from memoranda.journeys.intent.seals import Sealer
+from memoranda.journeys.intent.live import Sealer
+from memoranda.journeys.intent.phases import with_traces
+from memoranda.journeys.intent.proposals import Proposer, missing_trace
+from memoranda.journeys.intent.requests import IntentRequest
+from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.clock import Clock, IdSource
-from memoranda.kernel.errors import RecordExists, VersionConflict
+from memoranda.kernel.errors import MarkMoved, RecordExists, VersionConflict
+from memoranda.kernel.given import RetryKey
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.derive import inputs_of, row_of, tags_of
 from memoranda.ledger.fact import Fact
-from memoranda.ledger.trust import is_at_least
-from memoranda.ledger.unit import Current, Draft, Expected
+from memoranda.ledger.lifecycle import is_at_least
+from memoranda.ledger.unit import Committed, Current, Draft, Expected
 from memoranda.recall.frame import freeze_memory_context
-from memoranda.records.authority import MemoryOperation, OperationType
-from memoranda.records.model import StoredMemoryRecord
+from memoranda.records.model import (
+    RISKS,
+    MemoryAuthorityPolicy,
+    MemoryOperation,
+    OperationType,
+    Risk,
+    StoredMemoryRecord,
+    risk_of,
+)
+from memoranda.records.table import Note
 from memoranda.worlds.host import HostExecutionResult
-from memoranda.worlds.intent import to_host_intent
-from memoranda.worlds.proposal import Proposal
+from memoranda.worlds.proposal import DecisionRecord, Proposal, to_host_intent
 from memoranda.worlds.snapshot import Snapshot
 
 _KINDS: Final[dict[str, OperationType]] = {"invalidate": "delete", "archive": "demote"}
@@ -60,6 +72,16 @@ def _type_of(document: Mapping[str, Any], replaced: Current | None) -> Operation
     return "promote" if is_raised or replaced.status != "active" else "update"
 
 
+def needing_approval(
+    policy: MemoryAuthorityPolicy, asked: Sequence[MemoryOperation]
+) -> tuple[list[MemoryOperation], Risk | None]:
+    """The operations that need approval, and the greatest risk of them, if one was assessed."""
+    needed = [operation for operation in asked if policy.requires_authority(operation)]
+    risks = [risk_of(policy, operation) for operation in needed]
+    known = [risk for risk in risks if risk is not None]
+    return needed, max(known, key=RISKS.index) if known else None
+
+
 def to_wire(draft: Draft) -> dict[str, JsonValue]:
     """A change as a proposal holds it: the event, the object as it will be, and what it follows."""
     wire: dict[str, JsonValue] = {"event": draft.kind, "object": decode(draft.body)}
@@ -76,7 +98,7 @@ def id_of(change: JsonValue) -> str:
 
 
 def from_wire(
-    changes: Sequence[JsonValue], found: Sequence[Current | None], *, salts: Sequence[bytes]
+    changes: Sequence[JsonValue], found: Sequence[Current | None], salt: Callable[[], bytes]
 ) -> list[Draft]:
     """The changes of a proposal on the objects as they are now.
 
@@ -84,7 +106,7 @@ def from_wire(
     """
     newest = {id_of(value): current for value, current in zip(changes, found, strict=True)}
     drafts = []
-    for change, salt in zip(changes, salts, strict=True):
+    for change in changes:
         id, document = id_of(change), change["object"]
         current, follows = newest[id], change.get("follows")
         if follows is None and current is not None:
@@ -95,7 +117,7 @@ def from_wire(
         draft = Draft(
             change["event"],
             body,
-            salt,
+            salt(),
             row_of(document),
             tags_of(document),
             current,
@@ -126,13 +148,82 @@ GENESIS: Final = Genesis(SCHEMA_HASH, {"last": None}, {})
 _CHANGED: Final = "memory.changed"
 
 
-class OperationSealer:
-    """Says what an approved operation came to, as facts of one scope's worlds."""
+class ProposedOperation(NamedTuple):
+    """An operation that was proposed: what is to be written of it, and what was decided at once."""
 
-    def __init__(self, chronicle: Chronicle, clock: Clock, ids: IdSource) -> None:
+    proposal: Proposal
+    head: LoggedHead
+    facts: list[Draft]
+    decision: DecisionRecord | None
+    rests_on: Sequence[Expected]
+    """The traces of the reasoning phases that it was made in."""
+
+
+class Operations:
+    """Proposes operations on one scope's memory, and says what an approved one came to."""
+
+    def __init__(
+        self,
+        chronicle: Chronicle,
+        proposer: Proposer,
+        clock: Clock,
+        ids: IdSource,
+        actor: ActorRef,
+    ) -> None:
         self._chronicle = chronicle
+        self._proposer = proposer
         self._clock = clock
+        self._actor = actor
+        self._branches = Branches(chronicle)
         self._sealer = Sealer(chronicle, SCHEMA_HASH, ids)
+
+    async def head(self) -> LoggedHead:
+        """The newest world of the branch."""
+        return await self._chronicle.known_head(BRANCH)
+
+    async def proposed(
+        self,
+        action: str,
+        input: JsonValue,
+        note: Note,
+        risk: str | None,
+        *,
+        about: Sequence[str] = (),
+        is_to_run: bool = True,
+        key: RetryKey | None = None,
+    ) -> ProposedOperation:
+        """The proposal of an operation, with the traces of what memory it rests on (M-2).
+
+        `about` names what it is erased with, `is_to_run` says that an execution follows an
+        approval.
+        """
+        request = with_traces(IntentRequest(action, input, has_input=True, actor=self._actor))
+        head = await self._branches.opened(BRANCH, GENESIS, actor=note.actor, at=note.at)
+        proposal = self._proposer.proposal(request, head, SCHEMA_HASH, note.at)
+        judged, verdict = self._proposer.judged(proposal, note.at)
+        about = [*about, *(expected.name for expected in request.rests_on)]
+        facts, decision = self._proposer.facts(
+            proposal,
+            BRANCH,
+            judged,
+            verdict,
+            decided_by=self._actor,
+            risk=risk,
+            about=tuple(dict.fromkeys(about)),
+            is_to_run=is_to_run,
+            key=key,
+        )
+        return ProposedOperation(proposal, head, facts, decision, request.rests_on)
+
+    async def submit(self, made: ProposedOperation, note: Note, key: RetryKey | None) -> Committed:
+        """Write a proposal, and its decision if there is one."""
+        try:
+            return await self._chronicle.commit(
+                made.facts, actor=note.actor, at=note.at,
+                expects=made.rests_on, key=key, about=made.proposal.proposal_id,
+            )  # fmt: skip
+        except MarkMoved as moved:
+            raise await missing_trace(self._chronicle, moved.name) from None
 
     async def sealed(
         self,
@@ -180,17 +271,13 @@ class OperationSealer:
 
 def _begun(proposal: Proposal, head: LoggedHead, frozen: Snapshot, at: int) -> Fact:
     return documents.begun(
-        execution_key=proposal.execution_key,
-        proposal_id=proposal.proposal_id,
-        branch=BRANCH,
-        base=head.world,
-        parent=head.fact.seq,
+        proposal.proposal_id,
+        head,
         schema_hash=SCHEMA_HASH,
         now=at,
         random_seed=proposal.intent.intent_id,
         input=frozen.input,
         recall=RecallResult("none", NOTHING).to_wire(),
-        sources=(),
         made_from=names.branches(BRANCH),
     )
 

@@ -17,22 +17,12 @@ that was proposed (`journeys.records.changes`). A store that fails or hangs leav
 from collections.abc import Sequence
 from typing import Any, Final, Generic, TypeVar
 
-from memoranda.journeys.govern.gate import highest
-from memoranda.journeys.govern.operations import (
-    BRANCH,
-    GENESIS,
-    SCHEMA_HASH,
-    OperationSealer,
-)
+from memoranda.journeys.govern.operations import Operations, needing_approval
 from memoranda.journeys.intent import names
-from memoranda.journeys.intent.branches import Branches
 from memoranda.journeys.intent.chronicle import Chronicle
 from memoranda.journeys.intent.decisions import ACTION
 from memoranda.journeys.intent.documents import ProposalState
 from memoranda.journeys.intent.execution import described
-from memoranda.journeys.intent.phases import with_traces
-from memoranda.journeys.intent.proposals import Proposer, missing_trace
-from memoranda.journeys.intent.requests import IntentRequest
 from memoranda.journeys.records.changes import (
     Planned,
     RequestedChange,
@@ -41,7 +31,7 @@ from memoranda.journeys.records.changes import (
 )
 from memoranda.journeys.records.codec import DataCodec
 from memoranda.journeys.records.foreign import GOES_THROUGH, within
-from memoranda.journeys.records.own_hooks import OwnTelling
+from memoranda.journeys.records.notify import OwnTelling
 from memoranda.journeys.records.own_store import Found
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.clock import Clock
@@ -54,11 +44,10 @@ from memoranda.kernel.errors import (
 )
 from memoranda.kernel.given import RetryKey
 from memoranda.ledger.unit import Current, Draft, Expected, Unit
-from memoranda.records.authority import (
+from memoranda.records.model import (
     MemoryAuthorityPolicy,
     MemoryOperation,
     OperationType,
-    risk_of,
 )
 from memoranda.records.store import Capability, MemoryStore, Versioned
 from memoranda.records.table import Note, check_version
@@ -77,8 +66,7 @@ class StoreChanges(Generic[T]):
         self,
         store: MemoryStore[T],
         chronicle: Chronicle,
-        proposer: Proposer,
-        sealer: OperationSealer,
+        operations: Operations,
         *,
         policy: MemoryAuthorityPolicy | None,
         codec: DataCodec[T],
@@ -89,15 +77,13 @@ class StoreChanges(Generic[T]):
     ) -> None:
         self._store = store
         self._chronicle = chronicle
-        self._proposer = proposer
-        self._sealer = sealer
+        self._operations = operations
         self._policy = policy
         self._codec = codec
         self._actor = actor
         self._clock = clock
         self._telling = telling
         self._limit = limit or STORE_LIMIT_S
-        self._branches = Branches(chronicle)
 
     # -------------------------------------------------------------------------- asking
 
@@ -124,19 +110,14 @@ class StoreChanges(Generic[T]):
         plan = [change for change in plan if not change.is_done]
         if not plan:  # what a key or a version says about it, the store knows
             return None if key or any(change.version is not None for change in wanted) else []
-        needed = self._needed(self._policy, plan, note)
+        actor_id = self._actor.actor_id
+        asked = [_operation(change, actor_id, note.reason) for change in plan]
+        needed, risk = needing_approval(self._policy, asked)
         # 2.
         if not needed:
             return None
         # 3.
-        risk = highest([risk_of(self._policy, operation) for operation in needed])
         return await self._put(plan, note, risk, bound)
-
-    def _needed(
-        self, policy: MemoryAuthorityPolicy, plan: Sequence[Planned], note: Note
-    ) -> list[MemoryOperation]:
-        asked = [_operation(change, self._actor.actor_id, note.reason) for change in plan]
-        return [operation for operation in asked if policy.requires_authority(operation)]
 
     async def _numbered(self, wanted: RequestedChange) -> RequestedChange:
         if wanted.kind == "create" or Capability.VERSIONED not in self._store.capabilities:
@@ -174,30 +155,9 @@ class StoreChanges(Generic[T]):
         given: dict[str, Any] = {"changes": [change.to_wire() for change in plan]}
         if note.reason is not None:
             given["reason"] = note.reason
-        request = with_traces(
-            IntentRequest(ACTION + plan[0].wanted.kind, given, has_input=True, actor=self._actor)
-        )
-        head = await self._branches.opened(BRANCH, GENESIS, actor=note.actor, at=note.at)
-        proposal = self._proposer.proposal(request, head, SCHEMA_HASH, note.at)
-        judged, verdict = self._proposer.judged(proposal, note.at)
-        facts, _ = self._proposer.facts(
-            proposal,
-            BRANCH,
-            judged,
-            verdict,
-            decided_by=self._actor,
-            risk=risk,
-            about=tuple(expected.name for expected in request.rests_on),
-            key=key,
-        )
-        try:
-            committed = await self._chronicle.commit(
-                facts, actor=note.actor, at=note.at,
-                expects=request.rests_on, key=key, about=proposal.proposal_id,
-            )  # fmt: skip
-        except MarkMoved as moved:
-            raise await missing_trace(self._chronicle, moved.name) from None
-        return await self._outcome(committed.about)
+        action = ACTION + plan[0].wanted.kind
+        made = await self._operations.proposed(action, given, note, risk, key=key)
+        return await self._outcome((await self._operations.submit(made, note, key)).about)
 
     async def _outcome(self, proposal_id: str) -> Sequence[str]:
         """The ids of what a proposal has changed; it is carried out now, if that is left to do."""
@@ -248,9 +208,9 @@ class StoreChanges(Generic[T]):
             Expected(names.execution(proposal.execution_key), None),
         ]
         while True:
-            facts, expected = await self._sealer.sealed(
+            facts, expected = await self._operations.sealed(
                 proposal,
-                await self._branches.head(BRANCH),
+                await self._operations.head(),
                 [change.wanted.id for change in plan],
                 decision_id=proposal.decision_id or "",
                 approved_at=standing.decision.seq if standing.decision else None,
@@ -264,7 +224,7 @@ class StoreChanges(Generic[T]):
                     expects=[*expects, expected],
                 )
             except MarkMoved as moved:
-                if moved.name in {one.name for one in expects}:
+                if moved.name in {expect.name for expect in expects}:
                     return False  # another attempt was faster, and has done the same
             else:
                 return True

@@ -24,8 +24,15 @@ from memoranda.ledger.entry import read_entry
 from memoranda.ledger.object import data_of
 from memoranda.ledger.unit import Current, Past
 from memoranda.recall.index import fits, judged
-from memoranda.records.filter import MemoryFilter, position, select_by
-from memoranda.records.pages import Page, Position, cut, position_in
+from memoranda.records.filter import (
+    MemoryFilter,
+    Page,
+    Position,
+    cut,
+    position,
+    position_in,
+    select_by,
+)
 from memoranda.text import MAX_QUERY_WORDS, Query, matches, query, terms_of
 
 T = TypeVar("T")
@@ -281,17 +288,17 @@ _STATUSES: Final = frozenset({"invalidated", "archived", "superseded"})
 
 def handed_out(found: Found[T]) -> Found[T]:
     """What was found, noted where somebody observes what is read."""
-    reached(one.id for one in found)
+    reached(item.id for item in found)
     return found
 
 
 def _check_include(include: Collection[str]) -> None:
     known = get_args(Include)
     if isinstance(include, str) or not isinstance(include, Collection):
-        raise InvalidFilter("include", f"it is no list; name some of {', '.join(known)}")
+        raise InvalidFilter("include", f"it is not a list; name some of {', '.join(known)}")
     for text in include:
         if text not in known:
-            why = f"it has something that there is not; name some of {', '.join(known)}"
+            why = f"it names something unknown; name some of {', '.join(known)}"
             raise InvalidFilter("include", why)
 
 

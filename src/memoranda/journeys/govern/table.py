@@ -93,26 +93,17 @@ class GovernedTable(FoundRecords):
                     newest[write.id] = _after(draft)
             return [draft for drafts in made for draft in drafts]
 
-        about = _about(writes)
+        about = "" if key is None else _about(writes)
         if ids:
-            written = await self.change(ids, note, decide, key, about)
+            committed, drafts = await self.change(ids, note, decide, key, about)
         else:
             made += [write.drafts((), note) for write in writes]
-            fresh = [draft for drafts in made for draft in drafts]
-            written = await self.add(fresh, note, key, about)
-        if not written.committed.fresh:
-            return WriteOutcomes(written.committed, [])
-        landed = iter(written.drafts)  # which an approval may have made anew
-        return WriteOutcomes(
-            written.committed, [next(landed) if drafts else None for drafts in made]
-        )
-
-    async def add(
-        self, fresh: list[Draft], note: Note, key: RetryKey | None, about: str
-    ) -> UnitOutcome:
-        """Store new objects for which there is nothing to read and nothing to decide."""
-        unit = Unit(note.actor, note.at, lambda _: fresh, (), key, about)
-        return UnitOutcome(await self.commit(unit), fresh)
+            fresh = [draft for some in made for draft in some]
+            committed, drafts = await self.change((), note, lambda _: fresh, key, about)
+        if not committed.fresh:
+            return WriteOutcomes(committed, [])
+        landed = iter(drafts)  # which an approval may have made anew
+        return WriteOutcomes(committed, [next(landed) if some else None for some in made])
 
     async def change(
         self,
@@ -182,13 +173,12 @@ class GovernedTable(FoundRecords):
     ) -> Inserted:
         """Store new objects; RecordExists if an id is in use."""
         created = self._drafts.created
-        own = [row.id for row in rows if not row.is_minted]
-        if own:
+        if all(row.is_minted for row in rows):
+            fresh = [created(row, note) for row in rows]
+            committed, _ = await self.change((), note, lambda _: fresh, key, rows[0].id)
+        else:
             writes = [creating(self._drafts, row, is_dated=True) for row in rows]
             committed, _ = await self.run(writes, note, key)
-        else:
-            fresh = [created(row, note) for row in rows]
-            committed, _ = await self.add(fresh, note, key, rows[0].id)
         if committed.fresh:
             return Inserted([row.id for row in rows])
         earlier = await earlier_writes(self.ledger, committed)

@@ -61,7 +61,7 @@ def milliseconds_or_none(moment: Moment | None) -> int | None:
 def milliseconds_of(moment: Moment | None, now: int, *, is_end: bool = False) -> int | None:
     """The same for a time that is asked for; None where it is left out.
 
-    A day stands for its start, and where a span ends for its end: what is asked for until a day
+    A day is taken for its start, or for its end where a span ends: what is asked for until a day
     includes that day.
     """
     if not isinstance(moment, str):
@@ -99,7 +99,7 @@ def _as_a_time(text: str, given: str | None = None) -> int:
 
 
 At = datetime | str | int
-"""When: a time, or the number of an entry, which stands for everything up to and with it."""
+"""When: a time, or the number of an entry: everything up to it, and that entry."""
 
 
 _MILLISECONDS: Final = 100_000_000_000

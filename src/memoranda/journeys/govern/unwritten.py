@@ -1,178 +1,305 @@
 """The ledger of a scope to which nothing may have been written yet.
 
 It reads as empty, and the first write makes the journal. Looking makes nothing: whoever asks for a
-scope that is not there, say because its name was mistyped, leaves none behind. Once there is a
-journal, whoever made it, its ledger takes over: its methods are called without a detour.
+scope that is not there, say because its name was mistyped, leaves none behind. Another handle, or
+another process, may make the journal at any time; from then on its ledger answers everything.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import aclosing, asynccontextmanager
-from typing import Any, Final, cast
-
-from typing_extensions import get_protocol_members
+from typing import Any, TypeVar
 
 from memoranda.journeys.govern.table import FilteredLedger
+from memoranda.kernel.errors import EntryDamaged
+from memoranda.ledger.attachments import KeptSession, OriginOf, StoredItem
 from memoranda.ledger.entry import genesis
-from memoranda.ledger.snapshot import Index, LedgerSnapshot
+from memoranda.ledger.snapshot import Index, LedgerSnapshot, Table
 from memoranda.ledger.tree import Block, Blocks
-from memoranda.ledger.unit import Committed, Current, Head, Unit
+from memoranda.ledger.unit import Committed, Current, Head, Mark, Past, StoredEntry, Unit
 from memoranda.plans.items import ItemStore, MemoryItem, RetrievedItem, check_search
-from memoranda.recall.index import Ranking
-from memoranda.recall.vectors import Contents, NearestFound
-from memoranda.records.filter import MemoryFilter
-from memoranda.records.pages import Position
+from memoranda.recall.bm25 import Scored
+from memoranda.recall.index import EVERYTHING, Ranking
+from memoranda.recall.question import ParsedQuestion
+from memoranda.recall.ranking import RankingMode
+from memoranda.recall.vectors import Contents, Embedding, Near, NearestFound, Unembedded
+from memoranda.records.filter import MemoryFilter, Position
+from memoranda.text import Query
 
-_PORT: Final = get_protocol_members(FilteredLedger)
-
-OpenItems = Callable[[str], Awaitable[ItemStore]]
-"""Opens the items of a session, by its reference."""
-
-
-def ledger_of_scope(
-    existing: Callable[[], Awaitable[FilteredLedger | None]],
-    begin: Callable[[int | None], Awaitable[FilteredLedger]],
-    origin: str,
-    open_items: OpenItems,
-) -> tuple[FilteredLedger, OpenItems]:
-    """The ledger of a scope, and what opens its items, whether there is a journal or not.
-
-    `existing` finds the journal: another handle, or another process, may make it at any time.
-    `begin` makes it with this origin; it is given the time of what is written, or None where that
-    has none.
-    """
-    ledger = _ScopeLedger(existing, begin, origin)
-
-    async def items(session_ref: str) -> ItemStore:
-        return _ScopeItems(ledger, lambda: open_items(session_ref))
-
-    return cast("FilteredLedger", ledger), items
+R = TypeVar("R")
 
 
-class _ScopeLedger:
+class ScopeLedger:
+    """The ledger of one scope, whether there is a journal or not (`FilteredLedger`)."""
+
     def __init__(
         self,
-        existing: Callable[[], Awaitable[FilteredLedger | None]],
-        begin: Callable[[int | None], Awaitable[FilteredLedger]],
+        find: Callable[[], Awaitable[FilteredLedger | None]],
+        make: Callable[[int | None], Awaitable[FilteredLedger]],
         origin: str,
+        open_items: Callable[[str], Awaitable[ItemStore]],
     ) -> None:
-        self._existing = existing
-        self._begin = begin
-        self._empty = _Empty(origin)
+        """Name what finds the journal, and what makes it with this origin.
+
+        `make` is given the time of what is written, or None where that has none.
+        """
+        self._find = find
+        self._make = make
         self._ledger: FilteredLedger | None = None
-        for part in ("vectors", "attachments", "origins"):
-            setattr(self, part, _Later(self.found, part))
+        self._empty = _EmptySnapshot(origin)
+        self._open_items = open_items
+        self.vectors = _Vectors(self)
+        self.attachments = _Attachments(self)
+        self.origins = _Origins(self)
+
+    async def found(self) -> FilteredLedger | None:
+        """The ledger in the database, if there is one by now."""
+        if self._ledger is None:
+            self._ledger = await self._find()
+        return self._ledger
+
+    async def begun(self, at: int | None = None) -> FilteredLedger:
+        """The ledger in the database, which is made if there is none: at this time, or now."""
+        if self._ledger is None:
+            self._ledger = await self._make(at)
+        return self._ledger
+
+    async def ask(self, question: Callable[[FilteredLedger], Awaitable[R]], empty: R) -> R:
+        """What the ledger answers; `empty` while there is none."""
+        ledger = self._ledger or await self.found()
+        return empty if ledger is None else await question(ledger)
+
+    async def _streamed(
+        self, rows: Callable[[FilteredLedger], AsyncGenerator[R, None]]
+    ) -> AsyncGenerator[R, None]:
+        ledger = await self.found()
+        if ledger is not None:
+            async with aclosing(rows(ledger)) as found:
+                async for row in found:
+                    yield row
+
+    async def items(self, session_ref: str) -> ItemStore:
+        """The items of a session, by its reference."""
+        return _Items(self, lambda: self._open_items(session_ref))
 
     async def commit(self, unit: Unit) -> Committed:
-        return await (await self.begun(unit.at)).commit(unit)
+        return await (self._ledger or await self.begun(unit.at)).commit(unit)
 
     async def reindex(self) -> None:
         await (await self.begun()).reindex()
 
-    async def as_of(self, size: int) -> AsyncGenerator[Current, None]:
-        async with aclosing((await self.found()).as_of(size)) as rows:
-            async for row in rows:
-                yield row
+    async def head(self) -> Head:
+        return await (await self.found() or self._empty).head()
 
-    async def stream(
-        self, filter: MemoryFilter, after: Position | None = None
-    ) -> AsyncGenerator[Current, None]:
-        async with aclosing((await self.found()).stream(filter, after)) as rows:
-            async for row in rows:
-                yield row
+    async def index(self) -> Index:
+        return await (await self.found() or self._empty).index()
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncGenerator[LedgerSnapshot, None]:
-        async with (await self.found()).snapshot() as snapshot:
-            yield snapshot
+        ledger = await self.found()
+        if ledger is None:
+            yield self._empty
+        else:
+            async with ledger.snapshot() as snapshot:
+                yield snapshot
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._ledger or _Later(self.found), name)
+    # ------------------------------------------------------------------------ objects
 
-    async def found(self) -> FilteredLedger:
-        """The ledger, or what stands for it while there is none."""
-        if self._ledger is None and (existing := await self._existing()) is not None:
-            return self._become(existing)
-        return self._ledger or cast("FilteredLedger", self._empty)
+    async def current(self, id: str, make: Callable[[Current], R]) -> R | None:
+        return await self.ask(lambda ledger: ledger.current(id, make), None)
 
-    async def begun(self, at: int | None = None) -> FilteredLedger:
-        """The ledger, which is made if there is none: at this time, or now."""
-        return self._ledger or self._become(await self._begin(at))
+    async def versions(self, id: str) -> list[Past]:
+        return await self.ask(lambda ledger: ledger.versions(id), [])
 
-    def _become(self, ledger: FilteredLedger) -> FilteredLedger:
-        vars(self).update({name: getattr(ledger, name) for name in _PORT})
-        self._ledger = ledger
-        return ledger
+    def as_of(self, size: int) -> AsyncGenerator[Current, None]:
+        return self._streamed(lambda ledger: ledger.as_of(size))
 
-    @property
-    def has_begun(self) -> bool:
-        """Whether there is a ledger, as far as is known here."""
-        return self._ledger is not None
+    async def active(self, at_most: int) -> int:
+        return await self.ask(lambda ledger: ledger.active(at_most), 0)
+
+    async def select(
+        self,
+        filter: MemoryFilter,
+        make: Callable[[Current], R],
+        damaged: list[EntryDamaged] | None = None,
+        after: Position | None = None,
+    ) -> list[R]:
+        return await self.ask(lambda ledger: ledger.select(filter, make, damaged, after), [])
+
+    def stream(
+        self, filter: MemoryFilter, after: Position | None = None
+    ) -> AsyncGenerator[Current, None]:
+        return self._streamed(lambda ledger: ledger.stream(filter, after))
+
+    async def selected_ids(self, filter: MemoryFilter) -> list[str]:
+        return await self.ask(lambda ledger: ledger.selected_ids(filter), [])
+
+    async def count(self, filter: MemoryFilter) -> int:
+        return await self.ask(lambda ledger: ledger.count(filter), 0)
+
+    async def tag_counts(self, prefix: str) -> dict[str, int]:
+        return await self.ask(lambda ledger: ledger.tag_counts(prefix), {})
+
+    async def find(
+        self,
+        query: Query,
+        make: Callable[[Current], R | None],
+        *,
+        every: bool,
+        limit: int | None,
+        after: tuple[int, int] | None = None,
+    ) -> list[R]:
+        return await self.ask(
+            lambda ledger: ledger.find(query, make, every=every, limit=limit, after=after), []
+        )
+
+    async def rank(
+        self,
+        mode: RankingMode,
+        asked: ParsedQuestion,
+        make: Callable[[Current, Scored], R | None],
+        *,
+        limit: int,
+        below: int = 0,
+        within: MemoryFilter = EVERYTHING,
+        damaged: list[EntryDamaged] | None = None,
+    ) -> Ranking[R]:
+        return await self.ask(
+            lambda ledger: ledger.rank(
+                mode, asked, make, limit=limit, below=below, within=within, damaged=damaged
+            ),
+            Ranking([], [], hits=0, size=0),
+        )
+
+    # ------------------------------------------------------------------------ entries
+
+    async def bytes_at(self, seqs: Collection[int]) -> dict[int, bytes]:
+        return await self.ask(lambda ledger: ledger.bytes_at(seqs), {})
+
+    async def entries_at(self, seqs: Collection[int]) -> list[StoredEntry]:
+        return await self.ask(lambda ledger: ledger.entries_at(seqs), [])
+
+    async def marked(
+        self, name: str, *, after: int = -1, limit: int | None = None, newest_first: bool = False
+    ) -> list[StoredEntry]:
+        return await self.ask(
+            lambda ledger: ledger.marked(name, after=after, limit=limit, newest_first=newest_first),
+            [],
+        )
+
+    async def marks(self, prefix: str, *, after: str = "", limit: int | None = None) -> list[Mark]:
+        return await self.ask(lambda ledger: ledger.marks(prefix, after=after, limit=limit), [])
+
+    async def outputs(self, input: str) -> list[str]:
+        return await self.ask(lambda ledger: ledger.outputs(input), [])
+
+    async def notices(self) -> list[StoredEntry]:
+        return await self.ask(lambda ledger: ledger.notices(), [])
+
+    async def hashes(self, blocks: Collection[Block]) -> Blocks:
+        return await self.ask(lambda ledger: ledger.hashes(blocks), {block: [] for block in blocks})
+
+    async def notes(self, limit: int | None = None) -> list[str]:
+        return await self.ask(lambda ledger: ledger.notes(limit), [])
+
+    async def scrub(self, *, rewrite: bool = False) -> None:
+        await self.ask(lambda ledger: ledger.scrub(rewrite=rewrite), None)
 
 
-class _Later:
-    """Something whose methods are asked for before it can be waited for."""
-
-    def __init__(self, found: Callable[[], Awaitable[Any]], part: str | None = None) -> None:
-        self._found = found
-        self._part = part
-
-    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
-        async def asked(*given: Any, **named: Any) -> Any:
-            found = await self._found()
-            found = found if self._part is None else getattr(found, self._part)
-            return await getattr(found, name)(*given, **named)
-
-        return asked
+# -------------------------------------------------------------------- what is attached
 
 
-class _ScopeItems:
-    """The items of a session."""
+class _Part:
+    def __init__(self, ledger: ScopeLedger) -> None:
+        self._ask = ledger.ask
 
-    def __init__(self, ledger: _ScopeLedger, opened: Callable[[], Awaitable[ItemStore]]) -> None:
+
+class _Vectors(_Part):
+    async def count_missing(self, model: str) -> int:
+        return await self._ask(lambda ledger: ledger.vectors.count_missing(model), 0)
+
+    async def missing(self, model: str, limit: int) -> Sequence[Unembedded]:
+        return await self._ask(lambda ledger: ledger.vectors.missing(model, limit), [])
+
+    async def put(self, model: str, embeddings: Sequence[Embedding]) -> int:
+        return await self._ask(lambda ledger: ledger.vectors.put(model, embeddings), 0)
+
+    async def nearest(
+        self,
+        model: str,
+        vector: bytes,
+        limit: int,
+        make: Callable[[Current, Near], R | None],
+        damaged: list[EntryDamaged] | None = None,
+    ) -> NearestFound:
+        return await self._ask(
+            lambda ledger: ledger.vectors.nearest(model, vector, limit, make, damaged),
+            NearestFound([], 0),
+        )
+
+    async def forget_others(self, model: str) -> int:
+        return await self._ask(lambda ledger: ledger.vectors.forget_others(model), 0)
+
+    async def contents(self, model: str) -> Contents:
+        nothing = Contents(0, bytes(32).hex())
+        return await self._ask(lambda ledger: ledger.vectors.contents(model), nothing)
+
+
+class _Attachments(_Part):
+    async def session(self, name: str) -> bytes | None:
+        return await self._ask(lambda ledger: ledger.attachments.session(name), None)
+
+    async def saved_by(self, name: str) -> str | None:
+        return await self._ask(lambda ledger: ledger.attachments.saved_by(name), None)
+
+    async def put_aside(self, name: str, at: int, keep: int) -> None:
+        await self._ask(lambda ledger: ledger.attachments.put_aside(name, at, keep), None)
+
+    async def kept_sessions(self, name: str) -> list[KeptSession]:
+        return await self._ask(lambda ledger: ledger.attachments.kept_sessions(name), [])
+
+    async def recording(self, cycle: str) -> bytes | None:
+        return await self._ask(lambda ledger: ledger.attachments.recording(cycle), None)
+
+
+class _Origins(_Part):
+    async def salt(self, cycle: str) -> bytes | None:
+        return await self._ask(lambda ledger: ledger.origins.salt(cycle), None)
+
+    async def of(self, session_ref: str, ids: Sequence[str]) -> list[OriginOf]:
+        return await self._ask(lambda ledger: ledger.origins.of(session_ref, ids), [])
+
+    async def items(self, cycle: str) -> list[str]:
+        return await self._ask(lambda ledger: ledger.origins.items(cycle), [])
+
+    async def is_index_whole(self, session_ref: str) -> bool:
+        return await self._ask(lambda ledger: ledger.origins.is_index_whole(session_ref), True)
+
+    async def stored(self, session_ref: str, ids: Sequence[str]) -> list[StoredItem]:
+        return await self._ask(lambda ledger: ledger.origins.stored(session_ref, ids), [])
+
+
+class _Items:
+    def __init__(self, ledger: ScopeLedger, opened: Callable[[], Awaitable[ItemStore]]) -> None:
         self._ledger = ledger
         self._opened = opened
 
     async def search(self, query: str, top_k: int) -> Sequence[RetrievedItem]:
         """The items whose keywords occur in a query, best first."""
         check_search(query, top_k)
-        await self._ledger.found()
-        return await (await self._opened()).search(query, top_k) if self._ledger.has_begun else []
+        if await self._ledger.found() is None:
+            return []
+        return await (await self._opened()).search(query, top_k)
 
     async def save(self, item: MemoryItem) -> None:
         await self._ledger.begun()
         await (await self._opened()).save(item)
 
 
-# ---------------------------------------------------------------------------- nothing
-
-
-async def _none(*_given: object, **_named: object) -> None:
-    return None
-
-
-async def _empty_list(*_given: object, **_named: object) -> list[Any]:
-    return []
-
-
-async def _empty_dict(*_given: object) -> dict[Any, Any]:
-    return {}
-
-
-async def _zero(*_given: object, **_named: object) -> int:
-    return 0
-
-
-async def _no_rows(*_given: object, **_named: object) -> AsyncGenerator[Any, None]:
-    return
-    yield
-
-
-class _Empty:
-    """A journal without entries, with no attachments and no vectors."""
+class _EmptySnapshot:
+    """A journal without entries."""
 
     def __init__(self, origin: str) -> None:
         self._origin = origin
-        self.vectors = self.attachments = self.origins = self
 
     async def head(self) -> Head:
         return Head(self._origin, 0, bytes.fromhex(genesis(self._origin)))
@@ -180,37 +307,6 @@ class _Empty:
     async def index(self) -> Index:
         return Index(0, "")
 
-    async def hashes(self, blocks: Collection[Block]) -> Blocks:
-        return {block: [] for block in blocks}
-
-    async def rank(self, *_given: object, **_named: object) -> Ranking[Any]:
-        return Ranking([], [], hits=0, size=0)
-
-    async def nearest(self, *_given: object, **_named: object) -> NearestFound:
-        return NearestFound([], 0)
-
-    async def contents(self, _model: str) -> Contents:
-        return Contents(0, bytes(32).hex())
-
-    async def is_index_whole(self, _session_ref: str) -> bool:
-        return True
-
-    @asynccontextmanager
-    async def snapshot(self) -> AsyncGenerator[LedgerSnapshot, None]:
-        yield cast("LedgerSnapshot", _EmptySnapshot(self))
-
-    current = scrub = session = saved_by = recording = put_aside = salt = staticmethod(_none)
-    versions = find = select = selected_ids = notes = entries_at = staticmethod(_empty_list)
-    marked = marks = outputs = notices = missing = staticmethod(_empty_list)
-    kept_sessions = of = items = stored = staticmethod(_empty_list)
-    bytes_at = tag_counts = staticmethod(_empty_dict)
-    active = count = count_missing = put = forget_others = staticmethod(_zero)
-    as_of = stream = staticmethod(_no_rows)
-
-
-class _EmptySnapshot:
-    def __init__(self, empty: _Empty) -> None:
-        self.head, self.index = empty.head, empty.index
-
-    def __getattr__(self, _table: str) -> Callable[..., AsyncGenerator[Any, None]]:
-        return _no_rows
+    async def rows(self, _table: Table[Any]) -> AsyncGenerator[Any, None]:
+        return
+        yield

@@ -15,6 +15,7 @@ from memoranda.journeys.govern.provenance import NO_PROVENANCE, Provenance, of_n
 from memoranda.journeys.govern.rulebook import Rulebook
 from memoranda.journeys.records.codec import DataCodec
 from memoranda.journeys.records.contents import (
+    UNCHANGED,
     Request,
     Unchanged,
     annotation,
@@ -22,6 +23,7 @@ from memoranda.journeys.records.contents import (
     check_findable,
     check_not_blank,
     check_text,
+    encoded,
     is_possible_id,
     new_row,
     patching,
@@ -30,11 +32,11 @@ from memoranda.journeys.records.contents import (
 )
 from memoranda.kernel.clock import IdSource
 from memoranda.kernel.errors import InvalidRecord, RecordExists, RecordNotFound
-from memoranda.ledger.forget import check_reason
+from memoranda.ledger.lifecycle import check_reason
 from memoranda.ledger.object import Cause
 from memoranda.ledger.unit import Current, Draft
 from memoranda.records.model import MemoryRecordInput
-from memoranda.records.table import Edit, NewRow, Note, check_version
+from memoranda.records.table import Edit, Encoded, NewRow, Note, check_version
 
 T = TypeVar("T")
 
@@ -169,25 +171,20 @@ class Writer(Generic[T]):
         self._ids = ids
 
     def remember(
-        self, data: T | bytes, id: str | None, about: Mapping[str, Any], reason: str | None = None
+        self, data: T | bytes, id: str | None, said: Said, reason: str | None = None
     ) -> Write:
-        return self.remembering(about, reason)(data, id)
-
-    def remembering(
-        self, about: Mapping[str, Any], reason: str | None
-    ) -> Callable[[T | bytes, str | None], Write]:
-        said = said_of_new(about)
         provenance = of_new(said)
-        check, why, members = _judging(said), _checked(reason), dict(said.members)
-
-        def write(data: T | bytes, id: str | None) -> Write:
-            row = self.row(data, id, said)
-            if row.content.is_raw:
-                check_typed(provenance.media_type)
-            request = ("remember", id, row.content, members)
-            return creating(self._drafts, row, provenance, request=request, check=check, reason=why)
-
-        return write
+        row = self.row(data, id, said)
+        if row.content.is_raw:
+            check_typed(provenance.media_type)
+        return creating(
+            self._drafts,
+            row,
+            provenance,
+            request=("remember", id, row.content, said.members),
+            check=_judging(said) if said.members else None,
+            reason=None if reason is None else _checked(reason),
+        )
 
     def put(
         self,
@@ -292,7 +289,12 @@ class Writer(Generic[T]):
     def row(self, data: T | bytes, id: str | None, said: Said) -> NewRow:
         """The row of something new; its time is that of its write."""
         check_not_blank("$.data", data)
-        raw = raw_bytes(self._codec, data, is_typed=bool(said.members.get("media_type")))
+        raw = None
+        if isinstance(data, bytes | bytearray | memoryview):
+            raw = raw_bytes(self._codec, data, is_typed=bool(said.members.get("media_type")))
+        elif id is None and said.tags is UNCHANGED and said.meta is UNCHANGED:
+            content = Encoded(encoded(self._codec, data), None, None)
+            return NewRow(self._ids.new_id(), 0, 0, content, is_minted=True)
         tags = None if isinstance(said.tags, Unchanged) else said.tags
         meta = None if isinstance(said.meta, Unchanged) else said.meta
         given = _Given(
@@ -302,6 +304,7 @@ class Writer(Generic[T]):
 
 
 def _checked(reason: str | None) -> str | None:
+    """A reason that says something, or none."""
     if reason is not None:
         check_text("reason", reason)
     return reason

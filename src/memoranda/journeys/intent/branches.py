@@ -16,7 +16,6 @@ from memoranda.kernel.errors import (
     InvalidWorld,
     MarkMoved,
     WorldErased,
-    WorldNotFound,
 )
 from memoranda.kernel.json import JsonValue, check, storable
 from memoranda.kernel.results import Result
@@ -90,13 +89,6 @@ class Branches:
     def __init__(self, chronicle: Chronicle) -> None:
         self._chronicle = chronicle
 
-    async def head(self, name: str) -> LoggedHead:
-        """The head of a branch; WorldNotFound if there is none."""
-        head = await self._chronicle.head(name)
-        if head is None:
-            raise WorldNotFound("branch", name)
-        return head
-
     async def opened(self, name: str, genesis: Genesis, *, actor: str, at: int) -> LoggedHead:
         """The head of a branch, which begins with the initial state where there is none yet."""
         head = await self._chronicle.head(name)
@@ -123,7 +115,7 @@ class Branches:
             )
         except MarkMoved:
             return await self.opened(name, genesis, actor=actor, at=at)
-        return await self.head(name)
+        return await self._chronicle.known_head(name)
 
     async def fork(self, name: str, world: str, *, actor: str, at: int) -> LoggedHead:
         """A new branch whose head is a world that is there; InvalidWorld if the name is taken."""
@@ -148,7 +140,7 @@ class Branches:
             if moved.name == source.made_from:
                 raise WorldErased("world", world) from None
             raise InvalidWorld("$.branch", f"there is a branch {name!r} already") from None
-        return await self.head(name)
+        return await self._chronicle.known_head(name)
 
     async def listed(self) -> list[BranchHead]:
         heads = []

@@ -223,6 +223,13 @@ class Chronicle:
             return LoggedHead(branch, fact.document["head"], fact.document["schemaHash"], fact)
         return LoggedHead(branch, fact.document["world"], fact.document["schemaHash"], fact)
 
+    async def known_head(self, branch: str) -> LoggedHead:
+        """The head of a branch; WorldNotFound if there is none."""
+        head = await self.head(branch)
+        if head is None:
+            raise WorldNotFound("branch", branch)
+        return head
+
     async def world(self, world_id: str) -> FoundFact:
         """The World record of an id; WorldNotFound if there is none."""
         async with aclosing(self.each(names.world(world_id), FEW)) as facts:

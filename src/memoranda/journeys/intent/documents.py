@@ -4,7 +4,7 @@ A World or Proposal says nothing of the memory that an execution was given: that
 beginning of the execution, which can be erased by itself (MEM-CTX-1).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from memoranda.identity import freeze
@@ -13,7 +13,9 @@ from memoranda.kernel.errors import EntryDamaged, WorldNotFound
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.entry import Entry
 from memoranda.ledger.fact import Fact
-from memoranda.ledger.unit import Mark
+from memoranda.ledger.unit import Mark, OfSubject
+from memoranda.recall.selector import Outcome
+from memoranda.recall.trace import MemoryTrace
 from memoranda.worlds.proposal import DecisionRecord, Proposal, TribunalDecisionRecord, Vote
 
 PROPOSAL: Final = "Proposal"
@@ -28,6 +30,39 @@ EFFECT_STARTED: Final = "EffectStarted"
 EFFECT_FINISHED: Final = "EffectFinished"
 
 Document = dict[str, JsonValue]
+
+
+class FoundFact(NamedTuple):
+    """A fact as it stands in the journal."""
+
+    seq: int
+    entry: Entry
+    document: Any
+
+    @property
+    def type(self) -> str:
+        return str(self.document["type"])
+
+
+def made_from(keeper: FoundFact) -> str:
+    """The name of what left a snapshot: an execution, or the beginning of a branch."""
+    if keeper.type == BRANCH:
+        return names.branches(keeper.document["name"])
+    return names.execution(keeper.document["executionKey"])
+
+
+class LoggedHead(NamedTuple):
+    """The head of a branch: the world, and the entry that moved the head there."""
+
+    branch: str
+    world: str
+    schema_hash: str
+    fact: FoundFact
+
+    @property
+    def made_from(self) -> str:
+        """The name of what left the snapshot: with it goes whatever is made from it."""
+        return made_from(self.fact)
 
 
 def proposed(
@@ -119,31 +154,30 @@ def branched(
 
 
 def begun(
-    *,
-    execution_key: str,
     proposal_id: str,
-    branch: str,
-    base: str,
-    parent: int,
+    head: LoggedHead,
+    *,
     schema_hash: str,
     now: int,
     random_seed: str,
     input: Mapping[str, JsonValue],
     recall: Mapping[str, JsonValue],
-    sources: Sequence[str],
-    made_from: str,
+    sources: Sequence[str] = (),
+    made_from: str | None = None,
 ) -> Fact:
     """How an execution began: from which snapshot, with which memory, time and seed, by value.
 
-    It goes with the memory that it was given, and with whatever the snapshot before it rests on.
+    It goes with the memory that it was given, and with whatever the snapshot before it rests on:
+    `made_from`, or else what left the head.
     """
+    key = names.execution_key(proposal_id)
     says = {
         "type": BEGUN,
-        "executionKey": execution_key,
+        "executionKey": key,
         "proposalId": proposal_id,
-        "branch": branch,
-        "base": base,
-        "parent": parent,
+        "branch": head.branch,
+        "base": head.world,
+        "parent": head.fact.seq,
         "schemaHash": schema_hash,
         "now": now,
         "randomSeed": random_seed,
@@ -151,9 +185,11 @@ def begun(
         "recall": dict(recall),
         "sources": list(sources),
     }
-    output = names.execution(execution_key)
-    inputs = tuple(dict.fromkeys((*sources, names.proposal(proposal_id), made_from)))
-    return Fact("execution", says, marks=[output], inputs=inputs, output=output)
+    output = names.execution(key)
+    inputs = (*sources, names.proposal(proposal_id), made_from or head.made_from)
+    return Fact(
+        "execution", says, marks=[output], inputs=tuple(dict.fromkeys(inputs)), output=output
+    )
 
 
 def effect_started(execution_key: str, number: int, name: str, digest: str) -> Fact:
@@ -235,39 +271,6 @@ def abandoned(proposal_id: str, *, approved_at: int, why: str) -> Fact:
 # ---------------------------------------------------------------------- as they are read
 
 
-class FoundFact(NamedTuple):
-    """A fact as it stands in the journal."""
-
-    seq: int
-    entry: Entry
-    document: Any
-
-    @property
-    def type(self) -> str:
-        return str(self.document["type"])
-
-
-def made_from(keeper: FoundFact) -> str:
-    """The name of what left a snapshot: an execution, or the beginning of a branch."""
-    if keeper.type == BRANCH:
-        return names.branches(keeper.document["name"])
-    return names.execution(keeper.document["executionKey"])
-
-
-class LoggedHead(NamedTuple):
-    """The head of a branch: the world, and the entry that moved the head there."""
-
-    branch: str
-    world: str
-    schema_hash: str
-    fact: FoundFact
-
-    @property
-    def made_from(self) -> str:
-        """The name of what left the snapshot: with it goes whatever is made from it."""
-        return made_from(self.fact)
-
-
 class ProposalState(NamedTuple):
     """How a proposal stands: what was proposed, and all that followed."""
 
@@ -328,3 +331,51 @@ def fact_of_type(
         if fact.type == type_:
             return fact
     raise WorldNotFound(what, key)
+
+
+# ------------------------------------------------------------------------------------------------
+# What the journal says of a selection: its trace, and what `why` needs besides it.
+#
+# Proofs are left out of it: the journal is what they are made of, and they are made again from the
+# tree of the size that stands there.
+
+TRACE: Final = "Trace"
+
+
+def traced(
+    trace_id: str,
+    outcome: Outcome,
+    trace: MemoryTrace,
+    details: Mapping[str, JsonValue],
+    selected: Iterable[str],
+    *,
+    reasoning_id: str | None = None,
+    subjects: Sequence[str] = (),
+) -> Fact:
+    """A selection, whose trace has no proofs in it.
+
+    It goes with the memory that was selected, by id or name, and with the persons whom the
+    question is about, the first of whom it names: also if nothing was found.
+    """
+    says: dict[str, JsonValue] = {
+        "type": TRACE,
+        "traceId": trace_id,
+        "outcome": outcome,
+        "trace": trace.to_wire(),
+        "details": dict(details),
+    }
+    if reasoning_id is not None:
+        says["reasoningId"] = reasoning_id
+    sources = list(dict.fromkeys(selected))
+    if subjects:
+        says["subject"] = subjects[0]
+        sources += dict.fromkeys(OfSubject(subject).name for subject in subjects)
+    name = names.trace(trace_id)
+    refs = [names.ref(memory.ref.world_id) for memory in trace.selected]
+    return Fact(
+        "trace",
+        says,
+        marks=tuple(dict.fromkeys([name, *refs])),
+        inputs=tuple(sources),
+        output=name if sources else "",
+    )

@@ -7,13 +7,13 @@ MemoryProvider; whatever they do, a run is neither blocked nor changed by it (ME
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
-from memoranda.journeys.intent import documents, names
+from memoranda.journeys.intent import names
 from memoranda.journeys.intent.branches import (
     Branches,
     BranchHead,
@@ -31,11 +31,12 @@ from memoranda.journeys.intent.decisions import (
     Waiting,
     is_of_store,
 )
-from memoranda.journeys.intent.documents import ProposalState, fact_of_type, made_from
-from memoranda.journeys.intent.execution import RECALL_LIMIT_S
+from memoranda.journeys.intent.documents import ProposalState, made_from
+from memoranda.journeys.intent.execution import remembered
+from memoranda.journeys.intent.live import Sealer
 from memoranda.journeys.intent.phases import check_proposable, recalled_here, submitted, unobserved
 from memoranda.journeys.intent.proposals import Proposer, Submission
-from memoranda.journeys.intent.replays import Replay, WorldHistory
+from memoranda.journeys.intent.replays import WorldHistory, restored_snapshot
 from memoranda.journeys.intent.requests import (
     ABSENT,
     PROJECTION,
@@ -45,14 +46,13 @@ from memoranda.journeys.intent.requests import (
     Submitted,
     Trace,
     Used,
+    projected,
     request_key,
     request_of,
     with_memory,
 )
 from memoranda.journeys.intent.runs import Runner, SealedRun
-from memoranda.journeys.intent.seals import Sealer
 from memoranda.journeys.records.contents import check_text
-from memoranda.journeys.records.foreign import GOES_THROUGH, answer_of, within
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.ambient import check_reach, reached
 from memoranda.kernel.clock import Clock, IdSource
@@ -71,8 +71,7 @@ from memoranda.kernel.results import Rows
 from memoranda.recall.provider import MemoryExperience, MemoryProvider
 from memoranda.records.store import MemoryStore
 from memoranda.worlds.authority import Approved, AuthorityPolicy
-from memoranda.worlds.intent import Projection, ProjectionEvent, project
-from memoranda.worlds.proposal import VoteChoice
+from memoranda.worlds.proposal import Projection, ProjectionEvent, VoteChoice, project
 from memoranda.worlds.snapshot import Snapshot
 from memoranda.worlds.world import MAIN
 
@@ -82,64 +81,52 @@ POLL_S: Final = 0.1
 log = logging.getLogger("memoranda.intent")
 
 
+@dataclass(kw_only=True, eq=False)
 class Intents:
     """Proposes, decides, runs and replays intents on the worlds of one scope."""
 
-    def __init__(
-        self,
-        chronicle: Chronicle,
-        *,
-        actor: ActorRef,
-        policy: AuthorityPolicy,
-        read_policy: ReadPolicy,
-        carries_out: CarriesOut,
-        store_changes: ChangesStore | None = None,
-        clock: Clock,
-        ids: IdSource,
-        selections: Selections,
-        runtime: Runtime | None = None,
-        store: MemoryStore[Any] | None = None,
-        provider: MemoryProvider[Any] | None = None,
-        recalls: object,
-        background: "set[asyncio.Task[None]]",
-        recall_limit: float = RECALL_LIMIT_S,
-        timeout_ms: int | None = None,
-    ) -> None:
-        self.store: Final = store
-        """The memory store that it was given (MEM-INT-2)."""
-        self.actor: Final = actor
-        self._branches = Branches(chronicle)
-        self._chronicle = chronicle
-        self._store_changes = store_changes
-        self._runtime = runtime
-        self._provider = provider
-        self._selections = selections
-        self._clock = clock
-        self._limit = recall_limit
-        self._proposer = Proposer(chronicle, policy, ids)
-        self._decider = Decider(chronicle, read_policy, ids, carries_out)
-        self.recalls: Final = recalls
-        """What recalls are known by that a proposal may rest on without naming them."""
-        self._remembering = background
+    chronicle: Chronicle
+    actor: ActorRef
+    policy: AuthorityPolicy
+    read_policy: ReadPolicy
+    carries_out: CarriesOut
+    store_changes: ChangesStore | None
+    clock: Clock
+    ids: IdSource
+    selections: Selections
+    runtime: Runtime | None
+    store: MemoryStore[Any] | None
+    """The memory store that it was given (MEM-INT-2)."""
+    provider: MemoryProvider[Any] | None
+    recalls: object
+    """What recalls are known by that a proposal may rest on without naming them."""
+    background: "set[asyncio.Task[None]]"
+    recall_limit: float
+    timeout_ms: int | None
+
+    def __post_init__(self) -> None:
+        self._branches = Branches(self.chronicle)
+        self._proposer = Proposer(self.chronicle, self.policy, self.ids)
+        self._decider = Decider(self.chronicle, self.read_policy, self.ids, self.carries_out)
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._runner = None
-        if runtime is not None:
+        if self.runtime is not None:
             self._runner = Runner(
-                chronicle,
-                runtime,
-                Sealer(chronicle, runtime.schema_hash, ids),
-                provider,
-                selections,
-                actor=str(actor),
-                clock=clock,
-                recall_limit=recall_limit,
-                timeout_ms=timeout_ms,
+                self.chronicle,
+                self.runtime,
+                Sealer(self.chronicle, self.runtime.schema_hash, self.ids),
+                self.provider,
+                self.selections,
+                str(self.actor),
+                self.clock,
+                self.recall_limit,
+                self.timeout_ms,
             )
 
     async def close(self) -> None:
         """Wait for what is still being remembered; each has its own time limit."""
-        if self._remembering:
-            await asyncio.wait(set(self._remembering))
+        if self.background:
+            await asyncio.wait(set(self.background))
 
     # ---------------------------------------------------------------------------- intents
 
@@ -157,11 +144,8 @@ class Intents:
     ) -> Submitted:
         """Propose an action on the head of a branch; the authority decides at once, or later.
 
-        `memory` is what it rests on: a recall, the id of a trace, several of these, or ``()`` for
-        none. Without it, what was recalled here since the last proposal is attached (M-2).
-        `reason` says why: a summary, or all of it. `paths` are the parts of the state that may
-        change. `hints` are for the provider of memory. InvalidIntent for what the domain does not
-        know.
+        What each parameter means is said at `memory.act`. InvalidIntent for what the domain does
+        not know.
         """
         request = request_of(action, input, reason, paths, self.actor, hints)
         return await self.submit(
@@ -202,16 +186,7 @@ class Intents:
         body = project(projection, head, self.actor, event)
         if body is None:
             return None
-        request = IntentRequest(
-            body.type,
-            body.input,
-            "input" in body.model_fields_set,
-            self.actor,
-            scope=body.scope_proposal,
-            projection=projection.id,
-            source=event.kind,
-            event_id=event.event_id,
-        )
+        request = projected(body, projection, event, self.actor)
         return await self.submit(request, branch, None, None)
 
     async def submit(
@@ -239,9 +214,9 @@ class Intents:
         runtime = self._needed()
         check_free(branch)
         runtime.check_intent(request.action, request.input)
-        at = self._clock.now_ms()
+        at = self.clock.now_ms()
         complete = await with_memory(
-            request, memory, self._selections, lambda: recalled_here(self.recalls, at), at
+            request, memory, self.selections, lambda: recalled_here(self.recalls, at), at
         )
         head = await self._branches.opened(branch, runtime, actor=str(self.actor), at=at)
         return self._proposer.submission(
@@ -288,7 +263,7 @@ class Intents:
 
     async def run(self, proposal_id: str) -> Run:
         """Run a proposal that was approved, or go on with one whose run died."""
-        standing = await self._chronicle.standing(proposal_id)
+        standing = await self.chronicle.standing(proposal_id)
         if standing.sealed is not None:
             reached((made_from(standing.sealed),))  # it was run before: this is a look at it
         if standing.sealed is not None or standing.proposal.status == "rejected":
@@ -304,7 +279,7 @@ class Intents:
         of a store that fails, or that this handle does not have.
         """
         runs = []
-        for key in await self._chronicle.named(names.RUNNING):
+        for key in await self.chronicle.named(names.RUNNING):
             proposal_id = key.rpartition(":")[0]
             with suppress(WorldErased):  # that it is over is on record
                 try:
@@ -324,18 +299,18 @@ class Intents:
         return run
 
     async def _standing(self, proposal_id: str) -> Run:
-        return await self._as_it_stands(await self._chronicle.standing(proposal_id))
+        return await self._as_it_stands(await self.chronicle.standing(proposal_id))
 
     async def _decided(self, proposal_id: str, wait: float) -> ProposalState:
         """How a proposal stands once it is decided, or the time to wait is over."""
         deadline = asyncio.get_running_loop().time() + wait
         while True:
-            standing = await self._chronicle.standing(proposal_id)
+            standing = await self.chronicle.standing(proposal_id)
             left = deadline - asyncio.get_running_loop().time()
             if standing.decision is not None or left <= 0:
                 return standing
             await asyncio.sleep(min(POLL_S, left))
-            await self._decider.settle(proposal_id, self._clock.now_ms())
+            await self._decider.settle(proposal_id, self.clock.now_ms())
 
     async def _run(self, standing: ProposalState) -> Run:
         """Run it, one at a time: whoever asks for a run that is under way gets what it comes to."""
@@ -345,23 +320,23 @@ class Intents:
             async with turn:
                 return await self._ran(standing)
         async with turn:
-            standing = await self._chronicle.standing(proposal_id)
+            standing = await self.chronicle.standing(proposal_id)
             if standing.sealed is not None:
                 return await self._as_it_stands(standing)
             return await self._ran(standing)
 
     async def _ran(self, standing: ProposalState) -> Run:
         if is_of_store(standing):
-            if self._store_changes is None:
+            if self.store_changes is None:
                 raise OwnStoreMissing(standing.proposal.proposal_id)
-            await self._store_changes.carry_out(standing)
+            await self.store_changes.carry_out(standing)
             return await self._standing(standing.proposal.proposal_id)
         if self._runner is None:
             raise NothingToRun
         try:
             ran = await self._runner.run(standing)
         except IllegalMove:
-            now = await self._chronicle.standing(standing.proposal.proposal_id)
+            now = await self.chronicle.standing(standing.proposal.proposal_id)
             if now.sealed is None:
                 raise
             return await self._as_it_stands(now)  # another handle was faster
@@ -369,14 +344,14 @@ class Intents:
 
     def _done(self, standing: ProposalState, ran: SealedRun) -> Run:
         self._remember(standing, ran)
-        ending = ran.ending
-        error = ending.terminal.system.last_error
+        sealing = ran.sealing
+        error = sealing.terminal.system.last_error
         return Run(
             standing.proposal.proposal_id,
-            ending.outcome,
+            sealing.outcome,
             names.execution_key(standing.proposal.proposal_id),
-            ending.world,
-            ending.terminal.data,
+            sealing.world["worldId"],
+            sealing.terminal.data,
             None if error is None else error.to_wire(),
             ran.recall.outcome,
         )
@@ -387,7 +362,7 @@ class Intents:
             return Run(proposal.proposal_id, proposal.status)
         data = error = None
         if standing.sealed is not None:
-            parts = (await self._chronicle.kept(standing.sealed)).parts
+            parts = (await self.chronicle.kept(standing.sealed)).parts
             data, error = parts["data"], parts["system"]["lastError"]
         return Run(
             proposal.proposal_id,
@@ -400,71 +375,53 @@ class Intents:
         )
 
     def _needed(self) -> Runtime:
-        if self._runtime is None:
+        if self.runtime is None:
             raise NothingToRun
-        return self._runtime
+        return self.runtime
 
     # ------------------------------------------------------------------------- remembering
 
     def _remember(self, standing: ProposalState, ran: SealedRun) -> None:
         """Hand the experience to the provider, in the background (MEM-INT-5)."""
-        provider = self._provider
+        provider = self.provider
         if provider is None:
             return
         experience = MemoryExperience(
             actor_id=standing.proposal.actor.actor_id,
             intent=ran.intent,
-            outcome=ran.ending.outcome,
+            outcome=ran.sealing.outcome,
             base_world=standing.proposal.base_world,
-            result_world=ran.ending.world,
-            timestamp=self._clock.now_ms(),
-            data=ran.ending.terminal.data,
+            result_world=ran.sealing.world["worldId"],
+            timestamp=self.clock.now_ms(),
+            data=ran.sealing.terminal.data,
         )
 
-        async def remember() -> None:
-            answer = answer_of(partial(provider.remember, experience))
-            try:
-                await within(self._limit, answer, "remember")
-            except GOES_THROUGH:
-                raise
-            except BaseException as error:
-                # The run is sealed: this is logged, and changes nothing.
-                log.warning("what a run led to was not remembered", exc_info=error)
-
         with unobserved():  # it may live longer than the phase that the run was proposed in
-            task = asyncio.get_running_loop().create_task(remember())
-        self._remembering.add(task)
-        task.add_done_callback(self._remembering.discard)
+            task = asyncio.get_running_loop().create_task(
+                remembered(provider, experience, self.recall_limit)
+            )
+        self.background.add(task)
+        task.add_done_callback(self.background.discard)
 
     # --------------------------------------------------------------------------- decisions
 
     async def inbox(self) -> Rows[Waiting]:
         check_reach()
-        return Rows(await self._decider.inbox(self._clock.now_ms()))
+        return Rows(await self._decider.inbox(self.clock.now_ms()))
 
-    async def approve(self, proposal_id: str, *, reason: str) -> Answer:
-        """Approve a proposal that waits; DecisionRefused to whoever may not."""
-        return await self._answer(proposal_id, "approve", reason)
+    async def answer(self, proposal_id: str, choice: VoteChoice, reason: str) -> Answer:
+        """Answer a proposal that waits; DecisionRefused to whoever may not.
 
-    async def reject(self, proposal_id: str, *, reason: str) -> Answer:
-        return await self._answer(proposal_id, "reject", reason)
-
-    async def abstain(self, proposal_id: str, *, reason: str) -> Answer:
-        """Neither approve nor reject a proposal that a tribunal decides."""
-        return await self._answer(proposal_id, "abstain", reason)
-
-    async def _answer(self, proposal_id: str, choice: VoteChoice, reason: str) -> Answer:
-        """Answer a proposal that waits; a change of this handle's own store is carried out.
-
+        A change of this handle's own store is carried out.
         The answer stands whatever the store does: what it did not take is left to `resume`.
         """
         check_text("reason", reason)
-        now = self._clock.now_ms()
+        now = self.clock.now_ms()
         answer = await self._decider.answer(
             proposal_id, choice, actor=self.actor, reason=reason, now=now
         )
-        if isinstance(answer.verdict, Approved) and self._store_changes is not None:
-            standing = await self._chronicle.standing(proposal_id)
+        if isinstance(answer.verdict, Approved) and self.store_changes is not None:
+            standing = await self.chronicle.standing(proposal_id)
             if is_of_store(standing):
                 try:
                     await self._run(standing)
@@ -475,42 +432,17 @@ class Intents:
     # ----------------------------------------------------------------- snapshots and replay
 
     async def restore(self, id: str) -> Snapshot:
-        """The snapshot of a world, or of an execution; WorldNotFound, or WorldErased.
+        return await restored_snapshot(self.chronicle, id)
 
-        Of a world it is the one that its first execution left, without the input; of an execution
-        that run's own, byte for byte, with what was frozen in it.
-        """
+    def history(self) -> WorldHistory:
+        """What was run here, to be run again from what was recorded, and compared."""
         check_reach()
-        facts = await self._chronicle.execution(id)
-        if not facts:
-            keeper = await self._chronicle.keeper(id)
-            kept = await self._chronicle.kept(keeper)
-            reached((made_from(keeper),))
-            return Snapshot.known(kept.parts)
-        begun = fact_of_type(facts, documents.BEGUN, id)
-        sealed = fact_of_type(facts, documents.SEALED, id)
-        kept = await self._chronicle.kept(sealed)
-        left = sealed.document.get("input", begun.document["input"])
-        reached((made_from(sealed), *begun.document["sources"]))  # what was frozen in it, too
-        return Snapshot.known({**kept.parts, "input": left})
-
-    async def replay(self, id: str) -> Replay:
-        """Run a world, or an execution, again from what was recorded, and compare."""
-        return await self._history().replay(id)
-
-    def _history(self) -> WorldHistory:
-        check_reach()
-        return WorldHistory(self._chronicle, self._needed())
-
-    async def replay_branch(self, name: str = MAIN) -> AsyncGenerator[Replay, None]:
-        """Replay every execution of a branch, the first one first."""
-        async for replay in self._history().branch(name):
-            yield replay
+        return WorldHistory(self.chronicle, self._needed())
 
     async def branch(self, name: str, *, at: str) -> BranchHead:
         """A new branch whose head is a world that is there."""
         check_free(name)
-        now = self._clock.now_ms()
+        now = self.clock.now_ms()
         head = await self._branches.fork(name, at, actor=str(self.actor), at=now)
         return BranchHead(name, head.world, head.schema_hash, now)
 
@@ -521,7 +453,7 @@ class Intents:
         """The snapshot at the head of a branch; where there is none, what it would begin with."""
         check_free(branch)
         runtime = self._needed()
-        head = await self._chronicle.head(branch)
+        head = await self.chronicle.head(branch)
         if head is None:
-            return Snapshot.known(first_parts(runtime, self._clock.now_ms()))
-        return Snapshot.known((await self._chronicle.kept(head.fact)).parts)
+            return Snapshot.known(first_parts(runtime, self.clock.now_ms()))
+        return Snapshot.known((await self.chronicle.kept(head.fact)).parts)

@@ -20,13 +20,13 @@ from and by those that were started from it, and is in no proposal yet.
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Final, Protocol
 from weakref import WeakKeyDictionary, ref
 
 from memoranda.journeys.intent.requests import IntentRequest, Traced, resting_on
-from memoranda.kernel.ambient import ambient, change_ambient, observed, surrounded
+from memoranda.kernel.ambient import Observed, ambient, change_ambient, observed, surrounded
 from memoranda.kernel.errors import TraceMissing
 
 OLDEST_MS: Final = 10 * 60 * 1000
@@ -88,7 +88,7 @@ class _TaskRecalls:
         self.known: _Noted = self.handed_down.copy()
         self.above: tuple[ref[_TaskRecalls], ...] = ()
         if around is not None:
-            self.above = (ref(around), *(one for one in around.above if one() is not None))
+            self.above = (ref(around), *(above for above in around.above if above() is not None))
 
     @property
     def is_of_this_task(self) -> bool:
@@ -115,7 +115,7 @@ def running_task() -> "asyncio.Task[object] | None":
 
 
 def _note(noted: _Noted, handle: object, recall: _Recall) -> None:
-    known = [one for one in noted.get(handle, ()) if not one.is_submitted]
+    known = [earlier for earlier in noted.get(handle, ()) if not earlier.is_submitted]
     noted[handle] = (*known[-MOST:], recall)
 
 
@@ -165,11 +165,9 @@ def submitted(handle: object) -> None:
         recall.is_submitted = True
 
 
-@contextmanager
-def unnoted() -> Iterator[None]:
-    """What is recalled in this block is no reasoning of the task around it."""
-    with surrounded(recalls=_TaskRecalls()):
-        yield
+def observed_aside() -> AbstractContextManager[Observed]:
+    """What is read in this block is noted, and no reasoning of the task around it."""
+    return observed(recalls=_TaskRecalls())
 
 
 # --------------------------------------------------------------------------- phases
@@ -192,18 +190,14 @@ def _phases() -> tuple[Around, ...]:
     return ambient().phases
 
 
-@contextmanager
-def beyond_phases() -> Iterator[None]:
+def beyond_phases() -> AbstractContextManager[object]:
     """In this block there is nothing around: it was asked, or has nothing to do with it."""
-    with surrounded(phases=(), recalls=None):
-        yield
+    return surrounded(phases=(), recalls=None)
 
 
-@contextmanager
-def unobserved() -> Iterator[None]:
+def unobserved() -> AbstractContextManager[object]:
     """A task that is started here is nobody's reasoning, and nobody notes what it reads."""
-    with beyond_phases(), observed():
-        yield
+    return observed(phases=(), recalls=None)
 
 
 def check_proposable() -> None:

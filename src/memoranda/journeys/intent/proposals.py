@@ -5,8 +5,9 @@ waits for somebody is in the inbox until it is decided. The policy that it waits
 with it: whoever answers is judged by that.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from memoranda.journeys.intent import documents, names
 from memoranda.journeys.intent.chronicle import Chronicle
@@ -29,15 +30,15 @@ from memoranda.worlds.authority import (
     decision_record,
 )
 from memoranda.worlds.composites import policy_from_wire, still_open
-from memoranda.worlds.intent import (
+from memoranda.worlds.proposal import (
+    DecisionRecord,
     IntentBody,
-    IntentOrigin,
-    IntentSource,
+    Proposal,
     intent_instance,
 )
-from memoranda.worlds.proposal import DecisionRecord, Proposal
 
 
+@dataclass(slots=True)
 class Submission:
     """A proposal that is made and judged, and not on record yet.
 
@@ -45,53 +46,42 @@ class Submission:
     those of the run, in one transaction, and `is_written` says so.
     """
 
-    def __init__(
-        self,
-        chronicle: Chronicle,
-        request: IntentRequest,
-        head: LoggedHead,
-        proposal: Proposal,
-        record: DecisionRecord | None,
-        drafts: Callable[[bool], list[Draft]],
-        at: int,
-        key: RetryKey | None,
-        *,
-        is_named: bool,
-    ) -> None:
-        """`drafts` makes its entries; the argument says whether a run is to follow later.
-
-        `is_named` says that whoever proposes named the memory that it rests on.
-        """
-        self.request: Final = request
-        self.head: Final = head
-        self.proposal: Final = proposal
-        self.is_written = False
-        self._chronicle = chronicle
-        self._record = record
-        self._drafts = drafts
-        self._at = at
-        self._key = key
-        self._is_named = is_named
+    proposer: "Proposer"
+    request: IntentRequest
+    head: LoggedHead
+    proposal: Proposal
+    draft: Draft
+    """The entry of the proposal."""
+    record: DecisionRecord | None
+    """What was decided at once, if something was."""
+    at: int
+    key: RetryKey | None
+    is_named: bool
+    """Whether whoever proposes named the memory that it rests on."""
+    is_written: bool = False
 
     @property
     def is_approved(self) -> bool:
-        return self._record is not None and self._record.is_approved
+        return self.record is not None and self.record.is_approved
 
-    def drafts(self) -> list[Draft]:
-        """Its entries, to be written together with the whole run."""
-        return self._drafts(False)
+    def drafts(self, *, is_to_run: bool = False) -> list[Draft]:
+        """Its entries, to be written with the whole run, or with a mark that a run is to follow."""
+        if self.record is None:
+            return [self.draft]
+        decided = self.proposer.decided(self.proposal, self.record, self.draft, is_to_run=is_to_run)
+        return [self.draft, decided]
 
     async def write(self) -> Committed:
         """Put it on record, with its decision; WorldErased or TraceMissing if a trace is gone."""
         proposal_id, request = self.proposal.proposal_id, self.request
         try:
-            committed = await self._chronicle.commit(
-                self._drafts(self.is_approved),
+            committed = await self.proposer.chronicle.commit(
+                self.drafts(is_to_run=self.is_approved),
                 actor=str(request.actor),
-                at=self._at,
+                at=self.at,
                 expects=request.rests_on,
                 sources=request.sources,
-                key=self._key,
+                key=self.key,
                 about=proposal_id,
             )
         except (MarkMoved, WorldErased) as gone:
@@ -102,8 +92,8 @@ class Submission:
     async def _refused(self, gone: MarkMoved | WorldErased) -> WorldError:
         why: WorldError = gone
         if isinstance(gone, MarkMoved):
-            why = await missing_trace(self._chronicle, gone.name)
-        if self._is_named or not self.request.rests_on or not isinstance(why, WorldErased):
+            why = await missing_trace(self.proposer.chronicle, gone.name)
+        if self.is_named or not self.request.rests_on or not isinstance(why, WorldErased):
             return why
         return TraceMissing(
             "what was recalled here was erased since; say what it rests on with memory="
@@ -113,12 +103,12 @@ class Submission:
     async def written(self) -> ProposalState:
         if not self.is_written:
             await self.write()
-        return await self._chronicle.standing(self.proposal.proposal_id)
+        return await self.proposer.chronicle.standing(self.proposal.proposal_id)
 
     def standing(self) -> ProposalState:
         """How it stands once it is written, for a run that is written with it."""
         known: dict[str, Any] = {"status": "approved" if self.is_approved else "evaluating"}
-        if (record := self._record) is not None:
+        if (record := self.record) is not None:
             known |= {"decision_id": record.decision_id, "decided_at": record.decided_at}
             if self.is_approved:
                 known["approved_scope"] = record.approved_scope
@@ -129,13 +119,13 @@ class Submission:
         )
 
 
+@dataclass(frozen=True, slots=True)
 class Proposer:
     """Makes the proposals of one scope."""
 
-    def __init__(self, chronicle: Chronicle, policy: AuthorityPolicy, ids: IdSource) -> None:
-        self._chronicle = chronicle
-        self._policy = policy
-        self._ids = ids
+    chronicle: Chronicle
+    policy: AuthorityPolicy
+    ids: IdSource
 
     def proposal(
         self, request: IntentRequest, head: LoggedHead, schema_hash: str, at: int
@@ -146,13 +136,13 @@ class Proposer:
             given["input"] = request.input
         if request.scope is not None:
             given["scope_proposal"] = request.scope
-        intent_id = f"intent-{self._ids.new_id()}"
-        origin = IntentOrigin(
-            projection_id=request.projection,
-            source=IntentSource(kind=request.source, event_id=request.event_id or intent_id),
-            actor=request.actor,
-        )
-        proposal_id = f"prop-{self._ids.new_id()}"
+        intent_id = f"intent-{self.ids.new_id()}"
+        origin = {
+            "projection_id": request.projection,
+            "source": {"kind": request.source, "event_id": request.event_id or intent_id},
+            "actor": request.actor,
+        }
+        proposal_id = f"prop-{self.ids.new_id()}"
         return Proposal(
             proposal_id=proposal_id,
             actor=request.actor,
@@ -176,7 +166,7 @@ class Proposer:
         own = proposal if _holds_no_json(proposal) else proposal.model_copy(deep=True)
         asked = Asked(own, (), at, at)
         with out_of_reach("an authority"):
-            return asked, self._policy.judge(asked)
+            return asked, self.policy.judge(asked)
 
     def facts(
         self,
@@ -220,14 +210,14 @@ class Proposer:
         """The entry of a proposal, and what was decided, if something was."""
         waits_for = None
         if isinstance(verdict, Pending):
-            waits_for = still_open(self._policy, asked).to_wire()
+            waits_for = still_open(self.policy, asked).to_wire()
             policy_from_wire(waits_for)  # or nobody could ever decide it: InvalidWorld
         asked_for = documents.proposed(proposal, branch, waits_for, risk, about, hints)
-        (draft,) = bound(key, self._chronicle.drafts([asked_for]))
+        (draft,) = bound(key, self.chronicle.drafts([asked_for]))
         if isinstance(verdict, Pending):
             return draft, None
         return draft, decision_record(
-            asked, verdict, decision_id=f"dec-{self._ids.new_id()}", decided_by=decided_by
+            asked, verdict, decision_id=f"dec-{self.ids.new_id()}", decided_by=decided_by
         )
 
     def decided(
@@ -241,7 +231,7 @@ class Proposer:
             is_to_run=is_to_run,
             waited_at=None,
         )
-        (draft,) = self._chronicle.drafts([fact])
+        (draft,) = self.chronicle.drafts([fact])
         return draft
 
     def submission(
@@ -263,15 +253,7 @@ class Proposer:
             proposal, head.branch, asked, verdict,
             decided_by=decided_by, about=about, hints=request.hints, key=key,
         )  # fmt: skip
-
-        def drafts(is_to_run: bool) -> list[Draft]:
-            if record is None:
-                return [first]
-            return [first, self.decided(proposal, record, first, is_to_run=is_to_run)]
-
-        return Submission(
-            self._chronicle, request, head, proposal, record, drafts, at, key, is_named=is_named
-        )
+        return Submission(self, request, head, proposal, first, record, at, key, is_named)
 
 
 def _holds_no_json(proposal: Proposal) -> bool:

@@ -14,9 +14,10 @@ from memoranda.identity import canonical_bytes, freeze
 from memoranda.journeys.intent import documents, names
 from memoranda.journeys.intent.branches import Runtime
 from memoranda.journeys.intent.chronicle import FEW, Chronicle, Kept, Parts
-from memoranda.journeys.intent.documents import FoundFact, fact_of_type
-from memoranda.journeys.intent.execution import described, recorded_effects
-from memoranda.kernel.ambient import reached
+from memoranda.journeys.intent.documents import FoundFact, fact_of_type, made_from
+from memoranda.journeys.intent.execution import described
+from memoranda.journeys.intent.live import recorded_effects
+from memoranda.kernel.ambient import check_reach, reached
 from memoranda.kernel.errors import CapabilityMissing, WorldErased, WorldNotFound
 from memoranda.kernel.results import Result
 from memoranda.worlds.domain import SYSTEM
@@ -24,9 +25,11 @@ from memoranda.worlds.host import (
     HostExecutionOptions,
     Surrounded,
 )
-from memoranda.worlds.intent import IntentInstance, IntentScope, to_host_intent
+from memoranda.worlds.proposal import IntentInstance, IntentScope, to_host_intent
 from memoranda.worlds.replay import Differs, RunRecording, Same, replayed
 from memoranda.worlds.snapshot import Snapshot
+
+EXECUTIONS: Final = names.execution("")
 
 Verdict = Literal["same", "differs", "erased", "not run"]
 
@@ -55,8 +58,8 @@ class Replay(Result):
         return self.verdict == "same"
 
 
-class Replayer:
-    """Replays what one scope's journal holds; it has nothing to recall with."""
+class WorldHistory:
+    """What one scope's journal says was run; it reads, and has nothing to recall or write with."""
 
     def __init__(self, chronicle: Chronicle, runtime: Runtime) -> None:
         """CapabilityMissing for a host that can't be put into surroundings."""
@@ -66,16 +69,49 @@ class Replayer:
         self._host = runtime.host
         self._schema_hash = runtime.schema_hash
 
-    async def execution(self, execution_key: str) -> Replay:
+    async def size(self) -> int:
+        return len(await self._chronicle.named(EXECUTIONS))
+
+    async def replay(self, id: str) -> Replay:
+        """Replay one execution, that of a proposal, or the first that reached a world."""
+        if await self._chronicle.is_there(names.proposal(id)):
+            id = names.execution_key(id)
+            if not await self._chronicle.is_there(names.execution(id)):
+                raise WorldNotFound("execution that ended", id)
+        if await self._chronicle.is_there(names.execution(id)):
+            return await self._execution(id)
+        return await self._world(id)
+
+    async def whole(self) -> AsyncGenerator[Replay, None]:
+        """Replay everything: branch by branch, then what moved no head, such as what failed.
+
+        This is the regression test that users get for free: a change of code that would alter a
+        world that was sealed long ago is found before it is in use.
+        """
+        done = set()
+        for name in await self._chronicle.named(names.BRANCHES):
+            async for replay in self.branch(name):
+                done.add(replay.execution_key)
+                yield replay
+        for key in await self._chronicle.named(EXECUTIONS):
+            if key in done:
+                continue
+            try:
+                yield await self._execution(key)
+            except WorldNotFound:
+                why = "it has not ended yet: `memoranda worlds resume` goes on"
+                yield Replay(key, "not run", why=why)
+
+    async def _execution(self, execution_key: str) -> Replay:
         """Replay one execution; WorldNotFound if there is none that ended."""
         replay, _ = await self._replayed(execution_key, None)
         return replay
 
-    async def world(self, world_id: str) -> Replay:
+    async def _world(self, world_id: str) -> Replay:
         async with aclosing(self._chronicle.each(names.world(world_id), FEW)) as facts:
             async for fact in facts:
                 if fact.type == documents.SEALED:
-                    return await self.execution(fact.document["executionKey"])
+                    return await self._execution(fact.document["executionKey"])
         record = await self._chronicle.world(world_id)
         if record.document["world"]["createdBy"] is None:
             raise WorldNotFound("execution that reached the first world", world_id)
@@ -161,57 +197,22 @@ class Replayer:
         return {**parts, "meta": {**parts["meta"], "schemaHash": self._schema_hash}}
 
 
-# ------------------------------------------------------------------------- history
+async def restored_snapshot(chronicle: Chronicle, id: str) -> Snapshot:
+    """The snapshot of a world, or of an execution; WorldNotFound, or WorldErased.
 
-# A history: all executions of a scope, replayed one after the other.
-#
-# This is the regression test that users get for free: a change of code that would alter a world
-# that was sealed long ago is found before it is in use.
-
-
-EXECUTIONS: Final = names.execution("")
-
-
-class WorldHistory:
-    """What one scope's journal says was run; it reads, and writes nothing."""
-
-    def __init__(self, chronicle: Chronicle, runtime: Runtime) -> None:
-        """CapabilityMissing for a host that can't be replayed."""
-        self._chronicle = chronicle
-        self._replayer = Replayer(chronicle, runtime)
-
-    async def size(self) -> int:
-        return len(await self._chronicle.named(EXECUTIONS))
-
-    async def replay(self, id: str) -> Replay:
-        """Replay one execution, that of a proposal, or the first that reached a world."""
-        if await self._chronicle.is_there(names.proposal(id)):
-            id = names.execution_key(id)
-            if not await self._chronicle.is_there(names.execution(id)):
-                raise WorldNotFound("execution that ended", id)
-        if await self._chronicle.is_there(names.execution(id)):
-            return await self._replayer.execution(id)
-        return await self._replayer.world(id)
-
-    def branch(self, name: str) -> AsyncGenerator[Replay, None]:
-        """Replay what moved the head of a branch, the first one first."""
-        return self._replayer.branch(name)
-
-    async def whole(self) -> AsyncGenerator[Replay, None]:
-        """Replay everything: branch by branch, then what moved no head, such as what failed."""
-        done = set()
-        for name in await self._chronicle.named(names.BRANCHES):
-            async for replay in self.branch(name):
-                done.add(replay.execution_key)
-                yield replay
-        for key in await self._chronicle.named(EXECUTIONS):
-            if key not in done:
-                yield await self._ended(key)
-
-    async def _ended(self, key: str) -> Replay:
-        try:
-            return await self._replayer.execution(key)
-        except WorldNotFound:
-            return Replay(
-                key, "not run", why="it has not ended yet: `memoranda worlds resume` goes on"
-            )
+    Of a world it is the one that its first execution left, without the input; of an execution
+    that run's own, byte for byte, with what was frozen in it.
+    """
+    check_reach()
+    facts = await chronicle.execution(id)
+    if not facts:
+        keeper = await chronicle.keeper(id)
+        kept = await chronicle.kept(keeper)
+        reached((made_from(keeper),))
+        return Snapshot.known(kept.parts)
+    begun = fact_of_type(facts, documents.BEGUN, id)
+    sealed = fact_of_type(facts, documents.SEALED, id)
+    kept = await chronicle.kept(sealed)
+    left = sealed.document.get("input", begun.document["input"])
+    reached((made_from(sealed), *begun.document["sources"]))  # what was frozen in it, too
+    return Snapshot.known({**kept.parts, "input": left})

@@ -13,8 +13,14 @@ from memoranda.kernel.results import Result
 from memoranda.ledger.unit import Expected
 from memoranda.recall.provider import MemoryProvider
 from memoranda.recall.trace import MEMORY, MEMORY_TRACES, MemoryTrace, trace_context, traces_in
-from memoranda.worlds.intent import IntentScope, SourceKind
-from memoranda.worlds.proposal import ProposalTrace
+from memoranda.worlds.proposal import (
+    IntentBody,
+    IntentScope,
+    Projection,
+    ProjectionEvent,
+    ProposalTrace,
+    SourceKind,
+)
 
 PROJECTION: str = "memoranda.propose"
 """Where an intent comes from that no projection made."""
@@ -121,6 +127,22 @@ def request_of(
         said,
         None if paths is None else IntentScope(allowed_paths=tuple(paths)),
         hints=hints,
+    )
+
+
+def projected(
+    body: IntentBody, projection: Projection, event: ProjectionEvent, actor: ActorRef
+) -> IntentRequest:
+    """What a projection made of an event, for whoever had it made."""
+    return IntentRequest(
+        body.type,
+        body.input,
+        "input" in body.model_fields_set,
+        actor,
+        scope=body.scope_proposal,
+        projection=projection.id,
+        source=event.kind,
+        event_id=event.event_id,
     )
 
 

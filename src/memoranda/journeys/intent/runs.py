@@ -10,10 +10,10 @@ no result is sealed as failed: nobody knows whether it happened, and it is not c
 one that no longer asks for what was written: what it leads to would not follow from it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
 from memoranda.journeys.intent import documents, names
 from memoranda.journeys.intent.branches import Runtime
@@ -21,27 +21,24 @@ from memoranda.journeys.intent.chronicle import MEMORY, Chronicle, Kept
 from memoranda.journeys.intent.documents import FoundFact, LoggedHead, ProposalState
 from memoranda.journeys.intent.execution import (
     NOTHING,
-    Live,
     RecallResult,
     executed,
     failed,
     recalled,
-    recorded_effects,
 )
+from memoranda.journeys.intent.live import Beginning, Live, Sealer, Sealing, recorded_effects
 from memoranda.journeys.intent.proposals import Submission
 from memoranda.journeys.intent.requests import Selections
-from memoranda.journeys.intent.seals import Ending, Sealer
 from memoranda.kernel.clock import Clock
-from memoranda.kernel.errors import BranchMoved, IllegalMove, MarkMoved, WorldErased, WorldNotFound
+from memoranda.kernel.errors import BranchMoved, IllegalMove, MarkMoved, WorldErased
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.unit import Expected
 from memoranda.recall.frame import freeze_memory_context
 from memoranda.recall.provider import MemoryProvider, MemoryQuery
 from memoranda.recall.trace import traces_in
-from memoranda.worlds.host import EffectRecord, HostExecutionOptions, HostExecutionResult
-from memoranda.worlds.intent import Intent, to_host_intent
+from memoranda.worlds.host import HostExecutionOptions, HostExecutionResult
 from memoranda.worlds.local_host import LocalHost
-from memoranda.worlds.proposal import check_move
+from memoranda.worlds.proposal import Intent, check_move, to_host_intent
 from memoranda.worlds.snapshot import Snapshot
 
 EFFECT_UNKNOWN: Final = "effect.unknown"
@@ -50,60 +47,27 @@ CONFLICT: Final = "world.conflict"
 ERASED: Final = "memory.erased"
 
 
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """How an execution begins, whether it was written already or not."""
-
-    head: LoggedHead
-    base: Kept
-    now: int
-    random_seed: str
-    snapshot: Snapshot
-    """What the host gets: the base under the host's schema, with what was frozen in its input."""
-    recall: RecallResult
-    effects: Sequence[EffectRecord] = ()
-    is_written: bool = False
-
-    @property
-    def is_unsure(self) -> bool:
-        """Whether an effect was started and has no result."""
-        return any(effect.result is None and effect.error is None for effect in self.effects)
-
-
-@dataclass(frozen=True, slots=True)
-class SealedRun:
+class SealedRun(NamedTuple):
     """A run that is sealed."""
 
-    ending: Ending
+    sealing: Sealing
     recall: RecallResult
     intent: Intent
 
 
+@dataclass(eq=False)
 class Runner:
     """Runs the approved proposals of one scope."""
 
-    def __init__(
-        self,
-        chronicle: Chronicle,
-        runtime: Runtime,
-        sealer: Sealer,
-        provider: MemoryProvider[Any] | None,
-        selections: Selections,
-        *,
-        actor: str,
-        clock: Clock,
-        recall_limit: float,
-        timeout_ms: int | None,
-    ) -> None:
-        self._chronicle = chronicle
-        self._runtime = runtime
-        self._sealer = sealer
-        self._provider = provider
-        self._selections = selections
-        self._actor = actor
-        self._clock = clock
-        self._recall_limit = recall_limit
-        self._timeout_ms = timeout_ms
+    chronicle: Chronicle
+    runtime: Runtime
+    sealer: Sealer
+    provider: MemoryProvider[Any] | None
+    selections: Selections
+    actor: str
+    clock: Clock
+    recall_limit: float
+    timeout_ms: int | None
 
     def is_run_at_once(self, submission: Submission) -> bool:
         """Whether a proposal may be run before it is on record: it is written with its run.
@@ -112,7 +76,7 @@ class Runner:
         can have happened if the process dies before it is written. While a provider is asked for
         memory, nobody sees the proposal yet, and whoever gives up waiting leaves nothing behind.
         """
-        host = self._runtime.host
+        host = self.runtime.host
         return (
             submission.is_approved
             and isinstance(host, LocalHost)
@@ -146,7 +110,11 @@ class Runner:
             else:
                 check_move(proposal.proposal_id, proposal.status, "executing")
                 # 1.
-                head = await self._head(standing) if submission is None else submission.head
+                head = (
+                    await self.chronicle.known_head(standing.branch)
+                    if submission is None
+                    else submission.head
+                )
                 if head.world != proposal.base_world:
                     return await self._conflict(standing, intent, head)
                 # 2.
@@ -158,50 +126,45 @@ class Runner:
             return await self._sealed(standing, intent, beginning, live, result)
         except MarkMoved as moved:
             # Another run of it was faster, or what it rests on was erased: then this says so.
-            now = await self._chronicle.standing(proposal.proposal_id)
+            now = await self.chronicle.standing(proposal.proposal_id)
             if moved.name not in _own_names(proposal.proposal_id):
                 raise WorldErased(*moved.name.split("/", 1)) from None
             raise IllegalMove(proposal.proposal_id, now.proposal.status, "executing") from None
 
-    async def _head(self, standing: ProposalState) -> LoggedHead:
-        head = await self._chronicle.head(standing.branch)
-        if head is None:
-            raise WorldNotFound("branch", standing.branch)
-        return head
-
     # ------------------------------------------------------------------------ beginning
 
     async def _fresh(self, standing: ProposalState, intent: Intent, head: LoggedHead) -> Beginning:
-        base = await self._chronicle.base(head.fact)
-        now = self._clock.now_ms()
+        base = await self.chronicle.base(head.fact)
+        now = self.clock.now_ms()
         provider = self._asked(standing)
         if provider is None:
             return self._begins(intent, head, base, now, RecallResult("none", NOTHING))
+        # Of what could be changed, the host gets another one.
         query = MemoryQuery(
             actor_id=standing.proposal.actor.actor_id,
-            intent=to_host_intent(standing.proposal.intent),  # its own: the host gets another
+            intent=intent if intent.input is None else to_host_intent(standing.proposal.intent),
             base_world=head.world,
             timestamp=now,
             hints=standing.hints,
         )
-        answer = await recalled(provider, query, self._recall_limit)
+        answer = await recalled(provider, query, self.recall_limit)
         if answer.sources:
-            answer = answer._replace(size=await self._chronicle.size())
+            answer = answer._replace(size=await self.chronicle.size())
         return self._begins(intent, head, base, now, answer)
 
     def _asked(self, standing: ProposalState) -> MemoryProvider[Any] | None:
         """Who is asked for memory: the provider, or else whoever has what was selected for it."""
-        if self._provider is not None:
-            return self._provider
+        if self.provider is not None:
+            return self.provider
         trace = standing.proposal.trace
         traces = traces_in(None if trace is None else trace.context)
-        return self._selections.provider(traces) if traces else None
+        return self.selections.provider(traces) if traces else None
 
     def _begins(
         self, intent: Intent, head: LoggedHead, base: Kept, now: int, answer: RecallResult
     ) -> Beginning:
         given = intent.input if isinstance(intent.input, dict) else {}
-        base_snapshot = self._under(self._runtime.schema_hash, base, given)
+        base_snapshot = self._under(self.runtime.schema_hash, base, given)
         frozen = freeze_memory_context(base_snapshot, answer.context, answer.is_failed)
         return Beginning(head, base, now, intent.intent_id, frozen, answer)
 
@@ -212,8 +175,8 @@ class Runner:
 
     async def _taken_up(self, standing: ProposalState, begun: FoundFact) -> Beginning:
         said = begun.document
-        parent = await self._chronicle.at(said["parent"])
-        base = await self._chronicle.kept(parent)
+        parent = await self.chronicle.at(said["parent"])
+        base = await self.chronicle.kept(parent)
         return Beginning(
             LoggedHead(standing.branch, said["base"], said["schemaHash"], parent),
             base,
@@ -228,42 +191,9 @@ class Runner:
     def _live(
         self, standing: ProposalState, beginning: Beginning, submission: Submission | None = None
     ) -> Live:
-        proposal_id = standing.proposal.proposal_id
-        key = names.execution_key(proposal_id)
-        begun = None
-        if not beginning.is_written:
-            fact = documents.begun(
-                execution_key=key,
-                proposal_id=proposal_id,
-                branch=standing.branch,
-                base=beginning.head.world,
-                parent=beginning.head.fact.seq,
-                schema_hash=self._runtime.schema_hash,
-                now=beginning.now,
-                random_seed=beginning.random_seed,
-                input=beginning.snapshot.input,
-                recall=beginning.recall.to_wire(),
-                sources=beginning.recall.sources,
-                made_from=beginning.head.made_from,
-            )
-            (begun,) = self._chronicle.drafts([fact])
+        schema_hash = self.runtime.schema_hash
         return Live(
-            self._chronicle,
-            key=key,
-            actor=self._actor,
-            clock=self._clock,
-            now=beginning.now,
-            random_seed=beginning.random_seed,
-            begun=begun,
-            last=standing.execution[-1].seq if standing.execution else None,
-            sources=beginning.recall.sources,
-            rests_on=(
-                Expected(beginning.head.made_from, beginning.head.fact.seq),
-                Expected(names.proposal(proposal_id), standing.newest),
-            )[: 2 if submission is None else 1],
-            recorded=beginning.effects,
-            approved_at=standing.decision.seq if standing.decision else None,
-            submission=submission,
+            self.chronicle, self.clock, self.actor, schema_hash, standing, beginning, submission
         )
 
     # -------------------------------------------------------------- executing and ending
@@ -275,18 +205,18 @@ class Runner:
             why = "an effect was started, and whether it happened is not known"
             return self._failed(intent, beginning, EFFECT_UNKNOWN, why)
         options = HostExecutionOptions(
-            approved_scope=standing.proposal.approved_scope, timeout_ms=self._timeout_ms
+            approved_scope=standing.proposal.approved_scope, timeout_ms=self.timeout_ms
         )
         key = names.execution_key(standing.proposal.proposal_id)
         try:
             result = await executed(
-                self._runtime.host,
+                self.runtime.host,
                 key,
                 beginning.snapshot,
                 intent,
                 options,
                 live,
-                schema_hash=self._runtime.schema_hash,
+                schema_hash=self.runtime.schema_hash,
             )
         finally:
             await live.close()
@@ -300,7 +230,7 @@ class Runner:
     def _failed(
         self, intent: Intent, beginning: Beginning, code: str, why: str
     ) -> HostExecutionResult:
-        schema_hash = self._runtime.schema_hash
+        schema_hash = self.runtime.schema_hash
         return failed(beginning.snapshot, intent, code, why, now=beginning.now,
                       schema_hash=schema_hash)  # fmt: skip
 
@@ -318,19 +248,19 @@ class Runner:
         """
         branch = names.branch(standing.branch)
         try:
-            ending = await self._written(standing, beginning, live, result)
+            sealing = await self._written(standing, beginning, live, result)
         except MarkMoved as moved:
             if moved.name != branch:
                 raise
-            head = await self._head(standing)
+            head = await self.chronicle.known_head(standing.branch)
             if head.world == beginning.head.world:
                 return await self._sealed(
-                    standing, intent, replace(beginning, head=head), live, result
+                    standing, intent, beginning._replace(head=head), live, result
                 )
             failure = self._failed(intent, beginning, CONFLICT, _moved(standing, head))
             await self._written(standing, beginning, live, failure)
             raise _conflict(standing, head) from None
-        return SealedRun(ending, beginning.recall, intent)
+        return SealedRun(sealing, beginning.recall, intent)
 
     async def _written(
         self,
@@ -338,9 +268,9 @@ class Runner:
         beginning: Beginning,
         live: Live,
         result: HostExecutionResult,
-    ) -> Ending:
-        at = self._clock.now_ms()
-        sealing = self._sealer.sealing(
+    ) -> Sealing:
+        at = self.clock.now_ms()
+        sealing = self.sealer.sealing(
             standing.proposal,
             beginning.head,
             beginning.base,
@@ -349,25 +279,20 @@ class Runner:
             decision_id=standing.proposal.decision_id or "",
             at=at,
         )
-        return await self._sealer.seal(
-            sealing,
-            beginning.head,
-            live,
-            actor=self._actor,
-            at=at,
-        )
+        await self.sealer.seal(sealing, beginning.head, live, actor=self.actor, at=at)
+        return sealing
 
     async def _conflict(
         self, standing: ProposalState, intent: Intent, head: LoggedHead
     ) -> SealedRun:
         """The head moved before the run began: it ends as failed, and nothing is executed."""
-        keeper = await self._chronicle.keeper(standing.proposal.base_world)
+        keeper = await self.chronicle.keeper(standing.proposal.base_world)
         base = LoggedHead(standing.branch, standing.proposal.base_world, "", keeper)
         beginning = self._begins(
             intent,
             base,
-            await self._chronicle.kept(keeper),
-            self._clock.now_ms(),
+            await self.chronicle.kept(keeper),
+            self.clock.now_ms(),
             RecallResult("none", NOTHING),
         )
         live = self._live(standing, beginning)
@@ -389,19 +314,19 @@ class Runner:
                 approved_at=standing.decision.seq if standing.decision else 0,
                 why=ERASED,
             )
-            drafts = self._chronicle.drafts([over])
+            drafts = self.chronicle.drafts([over])
             about = Expected(names.proposal(standing.proposal.proposal_id), standing.newest)
             with suppress(MarkMoved):  # somebody else has said so
-                await self._chronicle.commit(
-                    drafts, actor=self._actor, at=self._clock.now_ms(), expects=[about]
+                await self.chronicle.commit(
+                    drafts, actor=self.actor, at=self.clock.now_ms(), expects=[about]
                 )
             raise erased
-        head = await self._head(standing)
+        head = await self.chronicle.known_head(standing.branch)
         if head.world != standing.proposal.base_world:
             return await self._conflict(standing, intent, head)
-        base = await self._chronicle.kept(head.fact)
+        base = await self.chronicle.kept(head.fact)
         nothing = RecallResult("erased", NOTHING, str(erased))
-        beginning = self._begins(intent, head, base, self._clock.now_ms(), nothing)
+        beginning = self._begins(intent, head, base, self.clock.now_ms(), nothing)
         live = self._live(standing, beginning)
         failure = self._failed(intent, beginning, ERASED, "the memory that it used was erased")
         return await self._sealed(standing, intent, beginning, live, failure)

@@ -14,21 +14,27 @@ Only then is anything handed out.
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Final, Generic, TypeVar
 
 from memoranda.journeys.govern.about import check_name
 from memoranda.journeys.govern.conformance import Conformance
 from memoranda.journeys.govern.table import FilteredLedger
 from memoranda.journeys.intent.branches import EMPTY, first_world
 from memoranda.journeys.intent.chronicle import MEMORY, Chronicle
-from memoranda.journeys.intent.execution import described
-from memoranda.journeys.intent.phases import unnoted
-from memoranda.journeys.intent.traces import traced
+from memoranda.journeys.intent.documents import traced
+from memoranda.journeys.intent.phases import observed_aside
 from memoranda.journeys.recall.recalled import Item, Recalled
-from memoranda.journeys.recall.resolution import Resolved, Resolving, Unresolved
+from memoranda.journeys.recall.resolution import (
+    Picked,
+    Resolved,
+    Resolving,
+    Unresolved,
+    details_of,
+    failed_selection,
+    is_trusted,
+)
 from memoranda.journeys.recall.sources import ScopeSources, accepting
 from memoranda.journeys.recall.verification import (
-    Tree,
     UnverifiedItem,
     Verified,
     Verifying,
@@ -36,7 +42,7 @@ from memoranda.journeys.recall.verification import (
 )
 from memoranda.journeys.records.codec import DataCodec
 from memoranda.kernel.actors import ActorRef
-from memoranda.kernel.ambient import check_reach, observed, reached
+from memoranda.kernel.ambient import check_reach, reached
 from memoranda.kernel.clock import Clock, IdSource
 from memoranda.kernel.errors import (
     CapabilityMissing,
@@ -44,18 +50,15 @@ from memoranda.kernel.errors import (
     InvalidInput,
     InvalidObject,
     MarkMoved,
-    MemorandaError,
     WorldErased,
 )
-from memoranda.kernel.json import JsonValue
-from memoranda.ledger.trust import trust_of
+from memoranda.ledger.lifecycle import trust_of
 from memoranda.ledger.unit import Current, Draft, Unit
 from memoranda.recall.hybrid import Meaning
 from memoranda.recall.proof import Method
 from memoranda.recall.selector import (
     Constraints,
     Count,
-    NoSelection,
     Outcome,
     Request,
     Selection,
@@ -79,29 +82,6 @@ MANY: Final = 20
 """How many are named of what is left out."""
 
 log = logging.getLogger("memoranda.recall")
-
-
-class _Picked(NamedTuple):
-    """What is left of a selection, and what is said of it."""
-
-    items: Sequence[tuple[Resolved, Verified]]
-    tree: Tree | None
-    notes: Sequence[str]
-    error: str | None
-    selection: Selection
-
-    @property
-    def sources(self) -> list[str]:
-        """What takes the trace along when it is erased: what was selected, by id or name."""
-        return [resolved.input for resolved, _ in self.items]
-
-    def without(self, source: str) -> "_Picked":
-        """The same without what is gone by now, and with a word about it."""
-        left = [(resolved, proved) for resolved, proved in self.items if resolved.input != source]
-        if len(left) == len(self.items):
-            raise WorldErased(MEMORY, source)  # it was none of these
-        note = f"{source} was selected, and is left out: it is gone by now"
-        return self._replace(items=left, notes=[*self.notes, note])
 
 
 class Recaller(Generic[T]):
@@ -166,7 +146,7 @@ class Recaller(Generic[T]):
             try:
                 seq = await self._write(recalled, picked, by, reasoning_id, subjects)
             except (WorldErased, MarkMoved) as gone:
-                picked = picked.without(gone.name)  # erased or forgotten meanwhile: not to be told
+                picked = picked.without(gone.name)  # erased or forgotten meanwhile: not handed out
                 continue
             # 6.
             reached(picked.sources)
@@ -184,21 +164,21 @@ class Recaller(Generic[T]):
             head = None
         return first_world(EMPTY, at).world_id if head is None else head.world
 
-    async def _picked(self, request: Request, selector: Selector, count: Count) -> _Picked:
+    async def _picked(self, request: Request, selector: Selector, count: Count) -> Picked:
         constraints = request.constraints
         sources = ScopeSources(self._ledger, self._chronicle, self._meaning, request)
         # 2.
-        with observed(), unnoted():  # what it looks at on its way is not what it picks
+        with observed_aside():  # what it looks at on its way is not what it picks
             try:
                 selection = well_formed(await selector.select(request, sources))
             except CapabilityMissing:
-                raise  # wrong use: nothing was selected, and nothing is told
-            except Exception as error:  # noqa: BLE001 - whatever it is, it is told
-                return _failed(error)
+                raise  # wrong use: nothing was selected, and there is no trace
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is on record
+                return failed_selection(error)
         # 3.
         notes = list(selection.notes)
         unreadable = sources.damaged
-        notes += [f"entry {one.entry} is left out: {one.why}" for one in unreadable[:MANY]]
+        notes += [f"entry {lost.entry} is left out: {lost.why}" for lost in unreadable[:MANY]]
         if len(unreadable) > MANY:
             notes.append(f"{len(unreadable) - MANY:,} others are left out: they are damaged")
         await self._conformance.note_all(unreadable)
@@ -229,17 +209,17 @@ class Recaller(Generic[T]):
             (item, proved)
             for item, proved in zip(resolved, verified, strict=True)
             if item.chosen.confidence >= constraints.min_confidence
-            and not (constraints.verified_only and not _is_trusted(item, proved))
+            and not (constraints.verified_only and not is_trusted(item, proved))
         ][request.offset : request.top_k]
         if constraints.token_budget is not None:
             try:
                 room = fits([item.text for item, _ in items], constraints.token_budget, count)
             except InvalidInput:
                 raise  # what counts is whoever asks to say, and it is no number
-            except Exception as error:  # noqa: BLE001 - whatever it is, it is told
-                return _failed(error)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is on record
+                return failed_selection(error)
             items = items[:room]
-        return _Picked(items, tree, notes, None, selection)
+        return Picked(items, tree, notes, None, selection)
 
     async def _looked_up(
         self, selection: Selection, request: Request, sources: ScopeSources
@@ -268,7 +248,7 @@ class Recaller(Generic[T]):
             return Unresolved(found.id, "its data are not what this handle reads")
 
     def _recalled(
-        self, request: Request, selector: Selector, world: str, picked: _Picked
+        self, request: Request, selector: Selector, world: str, picked: Picked
     ) -> Recalled[T]:
         who = selector.actor or request.by
         by = VerificationEvidence(method=INCLUSION, verified_at=request.at, verified_by=who)
@@ -304,7 +284,7 @@ class Recaller(Generic[T]):
             trace,
             tuple(picked.notes),
             picked.error,
-            _details(request, selector, picked),
+            details_of(request, selector, picked),
             items,
         )
 
@@ -333,7 +313,7 @@ class Recaller(Generic[T]):
     async def _write(
         self,
         recalled: Recalled[T],
-        picked: _Picked,
+        picked: Picked,
         by: ActorRef,
         reasoning_id: str | None,
         subjects: Sequence[str],
@@ -374,69 +354,8 @@ class Recaller(Generic[T]):
         return committed.places[0].seq
 
 
-def _is_trusted(resolved: Resolved, proved: Verified) -> bool:
-    """Whether it may be handed out where only verified memory may: nor is it untrusted."""
-    return proved.is_verified and trust_of(resolved.trust) != "untrusted"
-
-
 def _check_person(place: str, name: str | None) -> None:
     try:
         check_name(name, f"$.{place}")
     except InvalidObject as refused:
         raise InvalidFilter(place, refused.why) from None
-
-
-def _failed(error: Exception) -> _Picked:
-    """A selection that failed; what the error says is on record only where it is our own.
-
-    The text of any other may repeat whatever the selector was shown, and a trace of nothing goes
-    with nothing.
-    """
-    log.warning("a selection failed", exc_info=error)
-    is_ours = isinstance(error, NoSelection | MemorandaError) and not isinstance(
-        error, InvalidInput
-    )
-    why = described(error) if is_ours else f"{type(error).__name__} (its text is in the log alone)"
-    return _Picked((), None, (), why, Selection(()))
-
-
-def _details(request: Request, selector: Selector, picked: _Picked) -> dict[str, JsonValue]:
-    """What `why` tells of a selection besides its trace."""
-    asked = request.constraints
-    given: dict[str, JsonValue] = {
-        "minConfidence": asked.min_confidence or None,
-        "verifiedOnly": asked.verified_only or None,
-        "validAt": asked.valid_at,
-        "asOf": asked.as_of,
-        "tokenBudget": asked.token_budget,
-        **asked.filter.model_dump(mode="json", exclude_defaults=True),
-    }
-    details: dict[str, JsonValue] = {
-        "selector": selector.name,
-        "topK": request.top_k - request.offset,
-        "constraints": {name: value for name, value in given.items() if value is not None},
-        "items": [_told(resolved, proved) for resolved, proved in picked.items],
-        "below": [{"id": below.id, "score": below.score} for below in picked.selection.below],
-    }
-    if request.offset:
-        details["offset"] = request.offset
-    if picked.tree is not None:
-        details["size"], details["root"] = picked.tree.size, picked.tree.root
-        if picked.tree.signed is not None:
-            details["signed"] = picked.tree.signed
-    if picked.notes:
-        details["notes"] = list(picked.notes)
-    if picked.error is not None:
-        details["error"] = picked.error
-    return details
-
-
-def _told(resolved: Resolved, proved: Verified) -> dict[str, JsonValue]:
-    members: dict[str, JsonValue] = {"kind": resolved.kind, "id": resolved.id, "seq": resolved.seq}
-    if resolved.version is not None:
-        members["version"] = resolved.version
-    if resolved.chosen.score is not None:
-        members["score"] = resolved.chosen.score
-    if proved.why_not is not None:
-        members["whyNot"] = proved.why_not
-    return members

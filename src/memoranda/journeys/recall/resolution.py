@@ -1,20 +1,30 @@
 """What selectors name becomes what is in the journal: record versions, and worlds."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 from memoranda.identity import decode
 from memoranda.journeys.govern.table import FilteredLedger
-from memoranda.journeys.intent.chronicle import Chronicle
+from memoranda.journeys.intent.chronicle import MEMORY, Chronicle
 from memoranda.journeys.intent.documents import made_from
-from memoranda.kernel.errors import EntryDamaged, WorldErased, WorldNotFound
+from memoranda.journeys.intent.execution import described
+from memoranda.journeys.recall.verification import Tree, Verified
+from memoranda.kernel.errors import (
+    EntryDamaged,
+    InvalidInput,
+    MemorandaError,
+    WorldErased,
+    WorldNotFound,
+)
 from memoranda.kernel.json import JsonValue
+from memoranda.ledger.lifecycle import trust_of
 from memoranda.ledger.object import data_of, value_of
 from memoranda.ledger.unit import Current, Expected, Past
 from memoranda.recall.index import fits, fits_by_time
 from memoranda.recall.proof import body_address
-from memoranda.recall.selector import Chosen, Request
+from memoranda.recall.selector import Chosen, NoSelection, Request, Selection, Selector
 from memoranda.recall.trace import MemoryRef
 from memoranda.text.tokens import shown
 
@@ -164,3 +174,93 @@ def _origin(document: Mapping[str, Any]) -> str:
 def _ended(versions: Sequence[Past]) -> str | None:
     status = versions[-1].version.status
     return None if status == "active" else f"it is {status} by now"
+
+
+# ------------------------------------------------------------------------------------------------
+# What is left of a selection once it was looked up and verified, and what its trace says of it.
+
+log = logging.getLogger("memoranda.recall")
+
+
+class Picked(NamedTuple):
+    """What is left of a selection, and what is said of it."""
+
+    items: Sequence[tuple[Resolved, Verified]]
+    tree: Tree | None
+    notes: Sequence[str]
+    error: str | None
+    selection: Selection
+
+    @property
+    def sources(self) -> list[str]:
+        """What takes the trace along when it is erased: what was selected, by id or name."""
+        return [resolved.input for resolved, _ in self.items]
+
+    def without(self, source: str) -> "Picked":
+        """The same without what is gone by now, and with a word about it."""
+        left = [(resolved, proved) for resolved, proved in self.items if resolved.input != source]
+        if len(left) == len(self.items):
+            raise WorldErased(MEMORY, source)  # it was none of these
+        note = f"{source} was selected, and is left out: it is gone by now"
+        return self._replace(items=left, notes=[*self.notes, note])
+
+
+def is_trusted(resolved: Resolved, proved: Verified) -> bool:
+    """Whether it may be handed out where only verified memory may: nor is it untrusted."""
+    return proved.is_verified and trust_of(resolved.trust) != "untrusted"
+
+
+def failed_selection(error: Exception) -> Picked:
+    """A selection that failed; what the error says is on record only where it is our own.
+
+    The text of any other may repeat whatever the selector was shown, and a trace of nothing goes
+    with nothing.
+    """
+    log.warning("a selection failed", exc_info=error)
+    is_ours = isinstance(error, NoSelection | MemorandaError) and not isinstance(
+        error, InvalidInput
+    )
+    why = described(error) if is_ours else f"{type(error).__name__} (its text is in the log alone)"
+    return Picked((), None, (), why, Selection(()))
+
+
+def details_of(request: Request, selector: Selector, picked: Picked) -> dict[str, JsonValue]:
+    """What `why` tells of a selection besides its trace."""
+    asked = request.constraints
+    given: dict[str, JsonValue] = {
+        "minConfidence": asked.min_confidence or None,
+        "verifiedOnly": asked.verified_only or None,
+        "validAt": asked.valid_at,
+        "asOf": asked.as_of,
+        "tokenBudget": asked.token_budget,
+        **asked.filter.model_dump(mode="json", exclude_defaults=True),
+    }
+    details: dict[str, JsonValue] = {
+        "selector": selector.name,
+        "topK": request.top_k - request.offset,
+        "constraints": {name: value for name, value in given.items() if value is not None},
+        "items": [_item_details(resolved, proved) for resolved, proved in picked.items],
+        "below": [{"id": below.id, "score": below.score} for below in picked.selection.below],
+    }
+    if request.offset:
+        details["offset"] = request.offset
+    if picked.tree is not None:
+        details["size"], details["root"] = picked.tree.size, picked.tree.root
+        if picked.tree.signed is not None:
+            details["signed"] = picked.tree.signed
+    if picked.notes:
+        details["notes"] = list(picked.notes)
+    if picked.error is not None:
+        details["error"] = picked.error
+    return details
+
+
+def _item_details(resolved: Resolved, proved: Verified) -> dict[str, JsonValue]:
+    members: dict[str, JsonValue] = {"kind": resolved.kind, "id": resolved.id, "seq": resolved.seq}
+    if resolved.version is not None:
+        members["version"] = resolved.version
+    if resolved.chosen.score is not None:
+        members["score"] = resolved.chosen.score
+    if proved.why_not is not None:
+        members["whyNot"] = proved.why_not
+    return members

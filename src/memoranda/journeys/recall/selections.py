@@ -10,9 +10,8 @@ from typing import Any, Generic, TypeVar
 from memoranda.journeys.intent import names
 from memoranda.journeys.intent.branches import EMPTY, first_world
 from memoranda.journeys.intent.chronicle import Chronicle
-from memoranda.journeys.intent.documents import fact_of_type
+from memoranda.journeys.intent.documents import TRACE, fact_of_type
 from memoranda.journeys.intent.requests import Confirmed, Traced
-from memoranda.journeys.intent.traces import TRACE
 from memoranda.journeys.recall.originals import Original, Originals
 from memoranda.journeys.recall.reasoning import traced_by
 from memoranda.journeys.recall.recalled import Recalled

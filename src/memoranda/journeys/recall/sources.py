@@ -15,9 +15,9 @@ from memoranda.kernel.errors import EmbedderMissing, EntryDamaged, WorldErased, 
 from memoranda.ledger.codec import Unreadable
 from memoranda.ledger.derive import row_of
 from memoranda.ledger.entry import body_digest, read_entry
+from memoranda.ledger.lifecycle import trust_of
 from memoranda.ledger.object import is_indexed, status_of
 from memoranda.ledger.snapshot import ENTRIES, ROWS, LedgerSnapshot
-from memoranda.ledger.trust import trust_of
 from memoranda.ledger.unit import Current, StoredEntry
 from memoranda.ledger.walk import OBJECT_KINDS
 from memoranda.recall.bm25 import Scored
@@ -105,7 +105,7 @@ class ScopeSources:
             )
 
         found = await self._rank(mode, wanted, make, limit, below, request.constraints.filter)
-        left_out = [Below(one.id, one.score) for one in found.below]
+        left_out = [Below(scored.id, scored.score) for scored in found.below]
         self._note_read(request, found.made)
         return Selection(found.made, left_out, wanted.notes)
 
@@ -115,7 +115,7 @@ class ScopeSources:
             return Selection((), notes=("nothing is sure enough that nobody asked for",))
         if self._size is not None:
             then = [item for item in await self._then() if is_allowed(item.current, request)]
-            then.sort(key=lambda one: one.current.created_at)  # which leaves ties as they are
+            then.sort(key=lambda item: item.current.created_at)  # which leaves ties as they are
             return self._newest([item.current for item in then[::-1][:limit]], request)
         asked_for = limit + SPARE
         while True:

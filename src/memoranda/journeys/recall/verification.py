@@ -36,8 +36,7 @@ from memoranda.ledger.signed_note import SignedNote
 from memoranda.ledger.tree import Held, Pyramids, blocks_for_consistency, consistency
 from memoranda.ledger.unit import StoredEntry
 from memoranda.recall.proof import StoredOriginal, evidence
-from memoranda.recall.proof_check import check_original
-from memoranda.recall.prove import TreePlace, prove
+from memoranda.recall.proof_check import TreePlace, check_original, prove
 from memoranda.recall.trace import CoveringCheckpoint, MemoryRef, VerificationEvidence
 
 NEWEST_NOTES: Final = 8
@@ -132,7 +131,7 @@ class Verifying:
             root = tree.root()
         except (InvalidProof, EntryDamaged) as damaged:
             self._pyramids = Pyramids()  # what is damaged is not remembered
-            there = [isinstance(one, StoredOriginal) for one in originals]
+            there = [isinstance(original, StoredOriginal) for original in originals]
             return [Verified(None, damaged.why, is_original) for is_original in there], None
         covering = await self._covering(size, root)
         found = []

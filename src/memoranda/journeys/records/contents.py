@@ -38,16 +38,9 @@ UNCHANGED: Final = Unchanged()
 # ---------------------------------------------------------------------------- content
 
 
-def encoded(
-    record: MemoryRecordInput[Any], codec: DataCodec[Any], raw: bytes | None = None
-) -> Encoded:
-    """What a record says, as canonical JSON, or as bytes; a refusal says where in the record."""
-    return Encoded(
-        _canonical("data", codec.encode(record.data)) if raw is None else raw,
-        None if record.tags is None else tuple(record.tags),
-        None if record.meta is None else _canonical("meta", record.meta),
-        raw is not None,
-    )
+def encoded(codec: DataCodec[Any], data: object) -> bytes:
+    """Data as canonical JSON; a refusal says where in the record."""
+    return _canonical("data", codec.encode(data))
 
 
 def raw_bytes(codec: DataCodec[Any], data: object, *, is_typed: bool) -> bytes | None:
@@ -85,7 +78,12 @@ def new_row(
         ids.new_id() if record.id is None else record.id,
         created_at,
         created_at if record.updated_at is None else record.updated_at,
-        encoded(record, codec, raw),
+        Encoded(
+            encoded(codec, record.data) if raw is None else raw,
+            None if record.tags is None else tuple(record.tags),
+            None if record.meta is None else _canonical("meta", record.meta),
+            raw is not None,
+        ),
         record.id is None,
     )
 

@@ -6,17 +6,18 @@ CapabilityMissing. Records of such a store are not objects of the journal: nothi
 they were read.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+import inspect
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import aclosing
-from functools import partial
-from typing import Any, Final, Protocol, TypeVar, cast
+from functools import partial, wraps
+from types import SimpleNamespace
+from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar, cast
 
 from memoranda.identity import canonical_bytes, decode
 from memoranda.journeys.records.changes import Kind, Planned, RequestedChange, plain, planned, typed
 from memoranda.journeys.records.codec import DataCodec
 from memoranda.journeys.records.contents import (
     UNCHANGED,
-    Unchanged,
     annotating,
     batch,
     check_batch,
@@ -27,22 +28,21 @@ from memoranda.journeys.records.contents import (
     patching,
     retry_key,
 )
-from memoranda.journeys.records.notify import notify
-from memoranda.journeys.records.own_hooks import OwnTelling
+from memoranda.journeys.records.notify import OwnTelling, notify
 from memoranda.journeys.records.store import Records
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.ambient import check_reach
 from memoranda.kernel.clock import Clock, IdSource
 from memoranda.kernel.errors import CapabilityMissing, InvalidFilter, InvalidPatch, StoreClosed
 from memoranda.kernel.given import RetryKey
-from memoranda.records.filter import MemoryFilter
+from memoranda.records.filter import MemoryFilter, Page
 from memoranda.records.model import MemoryRecordInput, StoredMemoryRecord
-from memoranda.records.pages import Page
 from memoranda.records.store import Capabilities, Capability, MemoryHooks, MemoryStore, MemoryUpdate
 from memoranda.records.table import NewRow, Note
 
 T = TypeVar("T")
 R = TypeVar("R")
+P = ParamSpec("P")
 
 Found = Mapping[str, StoredMemoryRecord[Any] | None]
 
@@ -60,6 +60,29 @@ class Gate(Protocol):
         ApprovalPending while somebody has to decide, DecisionRefused if it was rejected.
         """
         ...
+
+
+def like(
+    verb: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]],
+) -> Callable[
+    [Callable[[Any, Any], Coroutine[Any, Any, R]]],
+    Callable[Concatenate[Any, P], Coroutine[Any, Any, R]],
+]:
+    """Give a method the signature and the docstring of a verb; it gets all arguments by name."""
+    signature = inspect.signature(verb)
+
+    def decorate(
+        method: Callable[[Any, Any], Coroutine[Any, Any, R]],
+    ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]:
+        @wraps(verb)
+        async def called(self: Any, /, *given: P.args, **named: P.kwargs) -> R:
+            bound = signature.bind(self, *given, **named)
+            bound.apply_defaults()
+            return await method(self, SimpleNamespace(**bound.arguments))
+
+        return called
+
+    return decorate
 
 
 class OwnRecords(Records[T]):
@@ -105,110 +128,69 @@ class OwnRecords(Records[T]):
             raise StoreClosed
         return self._given
 
-    # ---------------------------------------------------------------------- one record
+    # ------------------------------------------------------------------------ its verbs
 
-    async def create(
-        self,
-        record: MemoryRecordInput[T],
-        *,
-        idempotency_key: str | None = None,
-        reason: str | None = None,
-    ) -> str:
-        """Store a new record and return its id; RecordExists if the id is in use (MEM-CRUD-4)."""
-        note = self._note(reason)
-        options = self._versioned(idempotency_key=idempotency_key, reason=reason)
+    @like(Records[T].create)
+    async def create(self, given: Any) -> str:
+        record, note = given.record, self._note(given.reason)
+        options = self._versioned(given, "idempotency_key", "reason")
         row = self._new_row(record, note.at)
         request = [record.id, record.created_at, record.updated_at]
-        key = retry_key(idempotency_key, "create", request, row.content)
+        key = retry_key(given.idempotency_key, "create", request, row.content)
         call = partial(self._store.create, self._copied(record, row), **options)
         ids = await self._creating([record], [row], note, key, lambda: _alone(call()))
         return ids[0]
 
-    async def get(self, id: str) -> StoredMemoryRecord[T] | None:
-        """The record under this id, or None (MEM-CRUD-2)."""
-        check_reach()
-        return await self._store.get(id) if is_possible_id(id) else None
+    @like(Records[T].get)
+    async def get(self, given: Any) -> StoredMemoryRecord[T] | None:
+        store = self._asked()
+        return await store.get(given.id) if is_possible_id(given.id) else None
 
-    async def version(self, id: str) -> int | None:
-        """The version of the record under this id, counted from 1, or None."""
-        check_reach()
-        self._needs(Capability.VERSIONED)
-        return await self._store.version(id) if is_possible_id(id) else None
+    @like(Records[T].version)
+    async def version(self, given: Any) -> int | None:
+        store = self._asked(Capability.VERSIONED)
+        return await store.version(given.id) if is_possible_id(given.id) else None
 
-    async def update(
-        self,
-        id: str,
-        patch: Any,
-        *,
-        expected_version: int | None = None,
-        idempotency_key: str | None = None,
-        reason: str | None = None,
-    ) -> None:
-        """Merge a patch into a record's data; RecordNotFound if there is none (MEM-CRUD-3)."""
-        note = self._note(reason)
-        options = self._versioned(
-            expected_version=expected_version, idempotency_key=idempotency_key, reason=reason
-        )
-        patching(self._codec, id, patch, expected_version)
-        given = self._codec.encode_patch(patch)
-        key = retry_key(idempotency_key, "update", id, expected_version, given)
-        wanted = [RequestedChange("update", id, _own(given), expected_version)]
+    @like(Records[T].update)
+    async def update(self, given: Any) -> None:
+        note, id, expected = self._note(given.reason), given.id, given.expected_version
+        options = self._versioned(given, "expected_version", "idempotency_key", "reason")
+        patching(self._codec, id, given.patch, expected)
+        patch = self._codec.encode_patch(given.patch)
+        key = retry_key(given.idempotency_key, "update", id, expected, patch)
+        wanted = [RequestedChange("update", id, _own(patch), expected)]
         await self._change(
-            wanted, note, key, lambda: self._store.update(id, _own(given), **options)
+            wanted, note, key, lambda: self._store.update(id, _own(patch), **options)
         )
 
-    async def annotate(
-        self,
-        id: str,
-        *,
-        tags: Sequence[str] | Unchanged | None = UNCHANGED,
-        meta: dict[str, Any] | Unchanged | None = UNCHANGED,
-        expected_version: int | None = None,
-        reason: str | None = None,
-    ) -> None:
-        """Replace a record's tags, its meta, or both; what is not named stays; None removes it."""
-        note = self._note(reason)
+    @like(Records[T].annotate)
+    async def annotate(self, given: Any) -> None:
+        note, id = self._note(given.reason), given.id
         self._needs(Capability.ANNOTATED)
-        self._lacks("annotate", expected_version=expected_version, reason=reason)
-        annotating(id, tags, meta)
-        named = {"tags": tags, "meta": meta}
-        given = _own({name: one for name, one in named.items() if one is not UNCHANGED})
-        wanted = [RequestedChange("annotate", id, given)]
-        await self._change(wanted, note, None, lambda: self._store.annotate(id, **given))
+        self._lacks("annotate", given, "expected_version", "reason")
+        annotating(id, given.tags, given.meta)
+        named = {"tags": given.tags, "meta": given.meta}
+        said = _own({name: value for name, value in named.items() if value is not UNCHANGED})
+        wanted = [RequestedChange("annotate", id, said)]
+        await self._change(wanted, note, None, lambda: self._store.annotate(id, **said))
 
-    async def delete(
-        self,
-        id: str,
-        *,
-        expected_version: int | None = None,
-        idempotency_key: str | None = None,
-        reason: str | None = None,
-    ) -> None:
-        """Let get and query no longer return this record; an unknown id is no error."""
-        note = self._note(reason)
-        check_expected(expected_version)
-        options = self._versioned(
-            expected_version=expected_version, idempotency_key=idempotency_key, reason=reason
-        )
+    @like(Records[T].delete)
+    async def delete(self, given: Any) -> None:
+        note, id, expected = self._note(given.reason), given.id, given.expected_version
+        check_expected(expected)
+        options = self._versioned(given, "expected_version", "idempotency_key", "reason")
         if is_possible_id(id):
-            key = retry_key(idempotency_key, "delete", id, expected_version)
-            wanted = [RequestedChange("delete", id, version=expected_version)]
+            key = retry_key(given.idempotency_key, "delete", id, expected)
+            wanted = [RequestedChange("delete", id, version=expected)]
             await self._change(wanted, note, key, lambda: self._store.delete(id, **options))
 
-    # -------------------------------------------------------------------- many records
-
-    async def create_many(
-        self,
-        records: Sequence[MemoryRecordInput[T]],
-        *,
-        idempotency_key: str | None = None,
-        reason: str | None = None,
-    ) -> list[str]:
-        """Store all of the records, or none; their ids in the same order."""
+    @like(Records[T].create_many)
+    async def create_many(self, given: Any) -> list[str]:
+        records = given.records
         check_batch(records)
-        note = self._note(reason)
+        note = self._note(given.reason)
         self._needs(Capability.CREATE_MANY)
-        self._lacks("create_many", idempotency_key=idempotency_key, reason=reason)
+        self._lacks("create_many", given, "idempotency_key", "reason")
         if not records:
             return []
         rows = batch(records, lambda record: self._new_row(record, note.at))
@@ -216,44 +198,33 @@ class OwnRecords(Records[T]):
         call = partial(self._store.create_many, copied)
         return list(await self._creating(records, rows, note, None, call))
 
-    async def update_many(
-        self,
-        updates: Sequence[MemoryUpdate],
-        *,
-        idempotency_key: str | None = None,
-        reason: str | None = None,
-    ) -> None:
-        """Make all of the updates in their order, or none."""
+    @like(Records[T].update_many)
+    async def update_many(self, given: Any) -> None:
+        updates: Sequence[MemoryUpdate] = given.updates
         check_updates(updates)
-        note = self._note(reason)
+        note = self._note(given.reason)
         self._needs(Capability.UPDATE_MANY)
-        self._lacks("update_many", idempotency_key=idempotency_key, reason=reason)
+        self._lacks("update_many", given, "idempotency_key", "reason")
         if any(update.expected_version is not None for update in updates):
             self._needs(Capability.VERSIONED)
         for update in updates:
             patching(self._codec, update.id, update.patch, update.expected_version)
+        patches = [_own(self._codec.encode_patch(update.patch)) for update in updates]
         wanted = [
-            RequestedChange("update", update.id, _own(self._codec.encode_patch(update.patch)),
-                   update.expected_version)
-            for update in updates
-        ]  # fmt: skip
-        given = [MemoryUpdate(change.id, _own(change.given), change.version) for change in wanted]
-        if given:
-            await self._change(wanted, note, None, lambda: self._store.update_many(given))
+            RequestedChange("update", update.id, patch, update.expected_version)
+            for update, patch in zip(updates, patches, strict=True)
+        ]
+        copied = [MemoryUpdate(change.id, _own(change.given), change.version) for change in wanted]
+        if copied:
+            await self._change(wanted, note, None, lambda: self._store.update_many(copied))
 
-    async def delete_many(
-        self,
-        ids: Sequence[str],
-        *,
-        idempotency_key: str | None = None,
-        reason: str | None = None,
-    ) -> None:
-        """Delete all of these records, or none; unknown ids are no error."""
-        check_batch(ids)
-        note = self._note(reason)
+    @like(Records[T].delete_many)
+    async def delete_many(self, given: Any) -> None:
+        check_batch(given.ids)
+        note = self._note(given.reason)
         self._needs(Capability.DELETE_MANY)
-        self._lacks("delete_many", idempotency_key=idempotency_key, reason=reason)
-        possible = list(dict.fromkeys(id for id in ids if is_possible_id(id)))
+        self._lacks("delete_many", given, "idempotency_key", "reason")
+        possible = list(dict.fromkeys(id for id in given.ids if is_possible_id(id)))
         if possible:
             wanted = [RequestedChange("delete", id) for id in possible]
             await self._change(wanted, note, None, lambda: self._store.delete_many(possible))
@@ -263,63 +234,58 @@ class OwnRecords(Records[T]):
         self._needs(Capability.CLEAR)
         await self._deleting(EVERYTHING, note, self._store.clear)
 
-    async def forget_where(self, filter: MemoryFilter, *, reason: str) -> int:
-        """Delete what `query` would return; how many they were."""
-        self._check(filter)
-        check_reason(reason)
-        note = self._note(reason)
+    @like(Records[T].forget_where)
+    async def forget_where(self, given: Any) -> int:
+        self._check(given.filter)
+        check_reason(given.reason)
+        note = self._note(given.reason)
         self._needs(Capability.FORGETS_WHERE)
-        call = partial(self._store.forget_where, filter, reason=reason)
-        return cast("int", await self._deleting(filter, note, call))
+        call = partial(self._store.forget_where, given.filter, reason=given.reason)
+        return cast("int", await self._deleting(given.filter, note, call))
 
-    # ------------------------------------------------------------------------- finding
+    @like(Records[T].query)
+    async def query(self, given: Any) -> list[StoredMemoryRecord[T]]:
+        found = await self._asked(None, given.filter).query(given.filter)
+        return await self._told_of(given.filter, found)
 
-    async def query(self, filter: MemoryFilter) -> list[StoredMemoryRecord[T]]:
-        """The records that the filter asks for; UnknownFilterKey if the store does not know one."""
-        self._check(filter)
-        check_reach()
-        return await self._told_of(filter, await self._store.query(filter))
+    @like(Records[T].page)
+    async def page(self, given: Any) -> Page[StoredMemoryRecord[T]]:
+        store = self._asked(Capability.PAGED, given.filter)
+        found = await store.page(given.filter, cursor=given.cursor)
+        return Page(await self._told_of(given.filter, list(found)), found.next)
 
-    async def page(
-        self, filter: MemoryFilter, *, cursor: str | None = None
-    ) -> Page[StoredMemoryRecord[T]]:
-        """What `query` would return, and in `next` the cursor of what follows."""
-        self._check(filter)
-        check_reach()
-        self._needs(Capability.PAGED)
-        found = await self._store.page(filter, cursor=cursor)
-        return Page(await self._told_of(filter, list(found)), found.next)
+    @like(Records[T].ids)
+    async def ids(self, given: Any) -> list[str]:
+        return cast(
+            "list[str]", await self._asked(Capability.COUNTED, given.filter).ids(given.filter)
+        )
 
-    async def ids(self, filter: MemoryFilter) -> list[str]:
-        """The ids of what `query` would return, in the same order; hooks are not called."""
-        self._check(filter)
-        check_reach()
-        self._needs(Capability.COUNTED)
-        return cast("list[str]", await self._store.ids(filter))
+    @like(Records[T].count)
+    async def count(self, given: Any) -> int:
+        store = self._asked(Capability.COUNTED, given.filter)
+        return cast("int", await store.count(given.filter))
 
-    async def count(self, filter: MemoryFilter) -> int:
-        """How many records `query` would return."""
-        self._check(filter)
-        check_reach()
-        self._needs(Capability.COUNTED)
-        return cast("int", await self._store.count(filter))
-
-    async def tags(self, prefix: str = "") -> dict[str, int]:
-        """The tags that begin so, by code point, each with how many records have it."""
-        if not isinstance(prefix, str):
+    @like(Records[T].tags)
+    async def tags(self, given: Any) -> dict[str, int]:
+        if not isinstance(given.prefix, str):
             raise InvalidFilter("prefix", "it is a text that tags begin with")
-        check_reach()
-        self._needs(Capability.COUNTED)
-        return cast("dict[str, int]", await self._store.tags(prefix))
+        return cast("dict[str, int]", await self._asked(Capability.COUNTED).tags(given.prefix))
 
     async def stream(self, filter: MemoryFilter) -> AsyncGenerator[StoredMemoryRecord[T], None]:
         """What `query` would return when the stream starts; hooks are not called."""
-        self._check(filter)
-        check_reach()
-        self._needs(Capability.STREAMED)
-        async with aclosing(self._store.stream(filter)) as records:
+        store = self._asked(Capability.STREAMED, filter)
+        async with aclosing(store.stream(filter)) as records:
             async for record in records:
                 yield record
+
+    def _asked(self, needs: Capability | None = None, filter: MemoryFilter | None = None) -> Any:
+        """The store, once it is known that it can be asked this, here."""
+        if filter is not None:
+            self._check(filter)
+        check_reach()
+        if needs is not None:
+            self._needs(needs)
+        return self._store
 
     # ------------------------------------------------------------------------- changing
 
@@ -411,17 +377,18 @@ class OwnRecords(Records[T]):
     def _needs(self, capability: Capability) -> None:
         self._store.capabilities.require(capability)
 
-    def _versioned(self, **given: Any) -> dict[str, Any]:
+    def _versioned(self, given: Any, *names: str) -> dict[str, Any]:
         """The options that only a store takes that is VERSIONED, as far as they are given."""
-        options = {name: value for name, value in given.items() if value is not None}
+        options = {name: getattr(given, name) for name in names}
+        options = {name: value for name, value in options.items() if value is not None}
         if options:
             self._needs(Capability.VERSIONED)
         return options
 
-    def _lacks(self, verb: str, **given: object) -> None:
+    def _lacks(self, verb: str, given: Any, *names: str) -> None:
         """Refuse options of our own records that the contract of a store does not have."""
-        for name, value in given.items():
-            if value is not None:
+        for name in names:
+            if getattr(given, name) is not None:
                 raise CapabilityMissing(f"{name} in {verb}")
 
     def _copied(self, record: MemoryRecordInput[T], row: NewRow) -> MemoryRecordInput[T]:

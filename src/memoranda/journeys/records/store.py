@@ -33,9 +33,16 @@ from memoranda.kernel.ambient import check_reach, check_writable, reached
 from memoranda.kernel.clock import Clock, IdSource
 from memoranda.kernel.errors import InvalidFilter, StoreClosed
 from memoranda.kernel.given import RetryKey
-from memoranda.records.filter import MemoryFilter, position, refuse_unknown_keys
+from memoranda.records.filter import (
+    MemoryFilter,
+    Page,
+    Position,
+    cut,
+    position,
+    position_in,
+    refuse_unknown_keys,
+)
 from memoranda.records.model import MemoryRecordInput, StoredMemoryRecord
-from memoranda.records.pages import Page, Position, cut, position_in
 from memoranda.records.store import Capabilities, Capability, MemoryHooks, MemoryStore, MemoryUpdate
 from memoranda.records.table import Content, Edit, NewRow, Note, RecordTable, Row, RowEdit
 

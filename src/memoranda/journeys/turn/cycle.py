@@ -31,15 +31,21 @@ from memoranda.plans.items import (
     MemoryItem,
     RetrievedItem,
     check_item,
-    item_digest,
+    terms,
 )
-from memoranda.plans.matching import terms
 from memoranda.plans.models import Model, Prompt, Settings, identity_of
 from memoranda.plans.plan import ExecutionPlan, StepType
 from memoranda.plans.raw import Whole
+from memoranda.plans.steps.answer import (
+    Listener,
+    LLMCall,
+    PersistMemory,
+    PersistSession,
+    PromptAssemble,
+    Staging,
+    SummarizeMemory,
+)
 from memoranda.plans.steps.context import ContextSelect, RepoScan, RetrieveMemory, Scanner
-from memoranda.plans.steps.persist import PersistMemory, PersistSession, Staging, SummarizeMemory
-from memoranda.plans.steps.prompt import Listener, LLMCall, PromptAssemble
 from memoranda.plans.summary import Limits, Summariser, Summary, check_not_raw
 
 # ------------------------------------------------------------------------------------------------
@@ -64,23 +70,20 @@ class Tools:
     @property
     def forms(self) -> Mapping[str, type[WireModel]]:
         """The form of the payload of each type that is at hand."""
-        shipped = {one.name: one.payload for one in _SHIPPED}
+        shipped = {step_type.name: step_type.payload for step_type in _SHIPPED}
         return {**shipped, **{step_type.name: step_type.payload for step_type in self.replaced}}
 
 
-@dataclass(frozen=True, slots=True)
-class CycleParts:
-    """What belongs to one cycle alone."""
-
-    items: ItemSearch
-    staging: Staging
-    clock: Clock
-    randomness: Randomness
-    listener: Listener | None = None
-
-
-def composed(plan: ExecutionPlan, tools: Tools, around: CycleParts) -> Iterable[StepType]:
-    """The types of steps for one cycle of a plan.
+def composed(
+    plan: ExecutionPlan,
+    tools: Tools,
+    items: ItemSearch,
+    staging: Staging,
+    clock: Clock,
+    randomness: Randomness,
+    listener: Listener | None = None,
+) -> Iterable[StepType]:
+    """The types of steps for one cycle of a plan, with what belongs to this cycle alone.
 
     What the plan's metadata says goes to the step that it is for: the engine knows none of it.
     """
@@ -89,13 +92,13 @@ def composed(plan: ExecutionPlan, tools: Tools, around: CycleParts) -> Iterable[
         RepoScan(tools.scanner),
         ContextSelect(),
         PromptAssemble(None if budgets is None else budgets.prompt_tokens),
-        LLMCall(tools.model, around.listener),
+        LLMCall(tools.model, listener),
         SummarizeMemory(tools.summariser(tools.model)),
-        PersistMemory(around.staging, around.clock, around.randomness),
-        PersistSession(around.staging),
+        PersistMemory(staging, clock, randomness),
+        PersistSession(staging),
     ]
     if top_k is not None:  # there is no other: a plan that retrieves without it was refused
-        types.append(RetrieveMemory(around.items, top_k))
+        types.append(RetrieveMemory(items, top_k))
     return {step_type.name: step_type for step_type in (*types, *tools.replaced)}.values()
 
 
@@ -163,11 +166,6 @@ def new_items(items: Sequence[MemoryItem], cycle_id: str) -> list[NewItem | Item
     return landing
 
 
-def digests(items: Sequence[MemoryItem]) -> list[str]:
-    """All that the journal has of them (ING-RAW), not salted yet."""
-    return [item_digest(item) for item in items]
-
-
 AT_ONCE: Final = 2_000
 """Characters of a response and of what was asked that are read on the event loop's own thread."""
 
@@ -179,7 +177,6 @@ class SummariserAside:
     """
 
     async def summarise(self, response: str, text: str | None, limits: Limits) -> Summary | None:
-        """What `extract` makes of a response."""
         if len(response) + len(text or "") <= AT_ONCE:
             return await ExtractiveSummariser().summarise(response, text, limits)
         return await asyncio.to_thread(extract, response, text, limits)

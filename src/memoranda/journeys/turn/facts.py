@@ -6,34 +6,36 @@ could be guessed else, by whoever reads an export. The salt is the cycle's own, 
 journal, and goes when the cycle is erased. Of the salt the fact has the digest: sixteen random
 bytes are nothing to guess, and with another salt nothing could be compared.
 
-The first cycle of a session also has digests of its plan's members: who comes with another plan is
-told what differs.
+The first cycle of a session also has digests of its plan's members: so an error about another
+plan can name what differs.
 
 What a cycle was given of earlier ones are its inputs: when one of these is erased, so is the cycle.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
-from memoranda.identity import Frozen, decode, sha256, sha256_hex
+from memoranda.identity import Frozen, canonical_bytes, decode, sha256, sha256_hex
 from memoranda.kernel.errors import (
+    BodyUnreadable,
     CycleFailed,
     EntryDamaged,
+    InvalidInput,
     ItemDamaged,
     MemorandaError,
     NotRecorded,
     PlanError,
     SessionDamaged,
 )
-from memoranda.kernel.json import JsonValue, storable
-from memoranda.ledger.attachments import CYCLE, StoredItem
+from memoranda.kernel.json import JsonValue, parse, storable
+from memoranda.kernel.wire import WireModel, tuple_of
+from memoranda.ledger.attachments import CYCLE, AttachmentRows, CycleValues, StoredItem
 from memoranda.ledger.entry import entry_hash, read_entry, salted
 from memoranda.ledger.fact import Fact
 from memoranda.ledger.port import Ledger
 from memoranda.ledger.unit import StoredEntry
 from memoranda.plans.items import RetrievedItem, read_retrieved
 from memoranda.plans.plan import ExecutionPlan, differing
-from memoranda.plans.recording import CycleRecording, read_recording
 from memoranda.plans.session import SessionState
 
 Outcome = Literal["completed", "failed", "cancelled"]
@@ -215,6 +217,59 @@ def _cycle(cycle_id: str, stored: StoredEntry) -> Cycle:
     entry = read_entry(stored.entry)
     body = b"" if stored.body is None else stored.body
     return Cycle(cycle_id, stored.seq, entry_hash(stored.entry).hex(), entry.at, decode(body))
+
+
+# ------------------------------------------------------------------------------------------------
+# Recordings: what a cycle was given and what came of it, kept where somebody asked for it.
+#
+# They are off by default (ING-RAW). A recording holds raw content, so it lies in a table of its own
+# that no step, no item store and no search reaches, and that an erasure empties. It goes there with
+# the cycle's own unit of work, or not at all.
+
+
+class RecordedStep(WireModel):
+    """A step of a recorded cycle: its id, and its output."""
+
+    id: str
+    output: dict[str, JsonValue]
+
+
+class CycleRecording(WireModel):
+    """All that a replay of a cycle needs, as values."""
+
+    version: Literal[1] = 1
+    cycle_id: str
+    plan_hash: str
+    plan: dict[str, JsonValue]
+    policy_ref: JsonValue
+    turn: dict[str, JsonValue]
+    """What the turn was given besides its plan."""
+    steps: Annotated[tuple[RecordedStep, ...], tuple_of(RecordedStep)]
+    """The outputs, in the order of the steps."""
+    answers: Annotated[tuple[str, ...], tuple_of(str)]
+    """What the model answered, in the order of the calls."""
+
+    @property
+    def outputs(self) -> Mapping[str, dict[str, JsonValue]]:
+        return {step.id: step.output for step in self.steps}
+
+    @property
+    def attachment(self) -> CycleValues:
+        return CycleValues(self.cycle_id, canonical_bytes(self.model_dump()))
+
+
+async def read_recording(rows: AttachmentRows, cycle_id: str) -> CycleRecording:
+    """What was recorded of a cycle; NotRecorded if nothing was, or if it was erased.
+
+    BodyUnreadable if what is stored is no recording.
+    """
+    body = await rows.recording(cycle_id)
+    if body is None:
+        raise NotRecorded(cycle_id)
+    try:
+        return CycleRecording.model_validate(parse(body, max_bytes=len(body)))
+    except InvalidInput as refused:
+        raise BodyUnreadable(str(refused)) from refused
 
 
 # ------------------------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from memoranda.identity import sha256_hex
-from memoranda.journeys.turn.cycle import NotedItems, Scope, Staged, digests, new_items
-from memoranda.journeys.turn.facts import Began, Left, session_digest
+from memoranda.journeys.turn.cycle import NotedItems, Scope, Staged, new_items
+from memoranda.journeys.turn.facts import Began, CycleRecording, Left, RecordedStep, session_digest
 from memoranda.kernel.clock import Clock
 from memoranda.kernel.errors import FailFast, IdempotencyConflict, MarkMoved, WriteFailed
 from memoranda.kernel.given import RetryKey
@@ -22,8 +22,8 @@ from memoranda.ledger.entry import SALT_BYTES
 from memoranda.ledger.fact import Fact
 from memoranda.ledger.unit import Committed, Draft, Expected, Unit
 from memoranda.plans.engine import Outputs
+from memoranda.plans.items import item_digest
 from memoranda.plans.policy import Interpreted
-from memoranda.plans.recording import CycleRecording, RecordedStep
 from memoranda.plans.session import Session, SessionStore
 
 R = TypeVar("R")
@@ -46,13 +46,6 @@ class FinishedCycle(NamedTuple):
     """What is to be logged of the models that answered."""
 
 
-class Landed(NamedTuple):
-    """What became of it: the unit, and the session as it is stored now."""
-
-    committed: Committed
-    session: Session
-
-
 @dataclass(frozen=True, slots=True)
 class Landing:
     """Writes what cycles leave."""
@@ -61,12 +54,13 @@ class Landing:
     sessions: SessionStore
     is_recording: bool
 
-    async def land(self, ran: FinishedCycle) -> Landed:
-        """Commit all that a cycle leaves; WriteFailed where that fails, and nothing was written.
+    async def land(self, ran: FinishedCycle) -> tuple[Committed, Session]:
+        """Commit all that a cycle leaves; the unit, and the session as it is stored then.
 
-        IdempotencyConflict where its id stood for another cycle before. A cancellation waits until
-        the commit is over: it has landed, or it has not. Where a cycle was erased meanwhile whose
-        items this one was given, it must not land: what it made would outlive the erasure.
+        WriteFailed where that fails, and nothing was written; IdempotencyConflict where its id
+        stood for another cycle before. A cancellation waits until the commit is over: it has
+        landed, or it has not. Where a cycle was erased meanwhile whose items this one was given, it
+        must not land: what it made would outlive the erasure.
         """
         began, session = ran.began, ran.session
         try:
@@ -75,7 +69,7 @@ class Landing:
             recorded = [_recording(ran).attachment] if self.is_recording else []
             salt = self.scope.randomness.take(SALT_BYTES)
             left = Left(
-                digests(items),
+                [item_digest(item) for item in items],
                 session_digest(self.sessions.name, state.body),
                 sha256_hex(recorded[0].body) if recorded else None,
             )
@@ -98,7 +92,7 @@ class Landing:
             raise
         except Exception as error:
             raise WriteFailed("the cycle", str(error).removesuffix(".")) from error
-        return Landed(committed, session.after(state))
+        return committed, session.after(state)
 
     async def leave(self, fact: Fact) -> None:
         """Write the fact of a cycle that left nothing else; WriteFailed where that fails."""
@@ -149,5 +143,5 @@ async def to_its_end(work: Coroutine[Any, Any, R]) -> R:
     if cancelled is None:
         return task.result()
     if not task.cancelled():
-        task.exception()  # it is looked at; the cancellation is what is told
+        task.exception()  # so that nobody warns of it: the cancellation is what is raised
     raise cancelled

@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 
 from memoranda.identity import Frozen, freeze
 from memoranda.journeys.turn.cycle import (
-    CycleParts,
     NotedItems,
     NotedModel,
     OneTime,
@@ -48,13 +47,12 @@ from memoranda.kernel.results import Result, members
 from memoranda.ledger.fact import Fact
 from memoranda.ledger.unit import Draft, EntryPlace
 from memoranda.plans.engine import Engine, Outputs
-from memoranda.plans.first_contract import CONTRACT
 from memoranda.plans.items import RetrievedItem
 from memoranda.plans.policy import DEFAULT_MODE, Interpreted, Interpreter
 from memoranda.plans.session import Session, SessionState, SessionStore, begin
+from memoranda.plans.steps import CONTRACT
+from memoranda.plans.steps.answer import Listener, LLMCall, PersistMemory
 from memoranda.plans.steps.context import RetrieveMemory, whole_retrieval
-from memoranda.plans.steps.persist import PersistMemory
-from memoranda.plans.steps.prompt import Listener, LLMCall
 from memoranda.plans.summary import raw_texts
 
 MAX_CYCLE_ID: Final = 128
@@ -274,10 +272,12 @@ class Turns:
         )
         ref = began.session_ref
         items = NotedItems(await self._scope.items(ref), self._scope.table.ledger, ref)
-        around = CycleParts(items, staged, clock, self._scope.randomness, listener)
         planned, session = begun.planned, begun.session
         try:
-            outputs = await begun.engine.run(turn, composed(planned.plan, tools, around))
+            types = composed(
+                planned.plan, tools, items, staged, clock, self._scope.randomness, listener
+            )
+            outputs = await begun.engine.run(turn, types)
             response = _response(planned, outputs)
             for step in planned.plan.steps:
                 if step.type == PersistMemory.name:

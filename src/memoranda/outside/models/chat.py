@@ -9,20 +9,20 @@ error, in no log and in no object that outlives the call.
 import asyncio
 import json
 import os
-import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
+from http import HTTPStatus
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
-from memoranda.identity import canonical_bytes
-from memoranda.kernel.errors import DependencyMissing, ModelFailed
+from memoranda.kernel.errors import ModelFailed
 from memoranda.kernel.json import JsonValue
 from memoranda.outside.models.endpoint import (
     Endpoint,
     Refused,
     body_of,
     events_of,
+    httpx2_module,
     piece_of,
     refusal_of,
     whole_answer,
@@ -33,11 +33,9 @@ if TYPE_CHECKING:
     import httpx2
 
 SECONDS: Final = 60.0
-"""How long a model may be silent; a plan's own limit holds beside it."""
+"""How long a model may be silent; a plan's own limit holds as well."""
 
 _DONE: Final = "[DONE]"
-_TRUSTING_NOBODY: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-"""For what is not encrypted: to load the certificates that it needs none of takes a while."""
 
 
 class ChatModel:
@@ -57,18 +55,18 @@ class ChatModel:
         ModelFailed for an address that can't be one, or that would carry a key unencrypted to
         another machine; DependencyMissing without the extra ``models``.
         """
-        _httpx()
+        httpx2_module()
         self.model = self.identity = model
         self._endpoint = Endpoint.of(base_url, model, key_variable, environment)
         self._seconds = seconds
 
     async def complete(self, prompt: Prompt, settings: Settings) -> str:
         """The whole answer."""
-        httpx = _httpx()
+        httpx = httpx2_module()
         try:
             async with (
                 asyncio.timeout(self._seconds),
-                self._asked(httpx, prompt, settings, stream=False) as response,
+                self._asked(prompt, settings, stream=False) as response,
             ):
                 return whole_answer(_json(await body_of(response)), settings)
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, Refused) as failed:
@@ -78,11 +76,11 @@ class ChatModel:
 
     async def stream(self, prompt: Prompt, settings: Settings) -> AsyncGenerator[str]:
         """The pieces of the answer as they come; an answer without an end is a failure."""
-        httpx = _httpx()
+        httpx = httpx2_module()
         is_ended = False
         try:
             async with (
-                self._asked(httpx, prompt, settings, stream=True) as response,
+                self._asked(prompt, settings, stream=True) as response,
                 aclosing(events_of(response, self._seconds)) as events,
             ):
                 async for event in events:
@@ -101,35 +99,16 @@ class ChatModel:
 
     @asynccontextmanager
     async def _asked(
-        self, httpx: ModuleType, prompt: Prompt, settings: Settings, *, stream: bool
+        self, prompt: Prompt, settings: Settings, *, stream: bool
     ) -> "AsyncIterator[httpx2.Response]":
-        """The response to one request, if it is a good one; no redirect is followed."""
+        """The response to one request, if it is a good one."""
         name = settings.model or self.model
-        key = self._endpoint.key(name)
-        headers = {
-            "accept": "text/event-stream" if stream else "application/json",
-            "accept-encoding": "identity",
-            "content-type": "application/json",
-            "user-agent": "memoranda",
-        } | ({} if key is None else {"authorization": f"Bearer {key}"})
-        async with httpx.AsyncClient(
-            timeout=self._seconds,
-            follow_redirects=False,
-            trust_env=not self._endpoint.is_loopback,  # no proxy to this machine
-            verify=True if self._endpoint.is_encrypted else _TRUSTING_NOBODY,
-        ) as client:
-            request = client.build_request(
-                "POST",
-                self._endpoint.url,
-                content=canonical_bytes(_question(name, prompt, settings, stream=stream)),
-                headers=headers,
-            )
-            async with asyncio.timeout(self._seconds):  # the client's own is for each read
-                response = await client.send(request, stream=True)
-            async with aclosing(response):
-                if response.status_code != httpx.codes.OK:
-                    raise Refused(await self._why_refused(response, key))
-                yield response
+        question = _question(name, prompt, settings, stream=stream)
+        accept = "text/event-stream" if stream else "application/json"
+        async with self._endpoint.posted(name, question, self._seconds, accept) as response:
+            if response.status_code != HTTPStatus.OK:
+                raise Refused(await self._why_refused(response, self._endpoint.key(name)))
+            yield response
 
     async def _why_refused(self, response: "httpx2.Response", key: str | None) -> str:
         try:
@@ -177,11 +156,3 @@ def _why(httpx: ModuleType, failed: Exception, seconds: float) -> str:
             return "its answer broke off"
         case _:
             return f"the request failed ({type(failed).__name__})"
-
-
-def _httpx() -> ModuleType:
-    try:
-        import httpx2  # noqa: PLC0415 - an extra: only who asks a model needs it
-    except ModuleNotFoundError as missing:
-        raise DependencyMissing("httpx2", "models") from missing
-    return httpx2

@@ -2,14 +2,17 @@
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterable, Iterator, Mapping
-from contextlib import aclosing
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterator, Mapping
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from types import ModuleType
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
-from memoranda.kernel.errors import ModelFailed
+from memoranda.identity import canonical_bytes
+from memoranda.kernel.errors import DependencyMissing, ModelFailed
 from memoranda.kernel.json import JsonValue, storable
 from memoranda.plans.models import Settings
 from memoranda.text.frame import quotable
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _KEY: Final = re.compile(r"[!-~]+", re.ASCII)
+_TRUSTING_NOBODY: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""For what is not encrypted: to load the certificates that it needs none of takes a while."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,7 @@ class Endpoint:
             raise ModelFailed(model, "its address holds a user, a query or a fragment")
         # 2.
         if key_variable is not None and not _VARIABLE.fullmatch(key_variable):
-            raise ModelFailed(model, "what is to name its key is no name of a variable")
+            raise ModelFailed(model, "the variable that is to hold its key has no valid name")
         is_loopback = _is_loopback(parts)
         if key_variable is not None and parts.scheme == "http" and not is_loopback:
             raise ModelFailed(model, "its key would be sent unencrypted: use https://")
@@ -81,6 +86,39 @@ class Endpoint:
             raise ModelFailed(model, f"what is in {self.key_variable} can't be a key")
         return key
 
+    @asynccontextmanager
+    async def posted(
+        self, model: str, document: JsonValue, seconds: float, accept: str = "application/json"
+    ) -> "AsyncIterator[httpx2.Response]":
+        """The response to a document, whatever its status; no redirect is followed."""
+        key = self.key(model)
+        headers = {
+            "accept": accept,
+            "accept-encoding": "identity",
+            "content-type": "application/json",
+            "user-agent": "memoranda",
+        } | ({} if key is None else {"authorization": f"Bearer {key}"})
+        async with httpx2_module().AsyncClient(
+            timeout=seconds,
+            follow_redirects=False,
+            trust_env=not self.is_loopback,  # no proxy to this machine
+            verify=True if self.is_encrypted else _TRUSTING_NOBODY,
+        ) as client:
+            content = canonical_bytes(document)
+            request = client.build_request("POST", self.url, content=content, headers=headers)
+            async with asyncio.timeout(seconds):  # the client's own is for each read
+                response = await client.send(request, stream=True)
+            async with aclosing(response):
+                yield response
+
+
+def httpx2_module() -> ModuleType:
+    try:
+        import httpx2  # noqa: PLC0415 - an extra: only who asks a model needs it
+    except ModuleNotFoundError as missing:
+        raise DependencyMissing("httpx2", "models") from missing
+    return httpx2
+
 
 def _is_loopback(parts: SplitResult) -> bool:
     host = parts.hostname or ""
@@ -97,12 +135,12 @@ _TOO_OFTEN: Final = 429
 _NOT_ALLOWED: Final = (401, 403)
 _LONGEST: Final = 200
 _LONGEST_WAIT: Final = 40
-_TELLING: Final = 6
+_REVEALING: Final = 6
 """So many characters of a key in a row give it away."""
 
 
 class Refused(Exception):
-    """Why an answer is none; it never leaves whoever asked for it."""
+    """Why an answer can't be used; it becomes a ModelFailed."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -117,7 +155,7 @@ class AnswerPiece(NamedTuple):
 
 
 def whole_answer(body: JsonValue, settings: Settings) -> str:
-    """The text of an answer; Refused if there is none, or it was cut."""
+    """The text of an answer; Refused if it has none, or was cut."""
     choice = _choice(body)
     message = choice.get("message") if choice is not None else None
     content = message.get("content") if isinstance(message, dict) else None
@@ -128,7 +166,7 @@ def whole_answer(body: JsonValue, settings: Settings) -> str:
 
 
 def piece_of(event: JsonValue, settings: Settings) -> AnswerPiece:
-    """One piece; an event that carries no text, such as one of counts, is an empty one."""
+    """The text of an event, which is empty where the event carries none, such as counts."""
     if isinstance(event, dict) and event.get("error") is not None:
         raise Refused("it broke off with an error")
     if isinstance(event, dict) and event.get("choices") == []:
@@ -150,7 +188,7 @@ def refusal_of(
 ) -> str:
     """Why a server refused: the status, how long to wait, and its own words without the key."""
     if status == _TOO_OFTEN:
-        waited = "" if wait is None or _tells(wait, key) else _plain(wait, _LONGEST_WAIT)
+        waited = "" if wait is None or _reveals(wait, key) else _plain(wait, _LONGEST_WAIT)
         if waited:
             unit = " s" if waited.isdecimal() else ""
             return f"it is asked too often (429): retry after {waited}{unit}"
@@ -185,17 +223,17 @@ def _kept(content: str) -> str:
 def _said(body: JsonValue, key: str | None) -> str:
     error = body.get("error") if isinstance(body, dict) else None
     message = error.get("message") if isinstance(error, dict) else error
-    if not isinstance(message, str) or _tells(message, key):
+    if not isinstance(message, str) or _reveals(message, key):
         return ""
     return _plain(message, _LONGEST)
 
 
-def _tells(message: str, key: str | None) -> bool:
-    """Whether a message holds any telling part of the key, in whatever case and spacing."""
+def _reveals(message: str, key: str | None) -> bool:
+    """Whether a message holds so much of the key, in whatever case and spacing."""
     if key is None:
         return False
     key, said = key.lower(), "".join(text for text in message if "!" <= text <= "~").lower()
-    parts = {key[at : at + _TELLING] for at in range(max(1, len(key) - _TELLING + 1))}
+    parts = {key[at : at + _REVEALING] for at in range(max(1, len(key) - _REVEALING + 1))}
     return any(part in said for part in parts)
 
 
@@ -240,14 +278,14 @@ async def joined(pieces: AsyncIterable[bytes], most: int) -> bytes:
 
 
 async def events_of(response: "httpx2.Response", seconds: float) -> AsyncGenerator[str]:
-    """The data of each server-sent event, as it comes; Refused for what is no stream of them.
+    """The data of each server-sent event, as it comes; Refused for anything but a stream of them.
 
     1. the next event comes within so many seconds; comments keep a connection, and say nothing
     2. all of them come within `LONGEST` times as many, and within the limit of bytes
     3. what is not ended by an empty line when the server has ended is the last one
     """
     if response.headers.get("content-type", "").partition(";")[0].strip().lower() != _EVENTS:
-        raise Refused("its answer is no stream of events")
+        raise Refused("its answer is not a stream of events")
     loop, reader, size = asyncio.get_running_loop(), _Events(), 0
     heard = loop.time()
     end = heard + LONGEST * seconds

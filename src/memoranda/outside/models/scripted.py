@@ -32,7 +32,7 @@ class ScriptedAnswer(WireModel):
 class ScriptedModel:
     """The first rule whose text occurs in what the user says answers, in whatever case.
 
-    What is quoted in a frame beside that, such as memory, was not said now: it does not make a
+    What is quoted in a frame, such as memory, was not said now: it does not make a
     rule answer, unless the rule asks for it. ModelFailed if no rule does: it makes nothing up. What
     it was asked can be read in `asked`.
     """
@@ -61,7 +61,7 @@ class ScriptedModel:
 def scripted(document: JsonValue) -> ScriptedModel:
     """The model of a list of ``{"when": …, "answer": …}``, and ``given`` where it is asked for.
 
-    InvalidRecord if it is none.
+    InvalidRecord if it is anything else.
     """
     if not isinstance(document, list | tuple):
         raise InvalidRecord("$", "it is not a list of answers")

@@ -1,6 +1,6 @@
 """Steps that gather what a turn is about: RetrieveMemory, RepoScan and ContextSelect."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, Protocol
 
@@ -10,7 +10,8 @@ from memoranda.kernel.errors import CycleFailed, InvalidItem, InvalidPlan, ItemD
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.wire import STORABLE, WireModel, tuple_of
 from memoranda.plans.items import ItemSearch, RetrievedItem
-from memoranda.plans.plan import NOT_NULL, TURN, Fails, Limit
+from memoranda.plans.plan import NOT_NULL
+from memoranda.plans.steps import ShippedStep
 
 # ------------------------------------------------------------------------------------------------
 # A retrieval is whole or it is none (ING-PARTIAL).
@@ -43,27 +44,7 @@ def whole_retrieval(found: object) -> tuple[RetrievedItem, ...]:
 
 
 # ------------------------------------------------------------------------------------------------
-# The inputs of a step, read strictly: what is of another kind than it must be fails the cycle.
-
-
-def text_input(step: str, inputs: Mapping[str, JsonValue], name: str) -> str:
-    """An input that is a text; CycleFailed if there is none, or it is something else."""
-    if name not in inputs:
-        raise CycleFailed(step, f"its input {name} is missing")
-    if not isinstance(inputs[name], str):
-        raise CycleFailed(step, f"its input {name} is not a text")
-    return str(inputs[name])
-
-
-def optional_text_input(step: str, inputs: Mapping[str, JsonValue], name: str) -> str | None:
-    """The same, for an input that may be absent; null is something else too."""
-    return text_input(step, inputs, name) if name in inputs else None
-
-
-# ------------------------------------------------------------------------------------------------
 # ContextSelect: what of all that is at hand goes into the prompt, as values.
-
-CONTEXT_SELECT: Final = "ContextSelect"
 
 Source = Literal["text", "items", "repo"]
 _IMPLIED: Final[tuple[Source, ...]] = ("repo", "items")
@@ -89,74 +70,49 @@ class ContextEntry(WireModel):
     timestamp: str | None = None
 
 
-class ContextSelectOutput(WireModel):
-    """The context, the most important piece first."""
-
-    context: Annotated[Sequence[ContextEntry], tuple_of(ContextEntry)]
-
-
-class ContextSelect:
+class ContextSelect(ShippedStep, type="ContextSelect"):
     """Takes a retrieval only if it is whole: a part of one is none (ING-PARTIAL)."""
 
-    name: Final = CONTEXT_SELECT
-    stage: Final = "ContextSelect"
     payload: Final = ContextSelectPayload
-    takes: Final[Mapping[str, Sequence[str]]] = {
-        "text": (TURN,),
-        "items?": ("RetrieveMemory",),
-        "repo?": ("RepoScan",),
-    }
-    gives: Final = ("context",)
-    fails: Final[Fails] = "cycle"
-    limit: Final[Limit] = "ioMs"
 
     async def run(
         self, payload: ContextSelectPayload, inputs: Mapping[str, JsonValue]
     ) -> Mapping[str, JsonValue]:
         """The context, from the sources that the plan names, in that order."""
-        text_input(CONTEXT_SELECT, inputs, "text")
-        if "items" in inputs:  # looked at even if the plan leaves it out: damage is damage
-            whole_retrieval(inputs["items"])
+        text = self.text(inputs, "text")
+        # Looked at even if the plan leaves it out: damage is damage.
+        items = whole_retrieval(inputs["items"]) if "items" in inputs else None
         sources = payload.sources
         if sources is None:
             sources = [source for source in _IMPLIED if source in inputs]
-        context = tuple(entry for source in sources for entry in _entries(source, inputs))
-        return ContextSelectOutput(context=context).model_dump(mode="json", exclude_none=True)
-
-
-def _entries(source: Source, inputs: Mapping[str, JsonValue]) -> Iterator[ContextEntry]:
-    match source:
-        case "items":
-            if "items" not in inputs:
+        context: list[ContextEntry] = []
+        for source in sources:
+            if source == "text":
+                context.append(ContextEntry(kind="turn", text=text))
+            elif source == "repo":
+                context.append(ContextEntry(kind="repo", text=self.text(inputs, "repo")))
+            elif items is None:
                 why = "the plan names items as a source and gives it none"
-                raise CycleFailed(CONTEXT_SELECT, why)
-            for item in whole_retrieval(inputs["items"]):
-                yield ContextEntry(
-                    kind="memory", text=item.summary, id=item.id, timestamp=item.timestamp
-                )
-        case "repo":
-            yield ContextEntry(kind="repo", text=text_input(CONTEXT_SELECT, inputs, "repo"))
-        case "text":
-            yield ContextEntry(kind="turn", text=text_input(CONTEXT_SELECT, inputs, "text"))
+                raise CycleFailed(self.name, why)
+            else:
+                context += [
+                    ContextEntry(
+                        kind="memory", text=item.summary, id=item.id, timestamp=item.timestamp
+                    )
+                    for item in items
+                ]
+        return {"context": [entry.model_dump(exclude_none=True) for entry in context]}
 
 
 # ------------------------------------------------------------------------------------------------
 # RetrieveMemory: the items of this session that this turn's text finds.
-
-RETRIEVE_MEMORY: Final = "RetrieveMemory"
 
 
 class RetrieveMemoryPayload(WireModel):
     """Nothing: the query is the turn's, and topK stands in the plan's metadata (ING-TOPK)."""
 
 
-class RetrieveMemoryOutput(WireModel):
-    """The items, best first: of each its id, summary and timestamp (ING-OUTPUT)."""
-
-    items: Annotated[Sequence[RetrievedItem], tuple_of(RetrievedItem)]
-
-
-class RetrieveMemory:
+class RetrieveMemory(ShippedStep, type="RetrieveMemory"):
     """Searches a store that is bound to one session.
 
     No error becomes an empty list, and no item is left out because it can't be read: the cycle
@@ -164,13 +120,7 @@ class RetrieveMemory:
     sees none of the store's (ING-KEYWORDS).
     """
 
-    name: Final = RETRIEVE_MEMORY
-    stage: Final = "ContextSelect"
     payload: Final = RetrieveMemoryPayload
-    takes: Final[Mapping[str, Sequence[str]]] = {"query": (TURN,)}
-    gives: Final = ("items",)
-    fails: Final[Fails] = "cycle"
-    limit: Final[Limit] = "ioMs"
 
     def __init__(self, items: ItemSearch, top_k: int) -> None:
         """The store, and the plan's topK, which has no default (ING-TOPK)."""
@@ -182,19 +132,16 @@ class RetrieveMemory:
     async def run(
         self, payload: RetrieveMemoryPayload, inputs: Mapping[str, JsonValue]
     ) -> Mapping[str, JsonValue]:
-        """What the store finds for the turn's text, as it is."""
         del payload
-        found = await self._items.search(text_input(RETRIEVE_MEMORY, inputs, "query"), self._top_k)
+        found = await self._items.search(self.text(inputs, "query"), self._top_k)
         items = whole_retrieval(found)
         if len(items) > self._top_k:
             raise ItemDamaged("$", f"{len(items)} items came for a topK of {self._top_k}")
-        return RetrieveMemoryOutput(items=items).model_dump(mode="json")
+        return {"items": [item.model_dump(mode="json") for item in items]}
 
 
 # ------------------------------------------------------------------------------------------------
 # RepoScan: which version of a folder's files this turn is about.
-
-REPO_SCAN: Final = "RepoScan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,23 +166,10 @@ class RepoScanPayload(WireModel):
     path: Annotated[str, Field(min_length=1, max_length=4096), STORABLE]
 
 
-class RepoScanOutput(WireModel):
-    """Its version."""
-
-    version_id: str
-    file_count: int
-
-
-class RepoScan:
+class RepoScan(ShippedStep, type="RepoScan"):
     """Scans a folder whole, or fails the cycle."""
 
-    name: Final = REPO_SCAN
-    stage: Final = "RepoScan"
     payload: Final = RepoScanPayload
-    takes: Final[Mapping[str, Sequence[str]]] = {}
-    gives: Final = ("versionId", "fileCount")
-    fails: Final[Fails] = "cycle"
-    limit: Final[Limit] = "ioMs"
 
     def __init__(self, scanner: Scanner) -> None:
         self._scanner = scanner
@@ -243,11 +177,10 @@ class RepoScan:
     async def run(
         self, payload: RepoScanPayload, inputs: Mapping[str, JsonValue]
     ) -> Mapping[str, JsonValue]:
-        """The version of the folder that the plan names."""
         del inputs
         try:
             scan = await self._scanner.scan(payload.path)
         except OSError as failed:
             why = f"{failed.filename or payload.path}: {failed.strerror or failed}"
-            raise CycleFailed(REPO_SCAN, f"the folder can't be scanned: {why}") from failed
-        return RepoScanOutput(version_id=scan.version_id, file_count=scan.file_count).model_dump()
+            raise CycleFailed(self.name, f"the folder can't be scanned: {why}") from failed
+        return {"versionId": scan.version_id, "fileCount": scan.file_count}

@@ -17,6 +17,7 @@ from memoranda.ledger.rows import tags_of_newest
 from memoranda.ledger.snapshot import StoredRow
 from memoranda.ledger.tree import BLOCK, STRIDE, leaves, node_of
 from memoranda.ledger.unit import Mark, StoredEntry
+from memoranda.stores.attachments import landed
 from memoranda.stores.postgres.append import tag_row, version_row
 from memoranda.stores.postgres.arrays import (
     DERIVATION,
@@ -25,16 +26,15 @@ from memoranda.stores.postgres.arrays import (
     NODE,
     TAG,
     VERSION,
-    Integers,
     RowForm,
     RowTypes,
-    Texts,
     row_types,
     rows_of_table,
 )
 from memoranda.stores.postgres.connection import Connection
-from memoranda.stores.postgres.marks import land
+from memoranda.stores.postgres.journal import run
 from memoranda.stores.postgres.pool import Pool
+from memoranda.stores.statements import Integers, Texts
 
 _FOUND: Final = "SELECT scope FROM memoranda.journal_of(%s)"
 _OPEN: Final = "SELECT memoranda.open_journal(%s, %s, %s, %s, %s)"
@@ -145,7 +145,7 @@ class PostgresAdoption:
         await self._insert(DERIVATION, derived)
 
     async def attachments(self, attachments: Sequence[Attachment]) -> None:
-        await land(self._connection, self._journal, attachments, self._codec)
+        await run(self._connection, self._journal, landed(attachments, self._codec))
 
     async def notes(self, notes: Sequence[tuple[int, str]], at: int) -> None:
         sizes, texts = Integers(size for size, _ in notes), Texts(note for _, note in notes)

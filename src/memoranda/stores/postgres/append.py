@@ -12,7 +12,6 @@ from psycopg.types.numeric import Int8
 from memoranda.identity import sha256
 from memoranda.identity.merkle import HASH_SIZE
 from memoranda.kernel.given import RetryKey
-from memoranda.ledger.codec import BodyCodec
 from memoranda.ledger.entry import FACT_KINDS, chained_bytes, entry_hash, salted
 from memoranda.ledger.retry import key_digest
 from memoranda.ledger.tree import BLOCK, Block, Blocks, completed, leaves, node_of
@@ -25,11 +24,11 @@ from memoranda.stores.postgres.arrays import (
     RETRY,
     TAG,
     VERSION,
-    Integers,
     RowTypes,
-    Texts,
     rows_of_table,
 )
+from memoranda.stores.shorthand import InShorthand
+from memoranda.stores.statements import Integers, Texts
 
 DRAFTS_AT_ONCE: Final = 1_000
 BYTES_AT_ONCE: Final = 8 * 1024 * 1024
@@ -71,7 +70,7 @@ class Portion:
 
     def __init__(
         self,
-        codec: BodyCodec,
+        codec: InShorthand,
         journal: int,
         end: JournalEnd,
         since: dict[tuple[str, int], int] | None = None,
@@ -121,7 +120,8 @@ class Portion:
             self.raws.append(raw)
             self.places.append(EntryPlace(seq, self._hash))
             subject = None if version is None else version.subject
-            self._entries.append((journal, seq, raw, salt, self._codec.pack(body, subject)))
+            stored = self._codec.pack(body, subject, draft.shorthand)
+            self._entries.append((journal, seq, raw, salt, stored))
             if draft.replaces is not None:
                 self._replace(draft.replaces, draft.replaced_tags)
                 if draft.erases:

@@ -15,23 +15,13 @@ from psycopg.abc import AdaptContext
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
+from memoranda.stores.statements import Blobs, Integers, Texts
+
 _HEADER: Final = struct.Struct("!iiIii")  # dimensions, is there a null, of what, how many, from
 _EMPTY: Final = struct.Struct("!iiI")
 _LENGTH: Final = struct.Struct("!i")
 _INTEGER: Final = struct.Struct("!iq")
 _NULL: Final = _LENGTH.pack(-1)
-
-
-class Texts(list[str | None]):
-    """A text[]."""
-
-
-class Integers(list[int | None]):
-    """A bigint[]."""
-
-
-class Blobs(list[bytes]):
-    """A bytea[]."""
 
 
 class PackedRows(list[bytes]):

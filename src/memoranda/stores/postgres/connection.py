@@ -1,13 +1,19 @@
-"""Opening one connection, with the settings that our promises rest on."""
+"""One connection: opening it with the settings that our promises rest on, and a call on it."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import asyncio
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from itertools import count
+from typing import Any, Final, TypeAlias, TypeVar
+from weakref import WeakKeyDictionary
 
 import psycopg
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, generators, waiting
+from psycopg.adapt import PyFormat, Transformer
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import ExecStatus, Format, TransactionStatus
+from psycopg.pq.abc import PGresult
 
 from memoranda.kernel.errors import (
     InvalidUrl,
@@ -197,3 +203,129 @@ async def connect(address: Address, *, read_only: bool = False) -> Connection:
         await connection.close()
         raise
     return connection
+
+
+# ------------------------------------------------------------------------------------------------
+# A call: one statement, prepared once on each connection, whose rows come back in binary form.
+#
+# Outside of a transaction it goes by psycopg's cursors, which look at the statement and choose its
+# parameters anew each time, and by its way to wait: half of the client's time in a short call.
+
+_CANCEL_S: Final = 5.0
+_numbers: Final = count()
+_Results = Generator[Any, Any, list[PGresult]]
+
+
+class _Prepared:
+    """A statement on one connection: its name there, and what dumps and loads its values."""
+
+    def __init__(self, connection: Connection, statement: str) -> None:
+        parts = statement.split("%s")
+        self.sql = "".join(f"{part}${place}" for place, part in enumerate(parts[:-1], 1))
+        self.sql += parts[-1]
+        self.name = b"memoranda_%d" % next(_numbers)
+        self._formats = [PyFormat.AUTO] * (len(parts) - 1)
+        self._values = Transformer(connection)
+        self._has_loaders = False
+
+    def sent(self, connection: Connection, values: Sequence[object]) -> _Results:
+        parameters = self._values.dump_sequence(values, self._formats)
+        connection.pgconn.send_query_prepared(
+            self.name, parameters, self._values.formats, Format.BINARY
+        )
+        results: _Results = generators.execute(connection.pgconn)
+        return results
+
+    def rows(self, result: PGresult) -> list[tuple[Any, ...]]:
+        self._values.set_pgresult(result, set_loaders=not self._has_loaders)
+        self._has_loaders = True
+        return self._values.load_rows(0, result.ntuples, tuple)
+
+
+_prepared: WeakKeyDictionary[Connection, dict[str, _Prepared]] = WeakKeyDictionary()
+
+
+async def call(
+    connection: Connection, statement: str, values: Sequence[object]
+) -> list[tuple[Any, ...]]:
+    """The rows of a statement; its values are of the very types that it takes (`Int8`, not int)."""
+    if connection.pgconn.transaction_status != TransactionStatus.IDLE:
+        found = await connection.execute(statement, values, prepare=True, binary=True)
+        return await found.fetchall()
+    known = _prepared.setdefault(connection, {})
+    if statement in known:
+        try:
+            return await _called(connection, known[statement], values)
+        except psycopg.errors.InvalidSqlStatementName:
+            del known[statement]  # psycopg lets go of all that was prepared, after a rollback
+    made = _Prepared(connection, statement)
+    connection.pgconn.send_prepare(made.name, made.sql.encode())
+    await _answer(connection, generators.execute(connection.pgconn))
+    known[statement] = made
+    return await _called(connection, made, values)
+
+
+async def _called(
+    connection: Connection, prepared: _Prepared, values: Sequence[object]
+) -> list[tuple[Any, ...]]:
+    return prepared.rows(await _answer(connection, prepared.sent(connection, values)))
+
+
+async def _answer(connection: Connection, results: _Results) -> PGresult:
+    """What the server answers; who is cancelled meanwhile stops the statement, if that works."""
+    loop, socket = asyncio.get_running_loop(), connection.pgconn.socket
+    try:
+        ready = next(results)
+        while True:
+            if ready != waiting.Wait.R:  # what is sent doesn't fit into the socket's buffer
+                rest = _begun(ready, results)
+                return _checked(connection, await waiting.wait_async(rest, socket, _CANCEL_S))
+            arrived = loop.create_future()
+            loop.add_reader(socket, _wake, arrived)
+            try:
+                await arrived
+            finally:
+                loop.remove_reader(socket)
+            ready = results.send(waiting.Ready.R)
+    except StopIteration as ended:
+        return _checked(connection, ended.value)
+    except asyncio.CancelledError:
+        with suppress(psycopg.Error, TimeoutError):
+            await connection.cancel_safe(timeout=_CANCEL_S)
+            async with asyncio.timeout(_CANCEL_S):
+                await waiting.wait_async(_begun(waiting.Wait.R, results), socket, _CANCEL_S)
+        raise
+
+
+def _begun(ready: Any, results: _Results) -> _Results:
+    """The rest of what waits for the server, from where it is."""
+    try:
+        while True:
+            ready = results.send((yield ready))
+    except StopIteration as ended:
+        return list(ended.value)
+
+
+def _wake(arrived: "asyncio.Future[None]") -> None:
+    if not arrived.done():
+        arrived.set_result(None)
+
+
+def _checked(connection: Connection, results: Sequence[PGresult]) -> PGresult:
+    result = results[-1]
+    if result.status == ExecStatus.FATAL_ERROR:
+        raise psycopg.errors.error_from_result(result, encoding=connection.info.encoding)
+    return result
+
+
+# ------------------------------------------------------------------------------------------------
+# Work that takes long is done off the event loop, so that others have their turn.
+
+R = TypeVar("R")
+
+LOOP_BYTES: Final = 64 * 1024
+"""How much is decoded on the loop itself: less than a change of threads is worth."""
+
+
+async def off_the_loop(size: int, work: Callable[[], R]) -> R:
+    return work() if size <= LOOP_BYTES else await asyncio.to_thread(work)

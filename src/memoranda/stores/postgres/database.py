@@ -13,17 +13,17 @@ from psycopg.types.numeric import Int8
 
 from memoranda.identity import sha256
 from memoranda.kernel.errors import ScopeCollision, ScopeNotFound, StoreReadOnly
+from memoranda.ledger.anchor import SCOPE as DIRECTORY
+from memoranda.ledger.anchor import NewNote, NotedHead
 from memoranda.ledger.codec import PLAIN, BodyCodec
-from memoranda.ledger.directory import SCOPE as DIRECTORY
-from memoranda.ledger.directory import NewNote, NotedHead
 from memoranda.ledger.entry import genesis
 from memoranda.ledger.tree import Block, Blocks
 from memoranda.plans.items import check_session_ref
 from memoranda.stores.migrations import OPENED_TO_READ, Migration, done
 from memoranda.stores.postgres.adoption import PostgresAdoption, adoption
-from memoranda.stores.postgres.arrays import Integers
 from memoranda.stores.postgres.connection import Address, connect, parse_address, plain_errors
 from memoranda.stores.postgres.items import PostgresItems
+from memoranda.stores.postgres.journal import PostgresRows
 from memoranda.stores.postgres.ledger import PostgresLedger
 from memoranda.stores.postgres.pool import Pool
 from memoranda.stores.postgres.recent import Recent
@@ -31,6 +31,7 @@ from memoranda.stores.postgres.schema import check_encoding, due, migrate, warn_
 from memoranda.stores.postgres.units import BLOCKS, PostgresUnits, blocks_in
 from memoranda.stores.postgres.words import PostgresWordIndex
 from memoranda.stores.shorthand import InShorthand
+from memoranda.stores.statements import Integers
 from memoranda.stores.words import WordCache
 
 CONNECTIONS: Final = 8
@@ -187,7 +188,7 @@ class PostgresDatabase:
         if not rows:
             raise ScopeNotFound(self.name, scope)
         origin = self._origin_of(scope, rows[0])
-        return PostgresItems(self._calls, journal, origin, checked, self._bodies)
+        return PostgresItems(PostgresRows(self._calls, journal, origin, self._bodies), checked)
 
     def adoption(
         self, scope: str, origin: str, now: int

@@ -1,4 +1,4 @@
-"""Counting what goes with an erasure, and taking what was erased out of the files of PostgreSQL.
+"""The retries that go with an erasure, and taking what was erased out of PostgreSQL's files.
 
 A deleted row stays in its file until the room is needed: no query, index or dump shows it, but
 who can read the files can. Writing the tables anew leaves it behind. Old write-ahead log and
@@ -6,18 +6,17 @@ backups age out in their own time.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from psycopg.errors import Diagnostic
 from psycopg.types.numeric import Int8
 
 from memoranda.kernel.errors import StoreUnavailable
-from memoranda.ledger.attachments import Holdings, counted_once
-from memoranda.ledger.unit import Found, NamedFacts, Unit, recorded_in, takes_all
+from memoranda.ledger.unit import Found, NamedFacts, Unit, takes_all
 from memoranda.stores.compared import ERASED
-from memoranda.stores.postgres.arrays import Integers, Texts
 from memoranda.stores.postgres.connection import Connection
+from memoranda.stores.statements import Integers, Texts
 
 _TABLES: Final = (
     "entries", "versions", "tags", "postings", "threads", "derivations", "retries", "marks",
@@ -32,41 +31,6 @@ WHERE c.relnamespace = to_regnamespace('memoranda') AND c.relname = ANY (%s)
 """
 
 
-# The postings of each session are read once, however many of its cycles are asked for; from there
-# each leads to its item's cycle by a key.
-_HOLDINGS: Final = """
-WITH named AS MATERIALIZED (
-  SELECT n.id, n.cycle, n.place
-  FROM unnest(%(ids)s, %(cycles)s) WITH ORDINALITY AS n (id, cycle, place)
-), keywords AS MATERIALIZED (
-  SELECT c.cycle, count(*) AS count FROM (
-    SELECT DISTINCT o.session FROM memoranda.item_origins o
-    WHERE o.journal = %(journal)s AND o.cycle = ANY (%(cycles)s)
-  ) AS s
-  JOIN memoranda.item_keywords k ON k.journal = %(journal)s AND k.session = s.session
-  JOIN memoranda.item_postings p ON p.journal = %(journal)s AND p.keyword = k.number
-  CROSS JOIN LATERAL (
-    SELECT o.cycle FROM memoranda.item_origins o
-    WHERE o.journal = %(journal)s AND o.session = k.session AND o.id = p.id OFFSET 0
-  ) AS c
-  GROUP BY c.cycle
-)
-SELECT
-  (SELECT count(*) FROM memoranda.derivations d
-   WHERE d.journal = %(journal)s AND d.output = n.id),
-  (SELECT count(*) FROM memoranda.recordings r
-   WHERE r.journal = %(journal)s AND r.cycle = n.cycle),
-  (SELECT count(*) FROM memoranda.item_origins o
-   JOIN memoranda.memories i
-     ON i.journal = %(journal)s AND i.session = o.session AND i.id = o.id
-   WHERE o.journal = %(journal)s AND o.cycle = n.cycle),
-  coalesce(w.count, 0),
-  (SELECT count(*) FROM memoranda.versions v
-   JOIN memoranda.vectors x ON x.journal = %(journal)s AND x.seq = v.seq
-   WHERE v.journal = %(journal)s AND v.id = n.id)
-FROM named n LEFT JOIN keywords w ON w.cycle = n.cycle
-ORDER BY n.place
-"""
 _RETRIES: Final = """
 SELECT n.id, NULL::bigint, k.key
 FROM unnest(%s) AS n (id), memoranda.retries_of_object(%s, n.id) AS k (key)
@@ -74,30 +38,9 @@ UNION ALL
 SELECT NULL, n.seq, k.key
 FROM unnest(%s) AS n (seq), memoranda.retries_of_entry(%s, n.seq) AS k (key)
 """
-_ERASE_RETRIES: Final = "SELECT memoranda.erase_retries(%s, %s)"
 
 
-async def holdings_of(
-    connection: Connection,
-    journal: int,
-    unit: Unit,
-    there: Sequence[Found],
-    postings: Mapping[str, int],
-) -> list[Holdings]:
-    """What else is held of each of these, and goes with it, and its postings."""
-    ids, cycles = Texts(each.id for each in there), Texts(recorded_in(unit, there))
-    asked = {"ids": ids, "cycles": cycles, "journal": Int8(journal)}
-    rows = await connection.execute(_HOLDINGS, asked, prepare=True, binary=True)
-    keys = await _retries(connection, Int8(journal), unit, there)
-    return [
-        Holdings(postings.get(each.id, 0), retries, *rest)
-        for each, retries, rest in zip(
-            there, counted_once(keys), await rows.fetchall(), strict=True
-        )
-    ]
-
-
-async def _retries(
+async def retries_of(
     connection: Connection, journal: Int8, unit: Unit, there: Sequence[Found]
 ) -> list[set[bytes]]:
     """The keys that go with each of these; none where all go, which are counted as a whole."""
@@ -120,14 +63,6 @@ async def _retries(
         else of_object.get(each.id, set())
         for each in there
     ]
-
-
-async def erase_retries(connection: Connection, journal: Int8, *, is_dry_run: bool) -> int:
-    """Remove every retry of a journal, whose transaction has locked it; how many there were."""
-    asked = (journal, is_dry_run)
-    found = await connection.execute(_ERASE_RETRIES, asked, prepare=True, binary=True)
-    ((retries,),) = await found.fetchall()
-    return int(retries)
 
 
 async def rewrite_tables(connection: Connection, database: str) -> None:

@@ -17,13 +17,12 @@ from psycopg.types.numeric import Int8
 from memoranda.ledger.codec import BodyCodec
 from memoranda.ledger.unit import Current
 from memoranda.recall.postings import PostingRun, matching
-from memoranda.stores.postgres.arrays import Integers, Texts
-from memoranda.stores.postgres.connection import Connection
+from memoranda.stores.postgres.connection import Connection, off_the_loop
 from memoranda.stores.postgres.index import IndexReader, State, rows_of
-from memoranda.stores.postgres.off_loop import off_the_loop
-from memoranda.stores.postgres.units import compared
+from memoranda.stores.postgres.journal import compared
 from memoranda.stores.postings import Chunk, run_of
 from memoranda.stores.selection import COLUMNS, PLACED
+from memoranda.stores.statements import Integers, Texts
 from memoranda.stores.words import BATCH
 from memoranda.text import Query, matches
 

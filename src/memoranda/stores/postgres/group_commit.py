@@ -28,9 +28,8 @@ class DecidedUnit:
     drafts: Sequence[Draft]
     ids: Sequence[str]
     found: Sequence[Current | None]
-    outcome: "asyncio.Future[Committed | None]" = field(
-        default_factory=lambda: asyncio.get_running_loop().create_future()
-    )
+    outcome: "asyncio.Future[Committed | None]" = field(init=False)
+    """What whoever waits for it will learn, once it waits."""
 
 
 Append = Callable[[Sequence[DecidedUnit]], Awaitable["list[Committed | None] | None"]]
@@ -45,31 +44,49 @@ class Joiner:
         self._waiting: list[DecidedUnit] = []
         self._group: Sequence[DecidedUnit] = ()
         self._worker: asyncio.Task[None] | None = None
+        self._unused = asyncio.Event()
+        """Set while no job is on its way by itself, without a worker."""
+        self._unused.set()
         self._is_closed = False
 
     async def run(self, job: DecidedUnit) -> Committed | None:
         """What a job comes to.
 
-        A job that is cancelled while it waits is not run. One that is on its way is stopped if it
-        is alone; together with others it lands.
+        If no other is on its way, it goes at once. A job that is cancelled while it waits is not
+        run. One that is on its way is stopped if it is alone; together with others it lands.
         """
         if self._is_closed:
             raise StoreClosed
+        if self._worker is None and self._unused.is_set():
+            return await self._run_alone(job)
+        job.outcome = asyncio.get_running_loop().create_future()
         self._waiting.append(job)
-        if self._worker is None:
-            self._worker = asyncio.create_task(self._work())
         try:
             return await job.outcome
         except asyncio.CancelledError:
             is_last = job in self._group and all(each.outcome.done() for each in self._group)
-            if is_last:
+            if is_last and self._worker is not None:
                 self._worker.cancel()
                 await asyncio.wait({self._worker})
             raise
 
+    async def _run_alone(self, job: DecidedUnit) -> Committed | None:
+        self._unused.clear()
+        try:
+            outcomes = await self._append([job])
+        finally:
+            self._unused.set()
+            self._start()
+        return None if outcomes is None else outcomes[0]
+
+    def _start(self) -> None:
+        if self._waiting and self._worker is None:
+            self._worker = asyncio.create_task(self._work())
+
     async def close(self) -> None:
         """Finish what was asked for, and refuse what comes from now on."""
         self._is_closed = True
+        await self._unused.wait()
         while self._worker is not None:
             await asyncio.wait({self._worker})
 
@@ -81,8 +98,8 @@ class Joiner:
                     await self._run(self._group)
         finally:
             self._group = ()
-            # It was stopped, if somebody still waits: for them there is another one.
-            self._worker = asyncio.create_task(self._work()) if self._waiting else None
+            self._worker = None
+            self._start()  # it was stopped, if somebody still waits: for them there is another one
 
     async def _run(self, group: Sequence[DecidedUnit]) -> None:
         """Run jobs together; if they can't be, and nothing of them landed, half of them each time.

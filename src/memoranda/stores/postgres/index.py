@@ -8,9 +8,9 @@ from psycopg.types.numeric import Int8
 
 from memoranda.kernel.errors import IndexStale
 from memoranda.ledger.snapshot import INDEX_FORM, Index
-from memoranda.stores.postgres.arrays import Integers, Texts
 from memoranda.stores.postgres.connection import Connection
 from memoranda.stores.postings import Chunk
+from memoranda.stores.statements import Integers, Texts
 from memoranda.stores.tail import NOTHING, Found, Tail, newest, replacing
 from memoranda.stores.words import LARGE, WordCache, Words
 

@@ -1,49 +1,35 @@
 """The ledger of one scope in PostgreSQL."""
 
-from collections.abc import AsyncGenerator, Callable, Collection
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, Final, TypeVar
 
 from psycopg.types.numeric import Int8
 
-from memoranda.kernel.errors import EntryDamaged
-from memoranda.ledger.codec import BodyCodec
-from memoranda.ledger.snapshot import Index, LedgerSnapshot
+from memoranda.ledger.codec import BodyCodec, LenientCodec
+from memoranda.ledger.snapshot import Index, LedgerSnapshot, Table
 from memoranda.ledger.tree import Block, Blocks
-from memoranda.ledger.unit import Committed, Current, Head, Mark, Past, StoredEntry, Unit
-from memoranda.recall.bm25 import Scored
-from memoranda.recall.index import EVERYTHING, Ranking
-from memoranda.recall.question import ParsedQuestion
-from memoranda.recall.ranking import RankingMode
-from memoranda.records.filter import MemoryFilter
-from memoranda.stores.postgres.arrays import Integers
+from memoranda.ledger.unit import Committed, Current, Head, Unit
+from memoranda.stores.attachments import StoredOrigins
+from memoranda.stores.postgres.connection import Connection, off_the_loop
 from memoranda.stores.postgres.erase import rewrite_tables
-from memoranda.stores.postgres.off_loop import off_the_loop
-from memoranda.stores.postgres.origins import PostgresOrigins
+from memoranda.stores.postgres.journal import PostgresRows, chunks, parameters
 from memoranda.stores.postgres.pool import Pool
 from memoranda.stores.postgres.select import PostgresSelecting
-from memoranda.stores.postgres.sessions import PostgresAttachments
-from memoranda.stores.postgres.snapshot import PostgresSnapshot
 from memoranda.stores.postgres.units import BLOCKS, JOINED, PostgresUnits, blocks_in
-from memoranda.stores.postgres.vectors import PostgresVectors
 from memoranda.stores.postgres.words import PostgresWordIndex
+from memoranda.stores.reading import JournalReader
 from memoranda.stores.selection import PLACED
-from memoranda.text import Query
+from memoranda.stores.sessions import StoredAttachments
+from memoranda.stores.shorthand import InShorthand
+from memoranda.stores.statements import Integers, Statement
+from memoranda.stores.tables import HEAD, INDEX, SEGMENTS, TABLES, Unpacking, index_of
+from memoranda.stores.vectors import StoredVectors
 
 R = TypeVar("R")
 
 _STATUS: Final = 1 + Current._fields.index("status")
 _CURRENT: Final = "SELECT * FROM memoranda.current_version(%s, %s, %s)"
-_VERSIONS: Final = "SELECT * FROM memoranda.versions_of(%s, %s, %s)"
-_NOTICES: Final = "SELECT * FROM memoranda.notices_of(%s, %s)"
-_COUNT_ACTIVE: Final = "SELECT memoranda.count_active(%s, %s, %s)"
-_NOTES: Final = "SELECT memoranda.notes_of(%s, %s) LIMIT %s"
-_HEAD: Final = "SELECT origin, size, head FROM memoranda.head_of(%s, %s)"
-_BYTES_AT: Final = "SELECT seq, entry FROM memoranda.bytes_at(%s, %s, %s)"
-_ENTRIES_AT: Final = "SELECT * FROM memoranda.entries_at(%s, %s, %s)"
-_MARKED: Final = "SELECT * FROM memoranda.marked(%s, %s, %s, %s, %s, %s)"
-_MARKS: Final = "SELECT name, seq FROM memoranda.marks_with(%s, %s, %s, %s, %s)"
-_OUTPUTS: Final = "SELECT memoranda.outputs_of(%s, %s, %s)"
 _AS_OF: Final = (
     f"SELECT {PLACED} FROM {JOINED} WHERE v.journal = %s AND v.seq < %s AND v.number ="  # noqa: S608 - ours
     " (SELECT max(w.number) FROM memoranda.versions w"
@@ -52,7 +38,7 @@ _AS_OF: Final = (
 )
 
 
-class PostgresLedger(PostgresSelecting):
+class PostgresLedger(PostgresSelecting, JournalReader):
     """The journal of one scope and what follows from it.
 
     Every statement names it, and the database checks it again.
@@ -67,16 +53,19 @@ class PostgresLedger(PostgresSelecting):
         origin: str,
         units: PostgresUnits,
         words: PostgresWordIndex,
-        bodies: BodyCodec,
+        bodies: InShorthand,
     ) -> None:
         super().__init__(calls, streams, journal, origin, bodies)
         self._bodies = bodies
         self._words = words
         self._database = database
         self._units = units
-        self.vectors = PostgresVectors(calls, journal, origin, bodies)
-        self.attachments = PostgresAttachments(calls, journal, origin, bodies)
-        self.origins = PostgresOrigins(calls, journal, origin, bodies)
+        self._reads = PostgresRows(calls, journal, origin, bodies)
+        self.find, self.rank = words.find, words.rank
+        self.index, self.reindex = words.index, words.reindex
+        self.vectors = StoredVectors(self._reads)
+        self.attachments = StoredAttachments(self._reads)
+        self.origins = StoredOrigins(self._reads)
 
     async def commit(self, unit: Unit) -> Committed:
         committed = await self._units.commit(unit)
@@ -98,11 +87,6 @@ class PostgresLedger(PostgresSelecting):
 
         return await off_the_loop(len(row[-1] or b""), made)
 
-    async def versions(self, id: str) -> list[Past]:
-        """Every version of an object, the first one first."""
-        rows = await self._call(_VERSIONS, id)
-        return [self._compared.past(row) for row in rows]
-
     async def as_of(self, size: int) -> AsyncGenerator[Current, None]:
         """The objects as they were when the journal had this many entries, by id."""
         asked = (self._numbered, Int8(size), Int8(size))
@@ -111,86 +95,6 @@ class PostgresLedger(PostgresSelecting):
                 for row in rows:
                     yield self._compared.placed(row)
 
-    # -------------------------------------------------------------------------- words
-
-    async def find(
-        self,
-        query: Query,
-        make: Callable[[Current], R | None],
-        *,
-        every: bool,
-        limit: int | None,
-        after: tuple[int, int] | None = None,
-    ) -> list[R]:
-        """The active objects that have the words of a query, newest first."""
-        return await self._words.find(query, make, every=every, limit=limit, after=after)
-
-    async def rank(
-        self,
-        mode: RankingMode,
-        asked: ParsedQuestion,
-        make: Callable[[Current, Scored], R | None],
-        *,
-        limit: int,
-        below: int = 0,
-        within: MemoryFilter = EVERYTHING,
-        damaged: list[EntryDamaged] | None = None,
-    ) -> Ranking[R]:
-        """The active objects that have anything of what is asked for, the best first."""
-        return await self._words.rank(
-            mode, asked, make, limit=limit, below=below, within=within, damaged=damaged
-        )
-
-    async def index(self) -> Index:
-        """How far the word index reaches, whose it is, and of how much."""
-        return await self._words.index()
-
-    async def reindex(self) -> None:
-        await self._words.reindex()
-
-    async def active(self, at_most: int) -> int:
-        """How many objects are active; counted up to a number."""
-        ((count,),) = await self._call(_COUNT_ACTIVE, Int8(at_most))
-        return int(count)
-
-    # ------------------------------------------------------------------------ journal
-
-    async def head(self) -> Head:
-        (row,) = await self._call(_HEAD)
-        return Head._make(row)
-
-    async def bytes_at(self, seqs: Collection[int]) -> dict[int, bytes]:
-        """The bytes of these entries, by number; those that are not there are left out."""
-        rows = await self._call(_BYTES_AT, Integers(sorted(set(seqs))))
-        return {row[0]: row[1] for row in rows}
-
-    async def entries_at(self, seqs: Collection[int]) -> list[StoredEntry]:
-        """These entries with their bodies, by number; those that are not there are left out."""
-        rows = await self._call(_ENTRIES_AT, Integers(sorted(set(seqs))))
-        return [self._compared.entry(row) for row in rows]
-
-    # -------------------------------------------------------------------------- facts
-
-    async def marked(
-        self, name: str, *, after: int = -1, limit: int | None = None, newest_first: bool = False
-    ) -> list[StoredEntry]:
-        """The entries that are found by a name, by number; with `newest_first` backwards."""
-        asked = (name, Int8(after), _limit(limit), newest_first)
-        return [self._compared.marked(row) for row in await self._call(_MARKED, *asked)]
-
-    async def marks(self, prefix: str, *, after: str = "", limit: int | None = None) -> list[Mark]:
-        """The names that begin so, by name, each with its newest entry."""
-        found = await self._call(_MARKS, prefix, after, _limit(limit))
-        return [Mark._make(row) for row in found]
-
-    async def outputs(self, input: str) -> list[str]:
-        """What was made from an object or a fact: ids and names, in their order."""
-        return [str(output) for (output,) in await self._call(_OUTPUTS, input)]
-
-    async def notices(self) -> list[StoredEntry]:
-        """The entries about the memory as a whole, the first one first."""
-        return [self._compared.notice(row) for row in await self._call(_NOTICES)]
-
     async def hashes(self, blocks: Collection[Block]) -> Blocks:
         """Blocks of the tree, as they are stored or as they follow from the entries."""
         asked = (
@@ -198,10 +102,6 @@ class PostgresLedger(PostgresSelecting):
             Integers(block.number for block in blocks),
         )
         return blocks_in(await self._call(BLOCKS, *asked))
-
-    async def notes(self, limit: int | None = None) -> list[str]:
-        """The notes that are kept, the largest size first; at most so many."""
-        return [str(note) for (note,) in await self._call(_NOTES, _limit(limit))]
 
     async def scrub(self, *, rewrite: bool = False) -> None:
         """With `rewrite`, write the tables anew that held what was erased.
@@ -223,14 +123,35 @@ class PostgresLedger(PostgresSelecting):
 
     # --------------------------------------------------------------------- statements
 
-    async def _call(
-        self, statement: str, *values: object, writes: bool = False
-    ) -> list[tuple[Any, ...]]:
-        async with self._calls.connection(writes=writes) as connection:
-            named = (*self._named, *values)
-            found = await connection.execute(statement, named, prepare=True, binary=True)
-            return await found.fetchall()
+    async def _call(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        return await self._calls.call(statement, (*self._named, *values))
 
 
-def _limit(limit: int | None) -> Int8 | None:
-    return None if limit is None else Int8(limit)
+class PostgresSnapshot:
+    """All of one ledger, on a connection inside a transaction."""
+
+    def __init__(self, connection: Connection, journal: int, bodies: BodyCodec) -> None:
+        self._unpacking = Unpacking(LenientCodec(bodies), bytes)
+        self._connection = connection
+        self._journal = journal
+
+    async def head(self) -> Head:
+        ((*head,),) = await self._all(HEAD)
+        return Head._make(head)
+
+    async def rows(self, table: Table[R]) -> AsyncGenerator[Sequence[R], None]:
+        for statement, make in TABLES[table]:
+            asked = parameters(statement, self._journal, None, {})
+            read = chunks(self._connection, table.name, statement.postgres, asked)
+            async with aclosing(read) as found:
+                async for some in found:
+                    yield make(self._unpacking, some)
+
+    async def index(self) -> Index:
+        """How far the word index reaches, whose it is, of how much, and if it can be whole."""
+        return index_of(await self._all(INDEX), await self._all(SEGMENTS))
+
+    async def _all(self, statement: Statement) -> list[Any]:
+        asked = parameters(statement, self._journal, None, {})
+        found = await self._connection.execute(statement.postgres, asked, binary=True)
+        return await found.fetchall()

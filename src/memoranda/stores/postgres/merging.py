@@ -15,12 +15,13 @@ from psycopg import sql
 from psycopg.types.numeric import Int8
 
 from memoranda.ledger.snapshot import INDEX_FORM, REBUILDING
-from memoranda.stores.postgres.arrays import Blobs, Integers, Texts
+from memoranda.stores.postgres.connection import off_the_loop
 from memoranda.stores.postgres.index import UNREADABLE, IndexReader, State
-from memoranda.stores.postgres.off_loop import LOOP_BYTES, off_the_loop
 from memoranda.stores.postgres.pool import Pool
 from memoranda.stores.postgres.segments import Taken, segments_of, taking
 from memoranda.stores.postings import Chunk, next_number, packed
+from memoranda.stores.sqlite.reader import LOOP_BYTES
+from memoranda.stores.statements import Blobs, Integers, Texts
 from memoranda.stores.tail import Tail
 
 _MERGE: Final = "SELECT memoranda.merge_words(" + ", ".join(["%s"] * 27) + ")"

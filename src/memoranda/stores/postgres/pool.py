@@ -8,16 +8,16 @@ and so hears at once what is wrong, or that all is well again.
 
 import asyncio
 import select
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import Final
+from typing import Any, Final
 
 import psycopg
 from psycopg.pq import TransactionStatus
 
 from memoranda.kernel.errors import StoreClosed, StoreUnavailable
 from memoranda.stores.home import Home
-from memoranda.stores.postgres.connection import Connection, plain_errors
+from memoranda.stores.postgres.connection import Connection, call, explained
 
 PATIENCE_S: Final = 30.0
 
@@ -41,39 +41,40 @@ class Pool:
         self._turns = asyncio.Semaphore(size)
         self._free: list[Connection] = []
         self._used: set[Connection] = set()
-        self._is_closed = False
+        self.is_closed = False
 
-    @asynccontextmanager
-    async def connection(self, *, writes: bool = False) -> AsyncIterator[Connection]:
-        """A connection for the length of the block; what the server refuses comes out as ours.
+    def connection(self, *, writes: bool = False) -> "_Lease":
+        """A connection for the length of the block; what the server refuses comes out as ours."""
+        return _Lease(self, writes=writes)
 
-        It is used again if it is in good order, also after a refusal. After a cancellation it is
-        not: the request to cancel may still be on its way, and would meet the next call.
-        """
+    async def call(
+        self, statement: str, values: Sequence[object], *, writes: bool = False
+    ) -> list[tuple[Any, ...]]:
+        """The rows of one statement, which is a transaction of its own."""
+        async with _Lease(self, writes=writes) as connection:
+            return await call(connection, statement, values)
+
+    async def take(self, *, writes: bool) -> Connection:
         self.home.check()
         if writes and self._before_write is not None:
             await self._before_write()
         await self._turn()
         try:
             connection = await self._usable() or await self._opened()
-            self._used.add(connection)
-            in_order = False
-            try:
-                with plain_errors(self.database, writes=writes):
-                    yield connection
-                in_order = True
-            except (Exception, GeneratorExit) as error:
-                in_order = True
-                if self._is_closed and isinstance(error, StoreUnavailable):
-                    raise StoreClosed from None
-                raise
-            finally:
-                self._used.discard(connection)
-                is_idle = connection.pgconn.transaction_status == TransactionStatus.IDLE
-                if in_order and is_idle and not self._is_closed:
-                    self._free.append(connection)
-                else:
-                    await connection.close()
+        except BaseException:
+            self._turns.release()
+            raise
+        self._used.add(connection)
+        return connection
+
+    async def take_back(self, connection: Connection, *, in_order: bool) -> None:
+        try:
+            self._used.discard(connection)
+            is_idle = connection.pgconn.transaction_status == TransactionStatus.IDLE
+            if in_order and is_idle and not self.is_closed:
+                self._free.append(connection)
+            else:
+                await connection.close()
         finally:
             self._turns.release()
 
@@ -103,7 +104,7 @@ class Pool:
 
     async def cut(self) -> None:
         """Let go at once, also of what is in use; whoever still asks is refused."""
-        self._is_closed = True
+        self.is_closed = True
         for connection in [*self._free, *self._used]:
             await connection.close()
         self._free.clear()
@@ -129,9 +130,38 @@ class Pool:
         return None
 
     async def _opened(self) -> Connection:
-        if self._is_closed:
+        if self.is_closed:
             raise StoreClosed
         return await self._connect()
+
+
+class _Lease:
+    """A connection that is in use.
+
+    It is used again if it is in good order, also after a refusal. After a cancellation it is
+    not: the request to cancel may still be on its way, and would meet the next call.
+    """
+
+    __slots__ = ("_connection", "_pool", "_writes")
+
+    def __init__(self, pool: Pool, *, writes: bool) -> None:
+        self._pool = pool
+        self._writes = writes
+
+    async def __aenter__(self) -> Connection:
+        self._connection = await self._pool.take(writes=self._writes)
+        return self._connection
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: object
+    ) -> None:
+        in_order = error is None or isinstance(error, Exception | GeneratorExit)
+        await self._pool.take_back(self._connection, in_order=in_order)
+        if isinstance(error, psycopg.Error):
+            plain = explained(error, self._pool.database, writes=self._writes)
+            if self._pool.is_closed and isinstance(plain, StoreUnavailable):
+                raise StoreClosed from None
+            raise plain from error
 
 
 def _has_news(connection: Connection) -> bool:

@@ -26,14 +26,13 @@ from memoranda.recall.postings import Hits
 from memoranda.recall.question import ParsedQuestion
 from memoranda.recall.ranking import NEEDS, RankingMode, seeds_for
 from memoranda.records.filter import MemoryFilter
-from memoranda.stores.postgres.arrays import Integers, Texts
-from memoranda.stores.postgres.connection import Connection
+from memoranda.stores.postgres.connection import Connection, off_the_loop
 from memoranda.stores.postgres.index import IndexReader, State, rows_of
-from memoranda.stores.postgres.off_loop import off_the_loop
+from memoranda.stores.postgres.journal import compared
 from memoranda.stores.postgres.select import DIALECT, for_psycopg
-from memoranda.stores.postgres.units import compared
 from memoranda.stores.scoring import Results, Scoring
 from memoranda.stores.selection import COLUMNS, selection
+from memoranda.stores.statements import Integers, Texts
 from memoranda.stores.tail import Tail
 from memoranda.stores.threads import InContext, Placed, Threads, placed
 

@@ -19,10 +19,8 @@ from memoranda.ledger.codec import BodyCodec
 from memoranda.ledger.snapshot import INDEX_FORM
 from memoranda.ledger.unit import Current, Draft
 from memoranda.recall.postings import BLOCK_BITS
-from memoranda.stores.postgres.arrays import Blobs, Integers, Texts
-from memoranda.stores.postgres.connection import Connection
+from memoranda.stores.postgres.connection import Connection, off_the_loop
 from memoranda.stores.postgres.index import UNREADABLE, IndexReader, rows_of
-from memoranda.stores.postgres.off_loop import off_the_loop
 from memoranda.stores.postgres.pool import Pool
 from memoranda.stores.postings import (
     Chunk,
@@ -34,6 +32,7 @@ from memoranda.stores.postings import (
     run_of,
     without,
 )
+from memoranda.stores.statements import Blobs, Integers, Texts
 from memoranda.stores.words import WordCache, Words
 
 CHUNKS_AT_ONCE: Final = 256

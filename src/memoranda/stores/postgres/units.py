@@ -19,8 +19,6 @@ from psycopg import sql
 from psycopg.types.numeric import Int8
 
 from memoranda.kernel.errors import EntryDamaged, IdempotencyConflict, MarkMoved, RecordExists
-from memoranda.ledger.codec import BodyCodec
-from memoranda.ledger.entry import entry_digest
 from memoranda.ledger.retry import bound, key_digest
 from memoranda.ledger.tree import Block, Blocks
 from memoranda.ledger.unit import (
@@ -33,7 +31,9 @@ from memoranda.ledger.unit import (
     OfSubject,
     Unit,
 )
-from memoranda.stores.compared import Compared, stand_in
+from memoranda.stores.attachments import landed
+from memoranda.stores.compared import stand_in
+from memoranda.stores.erasing import check_expected, facts_of, holdings_of, names_after
 from memoranda.stores.postgres.append import (
     APPEND,
     DRAFTS_AT_ONCE,
@@ -43,28 +43,25 @@ from memoranda.stores.postgres.append import (
     places,
     portions,
 )
-from memoranda.stores.postgres.arrays import Integers, Texts, row_types
-from memoranda.stores.postgres.connection import Connection
-from memoranda.stores.postgres.erase import holdings_of
+from memoranda.stores.postgres.arrays import row_types
+from memoranda.stores.postgres.connection import Connection, call, off_the_loop
+from memoranda.stores.postgres.erase import retries_of
 from memoranda.stores.postgres.group_commit import DecidedUnit, Joiner
-from memoranda.stores.postgres.marks import all_entries, check_expected, entries_of, land
-from memoranda.stores.postgres.off_loop import off_the_loop
+from memoranda.stores.postgres.journal import compared, run
 from memoranda.stores.postgres.pool import Pool
 from memoranda.stores.postgres.recent import Recent
 from memoranda.stores.postgres.segments import Leaving
-from memoranda.stores.selection import PLACED
+from memoranda.stores.selection import PLACED, WITH_ENTRY
+from memoranda.stores.shorthand import InShorthand
+from memoranda.stores.statements import Integers, Texts
 
 PORTION: Final = 1_000
 
-_WITH_ENTRY: Final = (
-    " LEFT JOIN memoranda.entries e ON e.journal = v.journal AND e.seq = v.seq"
-    " CROSS JOIN LATERAL (SELECT e.salt, e.body) AS b"
-)
-JOINED: Final = "memoranda.versions v" + _WITH_ENTRY
+JOINED: Final = "memoranda.versions v " + WITH_ENTRY.postgres
 """Versions with their entries and bodies; where either is missing, that shows."""
 LOOKED_UP: Final = (
     "unnest(?) AS n (key) CROSS JOIN LATERAL (SELECT w.* FROM memoranda.versions w"  # noqa: S608 - ours
-    " WHERE w.journal = %s AND w.{column} = n.key OFFSET 0) AS v" + _WITH_ENTRY
+    " WHERE w.journal = %s AND w.{column} = n.key OFFSET 0) AS v " + WITH_ENTRY.postgres
 )
 """The same for the values of a column, one by one: of a list that the planner knows nothing of it
 would rather go through the whole journal and compare each row with all of the list."""
@@ -144,7 +141,7 @@ class PostgresUnits:
     """Runs the units of one journal."""
 
     def __init__(
-        self, calls: Pool, journal: int, origin: str, bodies: BodyCodec, recent: Recent
+        self, calls: Pool, journal: int, origin: str, bodies: InShorthand, recent: Recent
     ) -> None:
         self._bodies = bodies
         self._compared = compared(bodies)
@@ -263,8 +260,8 @@ class PostgresUnits:
             _, first = await self._read(connection, unit, ())
             if first is not None:
                 return first, end
-            await check_expected(connection, self._journal, unit.expects)
-            gone = await land(connection, self._journal, unit.attachments, self._bodies)
+            await run(connection, self._journal, check_expected(unit.expects))
+            gone = await run(connection, self._journal, landed(unit.attachments, self._bodies))
             committed = Committed([], unit.about, erased_attachments=gone)
             leaving = Leaving(self._journal, self._origin, self._bodies)
             nonce = b""
@@ -298,8 +295,12 @@ class PostgresUnits:
                 last = rows[-1][1]
                 portion = [self._made(unit, row) for row in rows]
                 yield await self._told(connection, unit, portion, leaving)
-            if unit.is_erasing:
-                async for facts in all_entries(connection, self._journal, self._bodies):
+            last = ""
+            while unit.is_erasing and (
+                names := await run(connection, self._journal, names_after(last))
+            ):
+                last = names[-1]
+                if facts := await run(connection, self._journal, facts_of(names, self._compared)):
                     yield await self._told(connection, unit, facts, leaving)
             return
         ids = await self._of(connection, reads) if isinstance(reads, OfSubject) else reads
@@ -307,14 +308,14 @@ class PostgresUnits:
             ids = [*ids, *await self._derived_from(connection, ids)]
         found, _ = await self._read(connection, unit, ids)
         if unit.is_erasing:
-            named = await entries_of(connection, self._journal, ids, self._bodies)
+            named = await run(connection, self._journal, facts_of(ids, self._compared))
             yield await self._told(connection, unit, [*found, *named], leaving)
         else:
             yield found
 
     async def _after(self, connection: Connection, statement: str, last: str) -> list[Any]:
         asked = (self._numbered, last, Int8(PORTION))
-        return await self._rows(connection, statement, asked)
+        return await call(connection, statement, asked)
 
     def _made(self, unit: Unit, row: Sequence[Any]) -> Current:
         """What a unit reads; one that erases gets an object whatever became of its body."""
@@ -324,13 +325,13 @@ class PostgresUnits:
 
     async def _of(self, connection: Connection, reads: OfSubject) -> list[str]:
         asked = (self._numbered, reads.subject)
-        rows = await self._rows(connection, _OF_SUBJECT, asked)
+        rows = await call(connection, _OF_SUBJECT, asked)
         return list(dict.fromkeys([*(id for (id,) in rows), *reads.others, reads.name]))
 
     async def _derived_from(self, connection: Connection, ids: Sequence[str]) -> list[str]:
         """What was made from these objects, however indirectly, and is none of them; by id."""
         asked = (Texts(ids), self._numbered, Texts(ids))
-        return [id for (id,) in await self._rows(connection, _DERIVED, asked)]
+        return [id for (id,) in await call(connection, _DERIVED, asked)]
 
     async def _told(
         self,
@@ -345,7 +346,7 @@ class PostgresUnits:
         there = [each for each in found if each is not None]
         asked = (self._numbered, Texts(each.id for each in there))
         bodies: dict[str, list[Sequence[Any]]] = {}
-        for id, *row in await self._rows(connection, _BODIES, asked):
+        for id, *row in await call(connection, _BODIES, asked):
             bodies.setdefault(id, []).append(row)
         values = [
             await self._with_versions(connection, each, bodies.get(each.id, ()))
@@ -355,7 +356,9 @@ class PostgresUnits:
         ]
         objects = [each for each in values if isinstance(each, Current)]
         postings = await leaving.postings(connection, objects)
-        holdings = iter(await holdings_of(connection, self._journal, unit, there, postings))
+        keys = await retries_of(connection, self._numbered, unit, there)
+        counted = holdings_of(unit, there, keys, postings)
+        holdings = iter(await run(connection, self._journal, counted))
         return [each and each._replace(holdings=next(holdings)) for each in values]
 
     async def _with_versions(
@@ -365,10 +368,7 @@ class PostgresUnits:
         digests, damaged = self._compared.versions(bodies)
         if not current.body:
             tags, inputs = [
-                [
-                    name
-                    for (name,) in await self._rows(connection, sql, (self._numbered, current.id))
-                ]
+                [name for (name,) in await call(connection, sql, (self._numbered, current.id))]
                 for sql in (_TAGS, _INPUTS)
             ]
             current = stand_in(current, tags, inputs)
@@ -397,7 +397,7 @@ class PostgresUnits:
         pair = (None, None) if key is None else (key_digest(key.key), key.fingerprint)
         asked = (*self._named, Texts(ids), *pair)
         found: list[Current | None] = [None] * len(ids)
-        rows = await self._rows(connection, _READ, asked)
+        rows = await call(connection, _READ, asked)
         if rows and rows[-1][0] is not None:
             outcome, _, _, about, seq, *_, hashes = rows[-1]  # where id, number and body stand
             return _UnitRead((), _repeated(unit, outcome, about, seq, hashes))
@@ -407,38 +407,27 @@ class PostgresUnits:
                 self.recent.add(self._journal, current)
         return _UnitRead(found)
 
-    async def _rows(
-        self, connection: Connection, statement: str, values: Sequence[object]
-    ) -> list[tuple[Any, ...]]:
-        found = await connection.execute(statement, values, prepare=True, binary=True)
-        return await found.fetchall()
-
     async def _append(self, connection: Connection, portion: Portion) -> _Appended:
         types = await row_types(connection)
         needed = portion.blocks()
         blocks = await self._blocks(connection, needed) if needed else {}
         values = portion.parameters(types, blocks)
-        ((*appended,),) = await self._rows(connection, APPEND, values)
+        ((*appended,),) = await call(connection, APPEND, values)
         return _Appended(*appended)
 
     async def _read_end(self, connection: Connection, statement: str) -> JournalEnd:
-        ((*end,),) = await self._rows(connection, statement, self._named)
+        ((*end,),) = await call(connection, statement, self._named)
         return JournalEnd(*end)
 
     async def _blocks(self, connection: Connection, blocks: Collection[Block]) -> Blocks:
         levels = Integers(block.level for block in blocks)
         asked = (*self._named, levels, Integers(block.number for block in blocks))
-        return blocks_in(await self._rows(connection, BLOCKS, asked))
+        return blocks_in(await call(connection, BLOCKS, asked))
 
 
 def blocks_in(rows: Sequence[Sequence[Any]]) -> Blocks:
     """Blocks of the tree from the rows of `BLOCKS`."""
     return {Block(level, number): hashes_in(hashes or b"") for level, number, hashes in rows}
-
-
-def compared(bodies: BodyCodec) -> Compared:
-    """What makes the rows of this database into values: entries are stored as they are."""
-    return Compared(bodies, entry_digest, bytes)
 
 
 def _there(end: JournalEnd | None) -> JournalEnd:

@@ -14,7 +14,6 @@ from contextlib import asynccontextmanager, contextmanager
 from math import inf
 from typing import Final, TypeVar
 
-from psycopg import sql
 from psycopg.types.numeric import Int8
 
 from memoranda.kernel.errors import (
@@ -35,6 +34,7 @@ from memoranda.records.filter import MemoryFilter
 from memoranda.stores.postgres.connection import Connection
 from memoranda.stores.postgres.finding import Finder, PostgresWordSearch
 from memoranda.stores.postgres.index import IndexReader, State
+from memoranda.stores.postgres.journal import BEGIN_READING
 from memoranda.stores.postgres.merging import BatchMerger
 from memoranda.stores.postgres.pool import Pool
 from memoranda.stores.postgres.ranking import PostgresQuestion, Ranker
@@ -55,9 +55,10 @@ R = TypeVar("R")
 IDLE_S: Final = 0.05
 """How long nothing must have been written until time is spare."""
 
-_BEGIN: Final = sql.SQL(
-    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT memoranda.enter({}, {})"
-)
+SPARE_BATCH: Final = 1_024
+"""Entries that are merged at once in spare time: a long segment has fewer rows for each entry, and
+is merged into others less often, which leaves dead rows behind."""
+
 _BEGIN_REINDEX: Final = "SELECT memoranda.begin_reindex(%s, %s, %s)"
 
 log = logging.getLogger("memoranda.postgres")
@@ -73,7 +74,7 @@ class PostgresWordIndex:
         self._calls = calls
         self._database = calls.database
         self._named = (Int8(journal), origin)
-        self._begin = _BEGIN.format(journal, origin).as_bytes()
+        self._begin = BEGIN_READING.format(journal, origin).as_bytes()
         self._words = words
         self._reader = IndexReader(journal, origin, self._words)
         self._finder = Finder(journal, bodies, self._reader)
@@ -216,7 +217,9 @@ class PostgresWordIndex:
         clock = asyncio.get_running_loop().time
         until = clock() + seconds
         try:
-            while (left := await self.merge()) and left >= down_to and clock() < until:
+            while (left := await self.merge(entries=SPARE_BATCH)) and left >= down_to:
+                if clock() >= until:
+                    break
                 await self.step()
             self._tail = left
             while clock() < until and await self.step():

@@ -11,13 +11,14 @@ import apsw
 
 from memoranda.kernel.errors import ScopeExists
 from memoranda.ledger.attachments import Attachment
-from memoranda.ledger.codec import BodyCodec
 from memoranda.ledger.entry import genesis
 from memoranda.ledger.snapshot import StoredRow
 from memoranda.ledger.unit import StoredEntry
+from memoranda.stores.attachments import landed
+from memoranda.stores.shorthand import InShorthand
 from memoranda.stores.sqlite.append import Appender
-from memoranda.stores.sqlite.attachments import land
 from memoranda.stores.sqlite.connection import plain_errors
+from memoranda.stores.sqlite.reader import run
 
 R = TypeVar("R")
 
@@ -36,7 +37,7 @@ class SqliteAdoption:
         connect: Callable[[], apsw.Connection],
         path: str,
         journal: tuple[str, str, int],
-        bodies: BodyCodec,
+        bodies: InShorthand,
     ) -> None:
         self._bodies = bodies
         self._connect = connect
@@ -98,7 +99,7 @@ class SqliteAdoption:
 
     def _land(self, attachments: Sequence[Attachment]) -> None:
         assert self._connection is not None  # noqa: S101 - it is entered first
-        land(self._connection, self._appending.journal, attachments, self._bodies)
+        run(self._connection, self._appending.journal, landed(attachments, self._bodies))
 
     def _keep(self, notes: Sequence[tuple[int, str, int]]) -> None:
         assert self._connection is not None  # noqa: S101 - it is entered first

@@ -5,20 +5,20 @@ that the units of one commit share their statements.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any, Final
 
 import apsw
 
-from memoranda.identity import decode, sha256
+from memoranda.identity import decode
 from memoranda.kernel.errors import InvalidProof, RecordExists
-from memoranda.ledger.codec import BodyCodec, subject_of
+from memoranda.ledger.codec import subject_of
 from memoranda.ledger.derive import inputs_of
 from memoranda.ledger.entry import (
     FACT_KINDS,
     chained_bytes,
     entry_hash,
     read_entry,
-    salted,
 )
 from memoranda.ledger.fact import derivations_of, marks_of, unmarks_of
 from memoranda.ledger.rows import tags_of_newest
@@ -26,10 +26,9 @@ from memoranda.ledger.snapshot import INDEX_FORM, StoredRow
 from memoranda.ledger.tree import BLOCK, STRIDE, StoredNode, completed, leaves, node_of
 from memoranda.ledger.unit import Current, Draft, EntryPlace, StoredEntry, Unit, Version
 from memoranda.ledger.walk import OBJECT_KINDS
-from memoranda.stores.shorthand import ENTRY, packed, packed_fields, unpacked
-from memoranda.stores.sqlite.connection import Inserts, place
-from memoranda.stores.sqlite.erase import erase_content
-from memoranda.stores.sqlite.marks import MARK_ROWS, erase_entries, unmark
+from memoranda.stores.shorthand import ENTRY, InShorthand, packed, packed_fields, unpacked
+from memoranda.stores.sqlite.connection import SEQ_BITS, Inserts, place
+from memoranda.stores.sqlite.erase import MARK_ROWS, erase_content, erase_entries, unmark
 
 _HEAD: Final = "SELECT size, head, head_at FROM journals WHERE number = ?"
 MOVE_HEAD: Final = "UPDATE journals SET size = ?, head = ?, head_at = ? WHERE number = ?"
@@ -61,7 +60,7 @@ NODES: Final = (
 class Appender:
     """The end of one journal in one transaction: what is added shows after `flush`."""
 
-    def __init__(self, connection: apsw.Connection, journal: int, bodies: BodyCodec) -> None:
+    def __init__(self, connection: apsw.Connection, journal: int, bodies: InShorthand) -> None:
         self._connection = connection
         self.journal = journal
         self.bodies = bodies
@@ -70,7 +69,7 @@ class Appender:
         self._hash: bytes = head[1]
         self._at: int = head[2]
         self._stored = self.size
-        self._first: int = self.size
+        self.first: Final = self.size
         self._raw: list[bytes] = []
         self._entries: list[tuple[object, ...]] = []
         self._bodies: list[tuple[object, ...]] = []
@@ -78,20 +77,15 @@ class Appender:
         self._replaced: list[tuple[object, ...]] = []
         self._since: dict[str, int] = {}
         """Since which entry an object is active whose version was added in this transaction."""
-        self._pending: set[str] = set()
         self._tags: list[tuple[Any, ...]] = []
         self._untagged: list[tuple[object, ...]] = []
         self._derivations: list[tuple[object, ...]] = []
         self._marks: list[tuple[object, ...]] = []
         self._has_words = False
 
-    @property
-    def added(self) -> int:
-        return self.size - self._first
-
     def settle(self, ids: Iterable[str]) -> None:
         """See that the newest versions of these objects can be read."""
-        if not self._pending.isdisjoint(ids):
+        if self._since and not self._since.keys().isdisjoint(ids):
             self.flush()
 
     def add(self, unit: Unit, drafts: Sequence[Draft]) -> list[EntryPlace]:
@@ -99,42 +93,41 @@ class Appender:
         places = []
         journal, pack = self.journal, self.bodies.pack
         at = self._at = max(unit.at, self._at)
-        seq, previous = self.size, self._hash
         for draft in drafts:
-            kind, body, salt, version, tags, replaces, replaced_tags, inputs, erases, *_ = draft
+            kind, body, salt, version, tags, replaces, replaced_tags, inputs = draft[:8]
             if draft.unmarks or draft.erased:
                 self._take_away(draft)
-            since = seq
+            seq = since = self.size
             if replaces is not None:
                 since, kept = self._replace(replaces, replaced_tags, version, tags)
                 tags = [tag for tag in tags if tag not in kept]
-                if erases:
+                if draft.erases:
                     self._write_replaced()
                     erase_content(self._connection, journal, replaces, self.bodies)
             actor = draft.actor or unit.actor
-            digest = salted(salt, sha256(body))
-            entry = chained_bytes(seq, kind, at, actor, digest, previous)
-            where = place(journal, seq)
-            self._entries.append(
-                (where, packed_fields(kind, at, seq, digest, previous, actor, entry))
-            )
-            subject = None if version is None else version.subject
-            self._bodies.append((where, salt, pack(body, subject)))
+            digest = sha256(salt + sha256(body).digest()).digest()
+            entry = chained_bytes(seq, kind, at, actor, digest, self._hash)
+            where = journal << SEQ_BITS | seq
+            row = packed_fields(kind, at, seq, digest, self._hash, actor, entry)
+            self._entries.append((where, row))
             self._raw.append(entry)
-            previous = self._hash = entry_hash(entry)
-            places.append(EntryPlace(seq, previous))
-            if version is not None:
-                self._has_words = True
-                id, created = version.id, version.created_at
-                self._versions.append((journal, seq, since, 1, *version))
-                self._since[id] = since
-                self._pending.add(id)
+            self._hash = sha256(entry).digest()
+            self.size = seq + 1
+            places.append(EntryPlace(seq, self._hash))
+            if version is None:
+                self._bodies.append((where, salt, pack(body, None)))
+                if kind in FACT_KINDS:
+                    self._note_fact(seq, draft.marks, [(source, draft.output) for source in inputs])
+                continue
+            self._bodies.append((where, salt, pack(body, version.subject, draft.shorthand)))
+            self._has_words = True
+            id, created = version.id, version.created_at
+            self._versions.append((journal, seq, since, 1, *version))
+            self._since[id] = since
+            if tags:
                 self._tags += [(journal, tag, created, since, id) for tag in tags]
-                if inputs:
-                    self._derivations += [(journal, source, id) for source in inputs]
-            elif kind in FACT_KINDS:
-                self._note_fact(seq, draft.marks, [(source, draft.output) for source in inputs])
-            seq = self.size = seq + 1
+            if inputs:
+                self._derivations += [(journal, source, id) for source in inputs]
         return places
 
     def _replace(
@@ -159,11 +152,11 @@ class Appender:
         return before if is_active else self.size, kept
 
     def _write_replaced(self) -> None:
-        if self._replaced:
-            self._connection.executemany(REPLACE, self._replaced)
+        self._connection.executemany(REPLACE, self._replaced)
+        if self._untagged:
             self._connection.executemany(UNTAG, self._untagged)
-            self._replaced.clear()
-            self._untagged.clear()
+        self._replaced.clear()
+        self._untagged.clear()
 
     def _take_away(self, fact: Draft) -> None:
         """Take away the marks and bodies that a fact says, maybe of this very transaction."""
@@ -228,7 +221,8 @@ class Appender:
         connection = self._connection
         ENTRY_ROWS.run(connection, self._entries)
         BODY_ROWS.run(connection, self._bodies)
-        self._write_replaced()
+        if self._replaced:
+            self._write_replaced()
         try:
             VERSION_ROWS.run(connection, self._versions)
         except apsw.ConstraintError:
@@ -251,7 +245,6 @@ class Appender:
             self._raw, self._marks,
         ):  # fmt: skip
             gathered.clear()
-        self._pending.clear()
 
     def _move_index(self) -> None:
         moved = (self.size, self.journal, self._stored)

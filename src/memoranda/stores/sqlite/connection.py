@@ -13,6 +13,7 @@ from urllib.parse import quote
 from weakref import finalize
 
 import apsw
+import orjson
 
 from memoranda.kernel.errors import (
     ForeignDatabase,
@@ -92,6 +93,7 @@ def _with_settings(
     last: Sequence[str] = (),
 ) -> apsw.Connection:
     connection.set_busy_timeout(BUSY_MS if busy_ms is None else busy_ms)
+    connection.convert_binding = _list_as_json
     try:
         for setting in (*first, *_SETTINGS, *last):
             connection.execute(setting)
@@ -99,6 +101,11 @@ def _with_settings(
         let_go(connection)
         raise
     return connection
+
+
+def _list_as_json(_cursor: object, _number: int, value: Any) -> str:
+    """A parameter that SQLite has no type for: a list is JSON."""
+    return orjson.dumps(value).decode()  # noqa: TID251 - a parameter
 
 
 def _may_write(place: str | Path) -> bool:
@@ -330,7 +337,7 @@ def place(journal: int, seq: int) -> int:
 
 V = TypeVar("V")
 
-_BLOCKS: Final = (64, 8, 1)
+_BLOCKS: Final = (64, 8, 2, 1)
 """Rows to a statement: as many of the largest as fit, then of the next."""
 
 
@@ -344,13 +351,12 @@ class Inserts:
 
     def run(self, connection: apsw.Connection, rows: Sequence[tuple[object, ...]]) -> None:
         """Insert the rows; ConstraintError if a key is in use, and some of them may be in then."""
-        for block in _blocks(rows):
-            connection.execute(self._statements[len(block)], tuple(chain.from_iterable(block)))
-
-
-def _blocks(rows: Sequence[V]) -> Iterator[Sequence[V]]:
-    start = 0
-    for size in _BLOCKS:
-        while len(rows) - start >= size:
-            yield rows[start : start + size]
-            start += size
+        start, left = 0, len(rows)
+        if left == 1:
+            connection.execute(self._statements[1], rows[0])
+            return
+        for size in _BLOCKS:
+            while left >= size:
+                block = rows[start : start + size]
+                connection.execute(self._statements[size], tuple(chain.from_iterable(block)))
+                start, left = start + size, left - size

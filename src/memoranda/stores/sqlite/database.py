@@ -1,265 +1,32 @@
-"""A SQLite database: its schema, its writer and its readers."""
+"""A SQLite database: the journals of its scopes."""
 
-import asyncio
-import logging
-from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Mapping, Sequence
-from functools import partial
-from typing import Any, Final, TypeVar
+from collections.abc import Collection, Mapping, Sequence
+from operator import itemgetter
+from typing import Final
 
-import apsw
-
-from memoranda.kernel.errors import ScopeNotFound, StoreReadOnly
-from memoranda.ledger.codec import PLAIN, BodyCodec
-from memoranda.ledger.directory import NewNote, NotedHead
+from memoranda.kernel.errors import ScopeNotFound
+from memoranda.ledger.anchor import NewNote, NotedHead
 from memoranda.ledger.entry import genesis
 from memoranda.ledger.tree import Block, Blocks
 from memoranda.plans.items import check_session_ref
-from memoranda.stores.home import Home
-from memoranda.stores.migrations import OPENED_TO_READ, Migration, done
-from memoranda.stores.shorthand import InShorthand
 from memoranda.stores.sqlite.adoption import SqliteAdoption
-from memoranda.stores.sqlite.connection import (
-    MEMORY,
-    NAME,
-    PrivateFile,
-    check_identity,
-    check_place,
-    connect,
-    connect_to_read,
-    due,
-    let_go,
-    make_private,
-    migrate,
-    plain_errors,
-)
+from memoranda.stores.sqlite.file import SqliteFile
 from memoranda.stores.sqlite.heads import hashes, heads, keep_notes
 from memoranda.stores.sqlite.items import SqliteItems
 from memoranda.stores.sqlite.ledger import SqliteLedger
-from memoranda.stores.sqlite.merging import Merger
-from memoranda.stores.sqlite.reader import Glance, Parameters, Reader
-from memoranda.stores.sqlite.units import SqliteUnits, compared
-from memoranda.stores.sqlite.writer import SqliteWriter
 
-A = TypeVar("A")
-R = TypeVar("R")
-
-log = logging.getLogger("memoranda.sqlite")
-
-# The last column stands where a reader expects a body: how long it is decides who decodes it.
-_JOURNAL: Final = "SELECT number, '' FROM journals WHERE scope = ?"
-_SCOPES: Final = "SELECT scope, '' FROM journals WHERE scope <> '' ORDER BY scope"
+_JOURNAL: Final = "SELECT number FROM journals WHERE scope = ?"
+_SCOPES: Final = "SELECT scope FROM journals WHERE scope <> '' ORDER BY scope"
 _ORIGINS: Final = "SELECT scope, origin FROM journals ORDER BY scope"
 _OPEN_JOURNAL: Final = """
 INSERT INTO journals (scope, origin, opened_at, size, head, head_at) VALUES (?, ?, ?, 0, ?, ?)
 ON CONFLICT (scope) DO NOTHING
 """
+_first: Final = itemgetter(0)
 
 
-class SqliteDatabase:
-    """One file, opened for this process."""
-
-    home: Home
-
-    def __init__(
-        self,
-        name: str,
-        writer: SqliteWriter | None,
-        reader: Reader,
-        connect: Callable[[], apsw.Connection],
-        *,
-        bodies: BodyCodec,
-        merger: Merger,
-        private: PrivateFile | None = None,
-        known: Sequence[Migration] | None = None,
-        upgrades_at: int | None = None,
-    ) -> None:
-        """Without a `writer` it is only read; `upgrades_at` is set while its schema is older."""
-        self.name = name
-        self.bodies = bodies
-        self.compared = compared(bodies)
-        self.merger = merger
-        self.units = SqliteUnits(bodies, merger.words, merger.note_written)
-        self.connect = connect
-        self._writer = writer
-        self._reader = reader
-        self._private = private
-        self._known = known
-        self._upgrades_at = upgrades_at
-        self._upgrading = asyncio.Lock()
-
-    @classmethod
-    async def open(
-        cls,
-        path: str,
-        now: int,
-        *,
-        create: bool,
-        read_only: bool = False,
-        bodies: BodyCodec = PLAIN,
-        known: Sequence[Migration] | None = None,
-    ) -> "SqliteDatabase":
-        """Open a file: a new one is made, private to its owner, and an older one stays as it is.
-
-        The first write brings an older schema up to date. With `read_only` nothing is ever written,
-        and the file may lie where nothing can be. ``:memory:`` is a new file of its own, which goes
-        when it is closed.
-        """
-        stored = InShorthand(bodies)
-        if read_only:
-            opened = await asyncio.to_thread(cls._open_to_read, path, stored, known)
-        else:
-            opening = partial(cls._open, path, now, create=create, bodies=stored, known=known)
-            opened = await asyncio.to_thread(opening)
-        opened.home = Home(opened.name)
-        return opened
-
-    @classmethod
-    def _open(
-        cls,
-        path: str,
-        now: int,
-        *,
-        create: bool,
-        bodies: BodyCodec,
-        known: Sequence[Migration] | None,
-    ) -> "SqliteDatabase":
-        if path == MEMORY:
-            private = PrivateFile()
-            try:
-                return cls._connected(private.path, now, create, bodies, known, private)
-            except BaseException:
-                private.remove()
-                raise
-        check_place(path, create=create)
-        return cls._connected(path, now, create, bodies, known)
-
-    @classmethod
-    def _connected(
-        cls,
-        path: str,
-        now: int,
-        create: bool,
-        bodies: BodyCodec,
-        known: Sequence[Migration] | None,
-        private: PrivateFile | None = None,
-    ) -> "SqliteDatabase":
-        name = path if private is None else NAME
-        again = partial(connect, path, is_private=private is not None)
-        with plain_errors(name):
-            if create:
-                make_private(path)
-            connection = again()
-            try:
-                check_identity(connection, name)
-                left = due(connection, name, create=create, known=known)
-                if left is None:
-                    migrate(connection, name, now, known=known)
-                reader = Reader(again, name)
-            except BaseException:
-                let_go(connection)
-                raise
-            merger = Merger(bodies)
-            writer = SqliteWriter(connection, name, reconnect=again, spare_time=merger)
-            return cls(
-                name,
-                writer,
-                reader,
-                again,
-                bodies=bodies,
-                merger=merger,
-                private=private,
-                known=known,
-                upgrades_at=now if left else None,
-            )
-
-    @classmethod
-    def _open_to_read(
-        cls, path: str, bodies: BodyCodec, known: Sequence[Migration] | None
-    ) -> "SqliteDatabase":
-        check_place(path, create=False)
-        again = partial(connect_to_read, path)
-        with plain_errors(path):
-            connection = again()
-            try:
-                check_identity(connection, path, to_read=True)
-                due(connection, path, create=False, known=known)
-                reader = Reader(again, path)
-            finally:
-                let_go(connection)
-        return cls(path, None, reader, again, bodies=bodies, merger=Merger(bodies), known=known)
-
-    async def read(self, work: Callable[[apsw.Connection], R]) -> R:
-        self.home.check()
-        return await self._reader.run(work)
-
-    async def write(self, work: Callable[[apsw.Connection], R]) -> R:
-        self.home.check()
-        if self._upgrades_at is not None:
-            await self.upgrade()
-        return await self.writer.run(work)
-
-    def write_joined(
-        self, work: Callable[[apsw.Connection, Sequence[A]], Sequence[R]], argument: A
-    ) -> Coroutine[Any, Any, R]:
-        """Run one unit of work together with others of the same kind."""
-        self.home.check()
-        if self._upgrades_at is not None:
-            return self._write_upgraded(work, argument)
-        return self.writer.join(work, argument)
-
-    async def _write_upgraded(
-        self, work: Callable[[apsw.Connection, Sequence[A]], Sequence[R]], argument: A
-    ) -> R:
-        await self.upgrade()
-        return await self.writer.join(work, argument)
-
-    async def upgrade(self) -> Sequence[str]:
-        """Bring the schema up to date; what was applied, which is nothing where nothing was due."""
-        async with self._upgrading:
-            if self._upgrades_at is None:
-                self.check_writable()
-                return ()
-            applied = await asyncio.to_thread(self._upgrade, self._upgrades_at)
-            self._upgrades_at = None
-        if applied:
-            log.warning("%s: %s", self.name, done(applied))
-        return [str(migration) for migration in applied]
-
-    def _upgrade(self, now: int) -> Sequence[Migration]:
-        with plain_errors(self.name):
-            connection = self.connect()
-            try:
-                return migrate(connection, self.name, now, known=self._known)
-            finally:
-                let_go(connection)
-
-    @property
-    def writer(self) -> SqliteWriter:
-        """The one thread that writes; StoreReadOnly if it was opened only to be read."""
-        if self._writer is None:
-            raise StoreReadOnly(self.name, OPENED_TO_READ)
-        return self._writer
-
-    def check_writable(self) -> None:
-        """Refuse with StoreReadOnly if it was opened only to be read."""
-        _ = self.writer
-
-    def rows(
-        self, sql: str, parameters: Parameters, make: Callable[[Any], R]
-    ) -> Coroutine[Any, Any, list[R]]:
-        """The rows of a SELECT, each made into a value."""
-        self.home.check()
-        return self._reader.rows(sql, parameters, make)
-
-    def glance(self, look: Glance, make: Callable[[Any], R]) -> Coroutine[Any, Any, list[R]]:
-        """What a few short reads find, all of the same moment."""
-        self.home.check()
-        return self._reader.glance(look, make)
-
-    def stream(self, sql: str, parameters: Parameters) -> AsyncGenerator[Any, None]:
-        """The rows of a SELECT as they are now, a few at a time."""
-        self.home.check()
-        return self._reader.stream(sql, parameters)
+class SqliteDatabase(SqliteFile):
+    """The journals in one file."""
 
     async def ledger(self, scope: str, origin: str, now: int) -> SqliteLedger:
         """The ledger of one scope; a scope that is new gets a journal of this origin."""
@@ -310,18 +77,3 @@ class SqliteDatabase:
 
     async def keep_notes(self, notes: Sequence[NewNote]) -> None:
         await self.write(lambda connection: keep_notes(connection, notes))
-
-    async def close(self) -> None:
-        """Finish what is under way, then let go of the file."""
-        await asyncio.to_thread(self._close)
-
-    def _close(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
-        self._reader.close()
-        if self._private is not None:
-            self._private.remove()
-
-
-def _first(row: Any) -> Any:
-    return row[0]

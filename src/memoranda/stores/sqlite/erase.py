@@ -16,13 +16,15 @@ import apsw
 import orjson
 
 from memoranda.kernel.errors import StoreUnavailable
-from memoranda.ledger.attachments import Holdings, counted_once
+from memoranda.ledger.attachments import CYCLE, Holdings
 from memoranda.ledger.codec import BodyCodec
 from memoranda.ledger.snapshot import INDEX_FORM
-from memoranda.ledger.unit import Current, Draft, Found, NamedFacts, Unit, recorded_in, takes_all
+from memoranda.ledger.unit import Current, Draft, Found, Mark, NamedFacts, Unit, takes_all
 from memoranda.stores.compared import ERASED
+from memoranda.stores.erasing import holdings_of
 from memoranda.stores.postings import Chunk, ChunkDamaged, postings_of
-from memoranda.stores.sqlite.connection import SEQ_BITS, place, plain_errors
+from memoranda.stores.sqlite.connection import SEQ_BITS, Inserts, place, plain_errors
+from memoranda.stores.sqlite.reader import run
 from memoranda.stores.sqlite.retries import forget_retries, retries_of_entries, retries_of_object
 from memoranda.stores.sqlite.words import BODY_AT, INDEXED_VERSION, clear, forget_words, index_of
 from memoranda.stores.words import WordCache
@@ -174,36 +176,73 @@ def _is_folded(connection: apsw.Connection) -> bool:
 
 
 # ------------------------------------------------------------------------------------------------
+# Facts that are erased, with what they left.
+
+MARK_ROWS: Final = Inserts("marks", "journal", "name", "seq")
+_UNMARK: Final = "DELETE FROM marks WHERE journal = ? AND name = ? AND seq = ?"
+_FORGET_BODY: Final = "DELETE FROM bodies WHERE place = ?"
+_FORGET_MARKS: Final = "DELETE FROM marks WHERE journal = ? AND seq = ?"
+_OF_CYCLES: Final = "cycle IN (SELECT value FROM json_each(?2))"
+_SESSIONS: Final = f"SELECT DISTINCT session FROM item_origins WHERE journal = ?1 AND {_OF_CYCLES}"  # noqa: S608 - ours
+_IDS: Final = f"SELECT id FROM item_origins WHERE journal = ?1 AND session = ?3 AND {_OF_CYCLES}"  # noqa: S608 - ours
+# What leads from an item to its postings are its keywords; but an item that can't be read any more
+# goes too, so all of its session's are looked at: once, however many cycles go.
+_FORGET_OF_SESSION: Final = (
+    f"""
+    DELETE FROM item_postings WHERE keyword IN (
+      SELECT number FROM item_keywords WHERE journal = ?1 AND session = ?3
+    ) AND id IN ({_IDS})
+    """,  # noqa: S608 - ours
+    """
+    DELETE FROM item_keywords WHERE journal = ?1 AND session = ?3 AND NOT EXISTS (
+      SELECT 1 FROM item_postings p WHERE p.keyword = item_keywords.number
+    )
+    """,
+    f"DELETE FROM memories WHERE journal = ?1 AND session = ?3 AND id IN ({_IDS})",  # noqa: S608 - ours
+)
+_FORGET_CYCLES: Final = (
+    f"DELETE FROM item_origins WHERE journal = ?1 AND {_OF_CYCLES}",  # noqa: S608 - ours
+    f"DELETE FROM cycle_salts WHERE journal = ?1 AND {_OF_CYCLES}",  # noqa: S608 - ours
+    f"DELETE FROM recordings WHERE journal = ?1 AND {_OF_CYCLES}",  # noqa: S608 - ours
+)
+
+
+def unmark(connection: apsw.Connection, journal: int, marks: Sequence[Mark]) -> None:
+    for name, seq in marks:
+        connection.execute(_UNMARK, (journal, name, seq))
+
+
+def erase_entries(
+    connection: apsw.Connection, journal: int, seqs: Sequence[int], names: Sequence[str]
+) -> None:
+    """Remove the bodies, marks and retries of entries, and what led to the names that they had."""
+    forget_retries(connection, journal, retries_of_entries(connection, journal, seqs))
+    for seq in seqs:
+        connection.execute(_FORGET_BODY, (place(journal, seq),))
+        connection.execute(_FORGET_MARKS, (journal, seq))
+    for name in names:
+        connection.execute(_FORGET_DERIVATIONS, (journal, name))
+    if cycles := [name.removeprefix(CYCLE) for name in names if name.startswith(CYCLE)]:
+        forget_cycles(connection, journal, cycles)
+
+
+def forget_cycles(connection: apsw.Connection, journal: int, cycles: Sequence[str]) -> None:
+    """Remove the items that cycles stored, their recordings and their salts, in a transaction.
+
+    The keywords that no other item of their session has go as well.
+    """
+    named = (journal, orjson.dumps(cycles).decode())  # noqa: TID251 - a parameter
+    sessions: Any = connection.execute(_SESSIONS, named).fetchall()
+    for (session,) in sessions:
+        for statement in _FORGET_OF_SESSION:
+            connection.execute(statement, (*named, session))
+    for statement in _FORGET_CYCLES:
+        connection.execute(statement, named)
+
+
+# ------------------------------------------------------------------------------------------------
 # What SQLite holds of objects besides their versions, counted for a unit that erases them.
 
-_DERIVATIONS: Final = """
-SELECT output, count(*) FROM derivations
-WHERE journal = ? AND output IN (SELECT value FROM json_each(?)) GROUP BY output
-"""
-_RECORDINGS: Final = """
-SELECT cycle, 1 FROM recordings
-WHERE journal = ? AND cycle IN (SELECT value FROM json_each(?))
-"""
-_ITEMS: Final = """
-SELECT o.cycle, count(*) FROM item_origins o
-JOIN memories i ON i.journal = o.journal AND i.session = o.session AND i.id = o.id
-WHERE o.journal = ? AND o.cycle IN (SELECT value FROM json_each(?)) GROUP BY o.cycle
-"""
-# The postings of each session are read once, however many of its cycles are asked for.
-KEYWORDS: Final = """
-SELECT o.cycle, count(*) FROM (
-  SELECT DISTINCT session FROM item_origins
-  WHERE journal = ?1 AND cycle IN (SELECT value FROM json_each(?2))
-) s
-CROSS JOIN item_keywords k ON k.journal = ?1 AND k.session = s.session
-CROSS JOIN item_postings p ON p.keyword = k.number
-CROSS JOIN item_origins o ON o.journal = ?1 AND o.session = s.session AND o.id = p.id
-WHERE o.cycle IN (SELECT value FROM json_each(?2)) GROUP BY o.cycle
-"""
-_VECTORS: Final = """
-SELECT v.id, count(*) FROM versions v JOIN vectors x ON x.journal = v.journal AND x.seq = v.seq
-WHERE v.journal = ? AND v.id IN (SELECT value FROM json_each(?)) GROUP BY v.id
-"""
 _POSTINGS: Final = "SELECT first, body FROM postings WHERE journal = ?"
 _PLACES: Final = "SELECT seq FROM versions WHERE journal = ? AND id = ?"
 
@@ -237,24 +276,9 @@ class _Counts:
         return [each and each._replace(holdings=next(holdings)) for each in found]
 
     def _holdings(self, there: Sequence[Found]) -> list[Holdings]:
-        retries = counted_once(map(self._retries, there))
-        derivations = self._rows(_DERIVATIONS, [each.id for each in there])
-        cycles = recorded_in(self._unit, there)
-        recordings = self._rows(_RECORDINGS, cycles)
-        items, keywords = self._rows(_ITEMS, cycles), self._rows(KEYWORDS, cycles)
-        vectors = self._rows(_VECTORS, [each.id for each in there])
-        return [
-            Holdings(
-                0 if isinstance(each, NamedFacts) else self._postings(each),
-                keys,
-                derivations[each.id],
-                recordings[cycle],
-                items[cycle],
-                keywords[cycle],
-                vectors[each.id],
-            )
-            for each, keys, cycle in zip(there, retries, cycles, strict=True)
-        ]
+        postings = {each.id: self._postings(each) for each in there if isinstance(each, Current)}
+        counted = holdings_of(self._unit, there, list(map(self._retries, there)), postings)
+        return run(self._connection, self._journal, counted)
 
     def _retries(self, found: Found) -> set[bytes]:
         """The keys that go with it; none where all go, which are counted as a whole."""
@@ -266,11 +290,6 @@ class _Counts:
         if found.status == ERASED:
             return set()
         return retries_of_object(self._connection, self._journal, found.id)
-
-    def _rows(self, sql: str, ids: Sequence[str]) -> Counter[str]:
-        asked = orjson.dumps(ids).decode()  # noqa: TID251 - a parameter
-        rows: Any = self._connection.execute(sql, (self._journal, asked))
-        return Counter(dict(rows))
 
     def _postings(self, current: Current) -> int:
         """How many postings an erasure takes out, or would if it could take them alone."""

@@ -27,7 +27,7 @@ from memoranda.stores.postings import POSTING_BYTES, Chunk, run_of
 from memoranda.stores.selection import COLUMNS
 from memoranda.stores.sqlite.connection import SEQ, place
 from memoranda.stores.sqlite.merging import STATE
-from memoranda.stores.sqlite.tails import BODIES, words_at
+from memoranda.stores.sqlite.words import BODIES, words_at
 from memoranda.stores.words import MERGED_ANYWAY, WordCache
 from memoranda.text import Query, matches
 

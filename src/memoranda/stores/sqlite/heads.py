@@ -1,4 +1,4 @@
-"""The journals of many scopes at once, as their checkpoints need them (`ledger.directory`)."""
+"""The journals of many scopes at once, as their checkpoints need them (`ledger.anchor`)."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from time import sleep
@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import apsw
 
 from memoranda.identity.merkle import leaf_hash
-from memoranda.ledger.directory import NewNote, NotedHead
+from memoranda.ledger.anchor import NewNote, NotedHead
 from memoranda.ledger.tree import BLOCK, Block, Blocks
 from memoranda.stores.shorthand import ENTRY, unpacked
 from memoranda.stores.sqlite.append import LEAVES, NODES

@@ -1,41 +1,36 @@
-"""The items of plans in SQLite.
+"""Finding the items of a session in SQLite, by a few look-ups that all see the same moment.
 
-An item is stored as its canonical bytes. What it is found by follows from them: its session, its
-time, and its keywords, each of which a session has once, however many of its items name it.
+What a search costs is mostly the question for each beginning in the query whether any keyword has
+it: eighty for a short sentence, and nearly all for nothing. So which ones are there, and which are
+not, is noted for the next search, as long as nobody changes the database.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 import apsw
 import orjson
 
-from memoranda.kernel.errors import ItemDamaged, RecordExists
+from memoranda.kernel.errors import ItemDamaged
 from memoranda.kernel.json import MAX_INTEGER
-from memoranda.ledger.codec import BodyCodec
-from memoranda.ledger.time import parse_time
 from memoranda.plans.items import (
-    MemoryItem,
     RetrievedItem,
-    check_item,
-    check_search,
-    item_bytes,
-    read_retrieved,
+    is_at_boundaries,
 )
-from memoranda.plans.matching import is_at_boundaries, terms
-from memoranda.stores.items import Occurring, askable, beginnings, best, id_bytes, id_of
-from memoranda.stores.sqlite.reader import Notes, OpenDatabase
+from memoranda.stores.items import (
+    Occurring,
+    StoredItems,
+    askable,
+    beginnings,
+    best,
+    item_id,
+)
+from memoranda.stores.sqlite.file import SqliteFile, SqliteRows
+from memoranda.stores.sqlite.reader import Notes
 from memoranda.text import fold
-
-# ------------------------------------------------------------------------------------------------
-# Finding the items of a session in SQLite, by a few look-ups that all see the same moment.
-#
-# What a search costs is mostly the question for each beginning in the query whether any keyword has
-# it: eighty for a short sentence, and nearly all for nothing. So which ones are there, and which
-# are not, is noted for the next search, as long as nobody changes the database.
 
 LONG: Final = 4_096
 """Characters of a query from which on it is not even read on the event loop's thread."""
@@ -114,7 +109,7 @@ class SqliteItemSearch:
         if len(rows) < len(ids):
             kept = {id for id, _ in rows}
             gone = next(id for id in ids if id not in kept)
-            raise ItemDamaged(id_of(gone), "its keywords are there, and it is not")
+            raise ItemDamaged(item_id(gone), "its keywords are there, and it is not")
         return list(rows)
 
     def _there(self, cursor: apsw.Cursor, grams: set[str], notes: Notes) -> set[str]:
@@ -153,92 +148,16 @@ class SqliteItemSearch:
             before, size = before + size, size * _MORE
 
 
-R = TypeVar("R")
+class SqliteItems(StoredItems):
+    """The items of one session."""
 
-_KEPT: Final = "SELECT body FROM memories WHERE journal = ? AND session = ? AND id = ?"
-_INSERT: Final = "INSERT INTO memories (journal, session, id, body) VALUES (?, ?, ?, ?)"
-_NAME_KEYWORD: Final = """
-INSERT INTO item_keywords (journal, session, gram, folded, marked) VALUES (?, ?, ?, ?, ?)
-ON CONFLICT DO NOTHING
-"""
-_POST: Final = """
-INSERT INTO item_postings (keyword, at, id)
-SELECT number, ?, ? FROM item_keywords
-WHERE journal = ? AND session = ? AND gram = ? AND folded = ?
-"""
-_FORGET_POSTINGS: Final = """
-DELETE FROM item_postings WHERE keyword IN (SELECT number FROM item_keywords WHERE journal = ?)
-"""
-_FORGET: Final = (
-    _FORGET_POSTINGS,
-    "DELETE FROM item_keywords WHERE journal = ?",
-    "DELETE FROM memories WHERE journal = ?",
-)
-_COUNT: Final = """
-SELECT (SELECT count(*) FROM memories WHERE journal = ?1), (
-  SELECT count(*) FROM item_keywords k JOIN item_postings p ON p.keyword = k.number
-  WHERE k.journal = ?1
-)
-"""
-
-
-class SqliteItems:
-    """The items of one session (`ItemStore`)."""
-
-    def __init__(self, database: OpenDatabase, journal: int, session_ref: str) -> None:
+    def __init__(self, database: SqliteFile, journal: int, session_ref: str) -> None:
+        super().__init__(SqliteRows(database, journal), session_ref)
         self._database = database
         self._journal = journal
-        self._session_ref = session_ref
 
-    async def search(self, query: str, top_k: int) -> Sequence[RetrievedItem]:
-        """The items whose keywords occur in the query, best first (ING-MATCH)."""
-        check_search(query, top_k)
-        if not (query and top_k):
-            return []
+    async def _found(self, query: str, top_k: int) -> list[RetrievedItem]:
         look = SqliteItemSearch(self._journal, self._session_ref, query, top_k, self._retrieved)
         if len(query) <= LONG:
             return await self._database.glance(look, itemgetter(0))
         return await self._database.read(lambda c: [item for item, _ in look(c.cursor(), {})])
-
-    async def save(self, item: MemoryItem) -> None:
-        """Keep an item; the same one again changes nothing (ING-NO-BEST-EFFORT)."""
-        checked = check_item(item, self._session_ref)
-        journal, bodies = self._journal, self._database.bodies
-        await self._database.write(lambda c: insert_item(c, journal, checked, bodies))
-
-    def _retrieved(self, id: bytes, body: bytes) -> RetrievedItem:
-        raw = self._database.bodies.unpack(body)
-        return read_retrieved(raw, id=id_of(id), session_ref=self._session_ref)
-
-
-def insert_item(
-    connection: apsw.Connection, journal: int, item: MemoryItem, bodies: BodyCodec
-) -> None:
-    """Keep an item with its keywords, inside a transaction; RecordExists if its id is in use.
-
-    Unless it is the same item: then it was kept before, and nothing changes.
-    """
-    raw, id = item_bytes(item), id_bytes(item.id)
-    of_session = (journal, item.session_ref)
-    kept: Any = connection.execute(_KEPT, (*of_session, id)).fetchone()
-    if kept is not None:
-        if bodies.unpack(kept[0]) != raw:
-            raise RecordExists(item.id)
-        return
-    connection.execute(_INSERT, (*of_session, id, bodies.pack(raw, None)))
-    at = parse_time(item.timestamp)
-    for gram, folded, marked in terms(item.keywords):
-        connection.execute(_NAME_KEYWORD, (*of_session, gram, folded, marked))
-        connection.execute(_POST, (at, id, *of_session, gram, folded))
-
-
-def forget_items(connection: apsw.Connection, journal: int) -> None:
-    """Remove every item of a journal and all that it was found by, inside a transaction."""
-    for statement in _FORGET:
-        connection.execute(statement, (journal,))
-
-
-def count_items(connection: apsw.Connection, journal: int) -> tuple[int, int]:
-    """How many items a journal has, in all its sessions, and how many keywords all of these."""
-    counted: Any = connection.execute(_COUNT, (journal,)).fetchone()
-    return counted[0], counted[1]

@@ -31,8 +31,7 @@ from memoranda.stores.selection import COLUMNS, selection
 from memoranda.stores.sqlite.finding import JournalRecords, head_of
 from memoranda.stores.sqlite.merging import STATE
 from memoranda.stores.sqlite.select import DIALECT
-from memoranda.stores.sqlite.tails import changes
-from memoranda.stores.sqlite.words import chunks_of
+from memoranda.stores.sqlite.words import changes, chunks_of
 from memoranda.stores.tail import Tail
 from memoranda.stores.threads import InContext, Placed, Row, Threads, around, placed, stretches_of
 from memoranda.stores.words import MERGED_ANYWAY, WordCache

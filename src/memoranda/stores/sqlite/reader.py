@@ -11,14 +11,13 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from threading import local
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 import apsw
 
 from memoranda.kernel.errors import StoreClosed
-from memoranda.ledger.codec import BodyCodec
-from memoranda.stores.compared import Compared
 from memoranda.stores.sqlite.connection import let_go, plain_errors
+from memoranda.stores.statements import Each, Procedure, Question, Statement, Values
 
 R = TypeVar("R")
 Parameters = Sequence[Any]
@@ -40,40 +39,6 @@ THREADS: Final = 4
 CHUNK: Final = 256
 
 
-class OpenDatabase(Protocol):
-    """What the parts of a store need of its database."""
-
-    @property
-    def bodies(self) -> BodyCodec:
-        """How bodies are stored."""
-        ...
-
-    @property
-    def compared(self) -> Compared:
-        """What makes its rows into values."""
-        ...
-
-    async def glance(self, look: Glance, make: Callable[[Any], R]) -> list[R]:
-        """What a few short reads find, all of the same moment; each row made into a value."""
-        ...
-
-    async def read(self, work: Callable[[apsw.Connection], R]) -> R:
-        """Several reads that all see the same moment, on a thread of their own."""
-        ...
-
-    async def rows(self, sql: str, parameters: Parameters, make: Callable[[Any], R]) -> list[R]:
-        """The rows of a SELECT, each made into a value."""
-        ...
-
-    def stream(self, sql: str, parameters: Parameters) -> AsyncGenerator[Any, None]:
-        """The rows of a SELECT as they are now, a few at a time."""
-        ...
-
-    async def write(self, work: Callable[[apsw.Connection], R]) -> R:
-        """Run one unit of work in a transaction."""
-        ...
-
-
 class Reader:
     """Runs reads, short ones on the loop's thread and long ones on others."""
 
@@ -92,7 +57,7 @@ class Reader:
         self._open = True
 
     async def rows(self, sql: str, parameters: Parameters, make: Callable[[Any], R]) -> list[R]:
-        """The rows of a SELECT whose last column is a body, each made into a value."""
+        """The rows of a SELECT, each made into a value; its bodies are in the last column."""
         rows = self._at_once(sql, parameters)
         if rows is not None:
             return [make(row) for row in rows]
@@ -208,7 +173,8 @@ class Reader:
 def _is_short(rows: Sequence[Any]) -> bool:
     size = 0
     for row in rows:
-        size += len(row[-1] or b"")
+        if row[-1].__class__ is bytes:
+            size += len(row[-1])
     return size <= LOOP_BYTES
 
 
@@ -233,3 +199,35 @@ class _Rows:
     def close(self, _done: object) -> None:
         if self._connection is not None:
             let_go(self._connection)
+
+
+# ------------------------------------------------------------------------------------------------
+# Procedures on a SQLite journal (`stores.statements`), on a thread that has a connection.
+
+
+def run(connection: apsw.Connection, journal: int, procedure: Procedure[R]) -> R:
+    """Run a procedure to its end; what it raises, or a statement does, comes out."""
+    found: Any = None
+    try:
+        while True:
+            question = procedure.send(found)
+            statement = question.statement
+            sql = statement.sqlite
+            if isinstance(question, Question):
+                asked = parameters(statement, journal, question.values)
+                found = connection.execute(sql, asked).fetchall()
+            elif isinstance(question, Each):
+                several = [parameters(statement, journal, values) for values in question.several]
+                found = connection.executemany(sql, several).fetchall()
+            else:
+                cursor = connection.execute(sql, parameters(statement, journal, question.values))
+                while rows := list(islice(cursor, question.size)):
+                    question.take(rows)
+    except StopIteration as end:
+        result: R = end.value
+        return result
+
+
+def parameters(statement: Statement, journal: int, values: Values) -> Sequence[Any]:
+    values["journal"] = journal
+    return statement.of_sqlite(values)

@@ -10,8 +10,7 @@ import orjson
 
 from memoranda.kernel.errors import EntryDamaged
 from memoranda.ledger.unit import Current
-from memoranda.records.filter import MemoryFilter
-from memoranda.records.pages import Position
+from memoranda.records.filter import MemoryFilter, Position
 from memoranda.stores.narrowing import NUMBER_BYTES, PLACES, Search
 from memoranda.stores.selection import (
     Dialect,
@@ -24,7 +23,7 @@ from memoranda.stores.selection import (
     selection,
     tag_counts,
 )
-from memoranda.stores.sqlite.reader import OpenDatabase
+from memoranda.stores.sqlite.file import SqliteFile
 from memoranda.stores.sqlite.units import JOINED
 
 # ------------------------------------------------------------------------------------------------
@@ -53,7 +52,7 @@ R = TypeVar("R")
 class SqliteSelecting:
     """The active objects of one journal, by filters."""
 
-    def __init__(self, database: OpenDatabase, journal: int) -> None:
+    def __init__(self, database: SqliteFile, journal: int) -> None:
         self._selected_from = database
         self._journal = journal
         self._compared = database.compared

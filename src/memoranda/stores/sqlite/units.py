@@ -9,23 +9,20 @@ import orjson
 from memoranda.ledger.codec import BodyCodec
 from memoranda.ledger.retry import bound
 from memoranda.ledger.unit import Committed, Current, Everything, Found, NamedFacts, OfSubject, Unit
+from memoranda.stores.attachments import landed
 from memoranda.stores.compared import Compared, stand_in
-from memoranda.stores.selection import COLUMNS, PLACED
-from memoranda.stores.shorthand import ENTRY, digest_in
+from memoranda.stores.erasing import check_expected, facts_of, names_after
+from memoranda.stores.selection import COLUMNS, PLACED, WITH_ENTRY
+from memoranda.stores.shorthand import ENTRY, InShorthand, digest_in
 from memoranda.stores.sqlite.append import Appender
-from memoranda.stores.sqlite.attachments import land
-from memoranda.stores.sqlite.connection import SEQ_BITS
 from memoranda.stores.sqlite.erase import counting
-from memoranda.stores.sqlite.marks import check_expected, entries_of, names_after
+from memoranda.stores.sqlite.reader import run
 from memoranda.stores.sqlite.retries import first_outcome, keep_outcome
 from memoranda.stores.words import WordCache
 
 PORTION: Final = 1_000
 
-JOINED: Final = (
-    f"versions v LEFT JOIN bodies b ON b.place = (v.journal << {SEQ_BITS} | v.seq)"
-    f" LEFT JOIN entries e ON e.place = (v.journal << {SEQ_BITS} | v.seq)"
-)
+JOINED: Final = "versions v " + WITH_ENTRY.sqlite
 """Versions with their entries and bodies; where either is missing, that shows."""
 
 NEWEST: Final = (
@@ -71,7 +68,7 @@ class SqliteUnits:
     """Runs the units of work of one database."""
 
     def __init__(
-        self, bodies: BodyCodec, words: WordCache, on_written: Callable[[int, int], None]
+        self, bodies: InShorthand, words: WordCache, on_written: Callable[[int, int], None]
     ) -> None:
         """`on_written` is called with a journal and how many entries were added to it."""
         self._bodies = bodies
@@ -89,8 +86,8 @@ class SqliteUnits:
             outcomes.append(self._run(connection, appender, unit))
         for journal, appender in appenders.items():
             appender.flush()
-            if appender.added:
-                self._on_written(journal, appender.added)
+            if appender.size > appender.first:
+                self._on_written(journal, appender.size - appender.first)
         return outcomes
 
     def look(self, connection: apsw.Connection, job: JournalUnit) -> Committed:
@@ -106,12 +103,12 @@ class SqliteUnits:
                 return first
         if unit.expects:
             appender.flush()
-            check_expected(connection, journal, unit.expects)
+            run(connection, journal, check_expected(unit.expects))
         if unit.is_erasing:
             unit = counting(connection, self._words, journal, unit)
         seq = appender.size
         gone = (
-            land(connection, journal, unit.attachments, appender.bodies)
+            run(connection, journal, landed(unit.attachments, appender.bodies))
             if unit.attachments
             else None
         )
@@ -164,7 +161,7 @@ def _read(
         read = _newest(connection, journal, ids, _maker(unit, bodies))
         found = _with_digests(connection, journal, unit, read, bodies)
         named = ids if unit.is_erasing else ()
-        facts = [fact for id in named for fact in entries_of(connection, journal, id, bodies)]
+        facts = run(connection, journal, facts_of(named, compared(bodies)))
         yield [*found, *facts]
 
 
@@ -189,11 +186,10 @@ def _newest(
 
 
 def _facts(connection: apsw.Connection, appender: Appender) -> Iterator[list[NamedFacts]]:
-    last = ""
-    while names := names_after(connection, appender.journal, last, PORTION):
+    last, journal, makes = "", appender.journal, compared(appender.bodies)
+    while names := run(connection, journal, names_after(last)):
         last = names[-1]
-        named = (entries_of(connection, appender.journal, n, appender.bodies) for n in names)
-        if found := [facts for some in named for facts in some]:
+        if found := run(connection, journal, facts_of(names, makes)):
             yield found
             appender.flush()
 

@@ -11,8 +11,8 @@ Where another process holds the lock for too long, everybody who waits by then f
 to try once more for each of them would take as many times as long.
 
 When nobody waits, the thread does what is left to it as spare time. If that becomes too much, it
-is done between commits as well, for up to half as long as they take. It also shortens the
-write-ahead log where a long read has kept that from being reused.
+is done between commits as well, for up to half as long as they take. It also tends the
+write-ahead log (`wal`).
 """
 
 import asyncio
@@ -22,8 +22,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
+from math import inf
 from operator import attrgetter
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import perf_counter
@@ -32,7 +32,8 @@ from typing import Any, Final, Protocol, TypeVar
 import apsw
 
 from memoranda.kernel.errors import StoreClosed, StoreFailed, StoreUnavailable
-from memoranda.stores.sqlite.connection import LOG_BYTES, explained, let_go
+from memoranda.stores.sqlite.connection import explained, let_go
+from memoranda.stores.sqlite.wal import WriteAheadLog
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -102,7 +103,8 @@ class SqliteWriter:
         self._owed_s = 0.0
         self._reconnect = reconnect
         self._database = database
-        self._log = Path(f"{connection.filename}-wal") if connection.filename else None
+        self._log = WriteAheadLog(connection.filename, reconnect)
+        self._log.watch(connection)
         self._queue: SimpleQueue[_Unit | None] = SimpleQueue()
         self._process = os.getpid()
         self._is_open = True
@@ -146,12 +148,15 @@ class SqliteWriter:
             except BaseException as error:  # noqa: BLE001 - a thread that dies would hang everyone
                 self._fail(group, error)
             _deliver(group)
+            if self._log.is_due and self._connection is not None:
+                self._try(self._log.tend)
             if self._spare_time is not None and self._spare_time.is_pressing and self._owed_s > 0:
                 started = perf_counter()
                 self._use_spare_time(_never)
                 self._owed_s = min(self._owed_s - (perf_counter() - started), 0.0)
         if self._spare_time is not None and self._connection is not None:
             self._try(self._spare_time.finish)
+        self._log.close()
         self._let_go()
 
     def _transaction(self, group: list[_Unit]) -> None:
@@ -164,7 +169,7 @@ class SqliteWriter:
         try:
             connection.execute("BEGIN IMMEDIATE")
         except apsw.BusyError:
-            self._take_all(group)
+            self._take_waiting(group, inf)
             raise
         done = 0
         try:
@@ -186,30 +191,22 @@ class SqliteWriter:
     def _take_first(self, group: list[_Unit]) -> None:
         """Wait for a unit, and use the time if it is long."""
         idle_s = IDLE_S
-        while self._is_due or self._is_log_long:
+        while self._is_due or self._log.is_long:
             try:
-                unit = self._queue.get(timeout=idle_s)
+                self._take(group, timeout=idle_s)
             except Empty:
                 while self._is_due and self._queue.empty():
                     self._use_spare_time(self._is_wanted)
-                if self._is_log_long:
-                    self._try(_shorten_log)
+                if self._log.is_long:
+                    self._try(self._log.shorten)
                     idle_s = AGAIN_S
             else:
-                self._add(group, unit)
                 return
         self._take(group)
 
     @property
     def _is_due(self) -> bool:
         return self._spare_time is not None and self._spare_time.is_due
-
-    @property
-    def _is_log_long(self) -> bool:
-        try:
-            return self._log is not None and self._log.stat().st_size > LOG_BYTES
-        except FileNotFoundError:
-            return False
 
     def _is_wanted(self) -> bool:
         return not self._queue.empty()
@@ -229,21 +226,15 @@ class SqliteWriter:
             if self._spare_time is not None:
                 self._spare_time.give_up()
 
-    def _take(self, group: list[_Unit]) -> None:
-        self._add(group, self._queue.get())
-
-    def _add(self, group: list[_Unit], unit: _Unit | None) -> None:
+    def _take(self, group: list[_Unit], *, timeout: float | None = None) -> None:
+        unit = self._queue.get(timeout=timeout)
         if unit is None:
             self._is_drained = True
         else:
             group.append(unit)
 
-    def _take_waiting(self, group: list[_Unit]) -> None:
-        while len(group) < MAX_GROUP and not self._queue.empty():
-            self._take(group)
-
-    def _take_all(self, group: list[_Unit]) -> None:
-        while not self._queue.empty():
+    def _take_waiting(self, group: list[_Unit], most: float = MAX_GROUP) -> None:
+        while len(group) < most and not self._queue.empty():
             self._take(group)
 
     def _one_by_one(
@@ -295,21 +286,12 @@ class SqliteWriter:
     def _connected(self) -> apsw.Connection:
         if self._connection is None:
             self._connection = self._reconnect()
+            self._log.watch(self._connection)
         return self._connection
 
 
 def _never() -> bool:
     return False
-
-
-def _shorten_log(connection: apsw.Connection) -> None:
-    """Write the log back and cut it, unless somebody reads or writes: then it is left as it is."""
-    ((waits_ms,),) = connection.execute("PRAGMA busy_timeout").fetchall()
-    connection.set_busy_timeout(0)
-    try:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-    finally:
-        connection.set_busy_timeout(int(str(waits_ms)))
 
 
 def _each(connection: apsw.Connection, works: Sequence[Callable[[apsw.Connection], R]]) -> list[R]:

@@ -26,7 +26,6 @@ from memoranda.surfaces.cli.command import OF_A_SCOPE, command
 from memoranda.surfaces.cli.groups import arg, group, opt, wrong_use
 from memoranda.surfaces.cli.options import JSON, IdKind, ProposalId, Reason, RetryOptions, whole_id
 from memoranda.surfaces.cli.present import (
-    Column,
     Output,
     bars,
     counted,
@@ -37,7 +36,7 @@ from memoranda.surfaces.cli.present import (
     table,
 )
 from memoranda.surfaces.cli.show_actions import answered, first_difference
-from memoranda.surfaces.cli.target import ActingOptions, RunOptions, Target, code, prints_aside
+from memoranda.surfaces.cli.target import ActingOptions, RunOptions, Target, domain_of, prints_aside
 from memoranda.surfaces.errors import NOT_SOUND
 from memoranda.types import (
     Answer,
@@ -214,7 +213,7 @@ def replay(
     """
     if (id is not None) + (branch is not None or report) != 1:
         raise wrong_use("Name an ID, or a --branch, or say --report for the whole history.")
-    own = code(domain).domain
+    own = domain_of(domain)
     if export is not None and not export.is_file():
         raise wrong_use(f"There is no file {export}.")
     if id is not None and export is None:
@@ -298,11 +297,10 @@ def _summary(counts: "Counter[ReplayVerdict]", differing: list[Replay]) -> Group
     last = Text(f"{done}: {', '.join(parts) or 'nothing to replay'}.", style)
     if not differing:
         return Group(last)
-    columns = [Column("execution"), Column("first difference", is_text=True)]
     rows = [[one.execution_key, first_difference(one)] for one in differing]
     more = counts["differs"] - len(differing)
     also = [Text(f"… and {more:,} more; --json tells all of them")] if more else []
-    return Group(table(columns, rows), *also, Text(), last)
+    return Group(table("execution, first difference+", rows), *also, Text(), last)
 
 
 worlds = group(

@@ -22,14 +22,13 @@ from memoranda.surfaces.cli.groups import as_typer, metavar, opt
 from memoranda.surfaces.cli.options import IdKind, Value, whole_id
 from memoranda.surfaces.cli.present import (
     Output,
-    PresentedReceipts,
     exit_status,
     in_words,
     print_json,
     print_line,
     show,
 )
-from memoranda.surfaces.cli.target import CodeOptions, Target, code
+from memoranda.surfaces.cli.target import CodeOptions, Target, app_of
 
 PANEL: Final = "Common options"
 
@@ -88,7 +87,7 @@ def command(
         def run(**given: Any) -> None:
             as_json = given.pop("json")
             target = Target(**{text: given.pop(text) for text in common if text in given})
-            own = None if runs is None else code(**_taken(given, runs))
+            own = None if runs is None else app_of(**_taken(given, runs))
             arguments = {
                 name: parameters[name].read(value, f"--{name.replace('_', '-')}")
                 for name, value in given.items()
@@ -101,7 +100,7 @@ def command(
                     partial(_run, function, parameters, arguments),
                     create=create,
                     read_only=read_only(given) if callable(read_only) else read_only,
-                    code=own,
+                    app=own,
                     embedder=models.embedder_from_environment() if embeds(given) else None,
                 )
             else:
@@ -130,23 +129,21 @@ async def _run(
 
 
 def _present(result: Any, *, as_json: bool, done: str, nothing: str) -> None:
+    words = partial(in_words, result)
     if not isinstance(result, Output):  # the presenters load the type of every result
         from memoranda.surfaces.cli import show_actions, show_audits, show_records  # noqa: F401, PLC0415
+
+        several = result if isinstance(result, Sequence) else [result]
+        written = [each for each in several if done and isinstance(each, types.Receipt)]
+        words = partial(show_records.receipts, done, written) if written else words
     if as_json:
         print_json(result)
     elif nothing and not len(result):
         print_line(nothing)
-    elif done and (receipts := _receipts(result)):
-        show(in_words(PresentedReceipts(done, receipts)))
     else:
-        show(in_words(result))
+        show(words())
     if status := exit_status(result):
         raise typer.Exit(status)
-
-
-def _receipts(result: Any) -> Sequence[Any]:
-    several = result if isinstance(result, Sequence) else [result]
-    return [each for each in several if isinstance(each, types.Receipt)]
 
 
 # ------------------------------------------------------------------------- signatures

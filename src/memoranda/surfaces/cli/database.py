@@ -36,7 +36,7 @@ from memoranda.formats import (
 from memoranda.surfaces.cli.command import OF_SCOPES, command
 from memoranda.surfaces.cli.groups import arg, group, opt, wrong_use
 from memoranda.surfaces.cli.options import IdKind
-from memoranda.surfaces.cli.present import Column, Output, bars, details, plain, table, when
+from memoranda.surfaces.cli.present import Output, bars, details, table, when
 from memoranda.surfaces.cli.show_audits import reindexed, verified
 from memoranda.surfaces.cli.show_audits import status as show_status
 from memoranda.surfaces.cli.target import Target
@@ -229,11 +229,7 @@ def create(
 ) -> Output:
     """Make a signing key: the private half in a file of your own, the public one in the ring."""
     made = create_key(key_file, keyring, name=name, database=_database(target))
-    rows = [
-        ("created", _short(made)),
-        ("private", plain(str(key_file))),
-        ("ring", plain(str(keyring))),
-    ]
+    rows = [("created", _short(made)), ("private", str(key_file)), ("ring", str(keyring))]
     words = Group(
         details(rows), Text(f"\n{WHERE_NOT}"), Text(f"\nUse it with {KEY_FILE} and {KEYRING}.")
     )
@@ -270,23 +266,17 @@ def show_keys(target: Target, keyring: Ring, key_file: OptionalKeyFile = None) -
     held = set()
     if key_file is not None:
         held = {signer.key for signer in signers_from_file(key_file, database=_database(target))}
-    columns = [Column("key", is_text=True), *map(Column, ("since", "until", "signs here"))]
     rows = [
-        [
-            _short(entry.key),
-            when(entry.since),
-            when(entry.until),
-            "yes" if entry.key in held else "no",
-        ]
+        [_short(entry.key), when(entry.since), when(entry.until), entry.key in held]
         for entry in ring.entries
     ]
     document = [_as_json(entry, is_held=entry.key in held) for entry in ring.entries]
-    return Output(document, table(columns, rows))
+    return Output(document, table("key+, since, until, signs here", rows))
 
 
 def _short(key: VerifierKey) -> str:
     """A key by its name and id; the ring has it whole."""
-    return plain(f"{key.name}+{key.key_id.hex()}")
+    return f"{key.name}+{key.key_id.hex()}"
 
 
 def _as_json(entry: RingKey, *, is_held: bool) -> dict[str, Any]:

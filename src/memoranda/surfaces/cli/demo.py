@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Awaitable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -41,6 +42,18 @@ class Story:
         """What came of it."""
         self.out.print(item("   ", line))
 
+    def show_receipt(self, whose: str, receipt: Receipt) -> None:
+        """Which version was written, and where."""
+        self.show(f"{whose}: version {receipt.version} of {receipt.id}, entry {receipt.seq}")
+        self.show(receipt.entry_hash)
+
+    async def show_refusal(self, act: Awaitable[object]) -> None:
+        """Why something is refused."""
+        try:
+            await act
+        except MemorandaError as refused:
+            self.show(f"refused: {refused}")
+
 
 FILE = "sqlite:///memoranda-demo.db"
 AT_ONCE = 64
@@ -57,115 +70,77 @@ def show_session(
 ) -> None:
     """Show memoranda at work on a SQLite file."""
     if context.invoked_subcommand is None:
-        asyncio.run(_Session(Story(console()), database).run())
+        asyncio.run(_session(Story(console()), database))
 
 
-class _Session:
-    def __init__(self, story: Story, database: str) -> None:
-        self.story = story
-        self.database = database
+async def _session(story: Story, database: str) -> None:
+    story.title(f"memoranda demo on {database}, scope 'support'")
+    async with memoranda.open(database, scope="support", actor="agent:support") as memory:
+        if before := await memory.list():
+            story.show(f"{len(before)} things are still remembered from the last run.")
+        id = await _remember(story, memory)
+        await _change(story, memory, id)
+        await _write_at_once(story, memory)
+    story.say("A handle on another scope can't see any of it.")
+    async with memoranda.open(database, scope="billing", actor="agent:billing") as other:
+        story.show(f"billing gets {await other.get(id, include=['invalidated'])}")
+    story.say("Verify walks everything, and says what it can't know.")
+    seal = seal_from_environment(os.environ, file_of(database))
+    story.out.print(verified(await verify_database(database, seal=seal), seal).words)
+    kept = f"\nThe session is kept in {database}. Next: memoranda demo tamper."
+    story.out.print(kept, soft_wrap=True)
 
-    async def run(self) -> None:
-        self.story.title(f"memoranda demo on {self.database}, scope 'support'")
-        async with memoranda.open(self.database, scope="support", actor="agent:support") as memory:
-            await self.greet(memory)
-            id = await self.remember(memory)
-            await self.recall(memory)
-            await self.update(memory, id)
-            await self.forget(memory, id)
-            await self.history(memory, id)
-            await self.retry(memory)
-            await self.hurry(memory)
-        await self.stay_apart(id)
-        await self.verify()
-        self.story.out.print(
-            f"\nThe session is kept in {self.database}. Next: memoranda demo tamper.",
-            soft_wrap=True,
-        )
 
-    async def greet(self, memory: Memory[Any]) -> None:
-        before = await memory.list()
-        if before:
-            self.story.show(f"{len(before)} things are still remembered from the last run.")
+async def _remember(story: Story, memory: Memory[Any]) -> str:
+    story.say("Three things are remembered, each in one durable transaction.")
+    receipt = await memory.remember(
+        "The customer prefers email", source="ticket/812", tags=["customer"]
+    )
+    await memory.remember("고객은 서울에 살고 한국어로 답을 받고 싶어 한다", tags=["customer"])
+    await memory.remember({"rule": "Refunds above 500 EUR need a manager"}, tags=["policy"])
+    story.show_receipt("The receipt of the first", receipt)
+    story.show("What is known of the customer, newest first:")
+    for found in await memory.list(tags=["customer"], limit=2):
+        story.show(f"  {statement(found.data)} ({found.statement_type}, {found.verdict})")
+    story.say("A recall says why it picked what, and is in the journal before it answers.")
+    for question in ("how does the customer like to be reached?", "서울 고객"):
+        recalled = await memory.recall(question, top_k=1)
+        story.show(f"{question}  {recalled.outcome}")
+        for chosen in recalled:
+            known = "verified" if chosen.verified else "not verified"
+            story.show(f"  {statement(chosen.data)} ({known})")
+            story.show(f"  why: {chosen.reason}; on record as {recalled.trace_id}")
+    return receipt.id
 
-    async def remember(self, memory: Memory[Any]) -> str:
-        story = self.story
-        story.say("Three things are remembered, each in one durable transaction.")
-        receipt = await memory.remember(
-            "The customer prefers email", source="ticket/812", tags=["customer"]
-        )
-        await memory.remember("고객은 서울에 살고 한국어로 답을 받고 싶어 한다", tags=["customer"])
-        await memory.remember({"rule": "Refunds above 500 EUR need a manager"}, tags=["policy"])
-        self.receipt("The receipt of the first", receipt)
-        story.show("What is known of the customer, newest first:")
-        for found in await memory.list(tags=["customer"], limit=2):
-            story.show(f"  {statement(found.data)} ({found.statement_type}, {found.verdict})")
-        return receipt.id
 
-    async def recall(self, memory: Memory[Any]) -> None:
-        self.story.say("A recall says why it picked what, and is in the journal before it answers.")
-        for question in ("how does the customer like to be reached?", "서울 고객"):
-            found = await memory.recall(question, top_k=1)
-            self.story.show(f"{question}  {found.outcome}")
-            for chosen in found:
-                known = "verified" if chosen.verified else "not verified"
-                self.story.show(f"  {statement(chosen.data)} ({known})")
-                self.story.show(f"  why: {chosen.reason}; on record as {found.trace_id}")
+async def _change(story: Story, memory: Memory[Any], id: str) -> None:
+    story.say("An update is the next version; a writer who saw an older one is told.")
+    text = "The customer prefers a call, after 14:00"
+    receipt = await memory.update(id, text, expected_version=1, reason="said so on the phone")
+    story.show_receipt("The receipt", receipt)
+    await story.show_refusal(memory.update(id, "The customer prefers fax", expected_version=1))
+    story.say("Forgetting needs a reason. Nothing is deleted; it is no longer returned.")
+    await story.show_refusal(memory.forget(id, reason=" "))
+    await memory.forget(id, reason="the customer left", cause="obsolescence")
+    story.show(f"get returns {await memory.get(id)}")
+    story.say("Its history has every version, who made it, when and why.")
+    story.out.print(history(await memory.history(id)))
 
-    async def update(self, memory: Memory[Any], id: str) -> None:
-        self.story.say("An update is the next version; a writer who saw an older one is told.")
-        text = "The customer prefers a call, after 14:00"
-        receipt = await memory.update(id, text, expected_version=1, reason="said so on the phone")
-        self.receipt("The receipt", receipt)
-        await self.refused(memory.update(id, "The customer prefers fax", expected_version=1))
 
-    async def forget(self, memory: Memory[Any], id: str) -> None:
-        self.story.say("Forgetting needs a reason. Nothing is deleted; it is no longer returned.")
-        await self.refused(memory.forget(id, reason=" "))
-        await memory.forget(id, reason="the customer left", cause="obsolescence")
-        self.story.show(f"get returns {await memory.get(id)}")
-
-    async def history(self, memory: Memory[Any], id: str) -> None:
-        self.story.say("Its history has every version, who made it, when and why.")
-        self.story.out.print(history(await memory.history(id)))
-
-    async def retry(self, memory: Memory[Any]) -> None:
-        self.story.say("A retry with the same idempotency key lands once.")
-        first, again = [
-            await memory.remember("The parcel arrived", idempotency_key="demo: the parcel")
-            for _ in range(2)
-        ]
-        same = "one entry" if first == again else "two entries"
-        self.story.show(f"{first.id} and {again.id} are {same}")
-
-    async def hurry(self, memory: Memory[Any]) -> None:
-        self.story.say(f"{AT_ONCE} tasks write at once; they share commits, each is durable.")
-        receipts = await asyncio.gather(
-            *(memory.remember({"step": n}, tags=["log"]) for n in range(AT_ONCE))
-        )
-        stored = len({receipt.entry_hash for receipt in receipts})
-        self.story.show(f"{stored} of {AT_ONCE} are in the journal")
-
-    async def stay_apart(self, id: str) -> None:
-        self.story.say("A handle on another scope can't see any of it.")
-        async with memoranda.open(self.database, scope="billing", actor="agent:billing") as other:
-            self.story.show(f"billing gets {await other.get(id, include=['invalidated'])}")
-
-    async def verify(self) -> None:
-        self.story.say("Verify walks everything, and says what it can't know.")
-        seal = seal_from_environment(os.environ, file_of(self.database))
-        found = await verify_database(self.database, seal=seal)
-        self.story.out.print(verified(found, seal).words)
-
-    def receipt(self, whose: str, receipt: Receipt) -> None:
-        self.story.show(f"{whose}: version {receipt.version} of {receipt.id}, entry {receipt.seq}")
-        self.story.show(receipt.entry_hash)
-
-    async def refused(self, act: Any) -> None:
-        try:
-            await act
-        except MemorandaError as refused:
-            self.story.show(f"refused: {refused}")
+async def _write_at_once(story: Story, memory: Memory[Any]) -> None:
+    story.say("A retry with the same idempotency key lands once.")
+    first, again = [
+        await memory.remember("The parcel arrived", idempotency_key="demo: the parcel")
+        for _ in range(2)
+    ]
+    same = "one entry" if first == again else "two entries"
+    story.show(f"{first.id} and {again.id} are {same}")
+    story.say(f"{AT_ONCE} tasks write at once; they share commits, each is durable.")
+    receipts = await asyncio.gather(
+        *(memory.remember({"step": n}, tags=["log"]) for n in range(AT_ONCE))
+    )
+    stored = len({receipt.entry_hash for receipt in receipts})
+    story.show(f"{stored} of {AT_ONCE} are in the journal")
 
 
 TRUE, FORGED = "500 EUR", "900 EUR"

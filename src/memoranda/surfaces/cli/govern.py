@@ -37,7 +37,7 @@ from memoranda.surfaces.cli.options import (
     json_value,
     name_of,
 )
-from memoranda.surfaces.cli.present import Column, plain, print_json, show, table
+from memoranda.surfaces.cli.present import print_json, show, table
 from memoranda.surfaces.errors import NOT_SOUND
 from memoranda.types import Audit, Receipt, Refusal
 
@@ -182,17 +182,12 @@ async def record_audit(
 
 def _damage(found: Audit) -> Group:
     """The damage that is listed, with what accepts it."""
-    columns = [
-        Column("kind"),
-        Column("--accept", is_number=True),
-        Column("what is wrong", is_text=True),
-    ]
     rows = [
-        [Text(damage.check, "red"), damage.accepted_as, plain(damage.why)]
+        [Text(damage.check, "red"), damage.accepted_as, damage.why]
         for damage in first_damages(found.report.damages.found)
     ]
     last = Text("Nothing was recorded: mend it, or accept each with --accept.", "bold red")
-    return Group(table(columns, rows), last)
+    return Group(table("kind, --accept#, what is wrong+", rows), last)
 
 
 govern = group(

@@ -19,8 +19,6 @@ from memoranda.app.surfaces import (
     ExportKind,
     back_up_database,
     copy_scopes,
-    export_memory_log,
-    export_memory_objects,
     export_scope,
     file_of,
     hidden,
@@ -129,13 +127,8 @@ def export(
     name = target.scope_name
     with bars() as progress:
         report = progress(name)
-        lines = {
-            "journal": lambda: export_scope(
-                target.url, name, signers=target.seal().signers, progress=report
-            ),
-            "log": lambda: export_memory_log(target.url, name, progress=report),
-            "objects": lambda: export_memory_objects(target.url, name, progress=report),
-        }[kind]()
+        signers = target.seal().signers if kind == "journal" else ()
+        lines = export_scope(target.url, name, kind, signers=signers, progress=report)
         if output is None:
             written, size = asyncio.run(_write(lines, _standard_output()))
         else:

@@ -6,8 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import singledispatch
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import orjson
 import typer
@@ -27,7 +26,7 @@ from memoranda import formats
 from memoranda.app import surfaces
 
 if TYPE_CHECKING:
-    from memoranda.types import JsonValue, Receipt
+    from memoranda.types import JsonValue
 
 NARROW: Final = 72
 """Below so many columns what would be a row of a table stands line by line."""
@@ -86,39 +85,6 @@ def _is_terminal() -> bool:
 # ----------------------------------------------------------------------------- results
 
 
-@singledispatch
-def in_words(result: Any) -> RenderableType:
-    """A result for people, by its type; what has no words of its own is shown as JSON."""
-    return Text(json_bytes(result, indented=True).decode())
-
-
-@singledispatch
-def rows_in_words(first: Any) -> Callable[[Sequence[Any]], RenderableType]:  # noqa: ARG001
-    """What shows several results of a type, by the first of them; else each for itself."""
-    return lambda results: blocks(map(in_words, results))
-
-
-@singledispatch
-def exit_status(result: Any) -> int:  # noqa: ARG001 - by its type
-    """The exit code of a result: 0, unless it says that something is not as it should be."""
-    return 0
-
-
-@in_words.register(Sequence)
-def _(results: Sequence[Any]) -> RenderableType:
-    return rows_in_words(results[0])(results) if results else Group()
-
-
-@exit_status.register(Sequence)
-def _(results: Sequence[Any]) -> int:
-    return 0 if isinstance(results, str) else max(map(exit_status, results), default=0)
-
-
-@rows_in_words.register(str)
-def _(_: str) -> Callable[[Sequence[str]], RenderableType]:
-    return lambda lines: Group(*(Text(plain(line)) for line in lines))
-
-
 @dataclass(frozen=True, slots=True)
 class Output:
     """A result that only the command line has: as a document, and in words."""
@@ -133,17 +99,64 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
-class PresentedReceipts:
-    """Receipts, and what they say was done; of what belongs together, with a word for each."""
+class _View:
+    """How results of a type are shown."""
 
-    done: str
-    receipts: Sequence["Receipt"]
+    words: Callable[[Any], RenderableType]
+    exit_status: Callable[[Any], int]
+    table: Callable[[Sequence[Any]], RenderableType] | None
 
 
-in_words.register(
-    Output, lambda output: Text(output.words) if isinstance(output.words, str) else output.words
-)
-exit_status.register(Output, lambda output: output.exit_status)
+_VIEWS: Final[dict[type, _View]] = {}
+
+
+def shows(
+    kind: type,
+    *,
+    table: Callable[[Sequence[Any]], RenderableType] | None = None,
+    exit_status: Callable[[Any], int] = lambda _: 0,
+) -> Callable[[Callable[[Any], RenderableType]], Callable[[Any], RenderableType]]:
+    """Register the words for results of a type; several are a table, or stand below each other.
+
+    The exit code is 0, unless a result says that something is not as it should be.
+    """
+
+    def register(words: Callable[[Any], RenderableType]) -> Callable[[Any], RenderableType]:
+        _VIEWS[kind] = _View(words, exit_status, table)
+        return words
+
+    return register
+
+
+@shows(str)
+def _line(line: str) -> RenderableType:
+    return Text(plain(line))
+
+
+@shows(Output, exit_status=lambda output: int(output.exit_status))
+def _output(output: Output) -> RenderableType:
+    return Text(output.words) if isinstance(output.words, str) else output.words
+
+
+def in_words(result: Any) -> RenderableType:
+    """A result for people, by its type; what has no words of its own is shown as JSON."""
+    if isinstance(result, Sequence) and not isinstance(result, str):
+        view = _VIEWS.get(type(result[0])) if result else None
+        if view is not None and view.table is not None:
+            return view.table(result)
+        parts = map(in_words, result)
+        return Group(*parts) if result and isinstance(result[0], str) else blocks(parts)
+    if (view := _VIEWS.get(type(result))) is not None:
+        return view.words(result)
+    return Text(json_bytes(result, indented=True).decode())
+
+
+def exit_status(result: Any) -> int:
+    """The exit code of a result; of several, the highest."""
+    if isinstance(result, Sequence) and not isinstance(result, str):
+        return max(map(exit_status, result), default=0)
+    view = _VIEWS.get(type(result))
+    return 0 if view is None else view.exit_status(result)
 
 
 # ------------------------------------------------------------------------------- texts
@@ -204,45 +217,56 @@ def item(mark: str, text: str | Text, style: str = "") -> Table:
 # ------------------------------------------------------------------------------ tables
 
 
-class Column(NamedTuple):
-    """A column of a table: its heading, and how its values stand in it."""
+def cell(value: Any) -> RenderableType:
+    """A value as it stands in a row: texts on one line, numbers with commas, lists with commas."""
+    match value:
+        case bool():
+            return Text("yes" if value else "no")
+        case int():
+            return Text(f"{value:,}")
+        case str():
+            return Text(plain(value))
+        case list() | tuple():
+            return Text(plain(", ".join(map(str, value))))
+        case dict() | float() | bytes():
+            return Text(statement(value))
+    return cast("RenderableType", value)
 
-    name: str
-    is_number: bool = False
-    is_text: bool = False
-    """It takes the width that is left, and goes on below itself."""
-    is_cut: bool = False
-    """The same, but on one line."""
 
+def table(columns: str, rows: Iterable[Sequence[Any]]) -> RenderableType:
+    """Rows under headings; on a narrow terminal each row line by line.
 
-def table(columns: Sequence[Column], rows: Iterable[Sequence[Any]]) -> RenderableType:
-    """Rows under headings; on a narrow terminal each row line by line."""
-    filled = list(rows)
-    if console().width < NARROW and not any(column.is_cut for column in columns):
-        names = [column.name for column in columns]
+    The columns are named with commas between them. A name that ends with ``#`` is that of numbers;
+    with ``+`` its column takes the width that is left, and goes on below itself; with ``…`` it
+    takes it, and is cut.
+    """
+    filled = [list(map(cell, row)) for row in rows]
+    marked = columns.split(", ")
+    names = [name.rstrip("#+…") for name in marked]
+    if console().width < NARROW and "…" not in columns:
         return blocks(details(zip(names, row, strict=True)) for row in filled)
     made = Table(box=None, expand=True, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for column in columns:
+    for name, mark in zip(names, marked, strict=True):
         made.add_column(
-            column.name,
-            justify="right" if column.is_number else "left",
-            ratio=1 if column.is_text or column.is_cut else None,
-            no_wrap=not column.is_text,
-            overflow="ellipsis" if column.is_cut else "fold",
+            name,
+            justify="right" if mark.endswith("#") else "left",
+            ratio=1 if mark.endswith(("+", "…")) else None,
+            no_wrap=not mark.endswith("+"),
+            overflow="ellipsis" if mark.endswith("…") else "fold",
         )
     for row in filled:
-        made.add_row(*[Text(cell) if isinstance(cell, str) else cell for cell in row])
+        made.add_row(*row)
     return made
 
 
-def details(rows: Iterable[tuple[str, RenderableType | None]]) -> Table:
-    """Names and values, a line each; long values go on below, and None is left out."""
+def details(rows: Iterable[tuple[str, Any]]) -> Table:
+    """Names and values, a line each; long values go on below. None and empty lists are left out."""
     made = Table(box=None, expand=True, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     made.add_column(style="bold", no_wrap=True)
     made.add_column(ratio=1, overflow="fold")
     for name, value in rows:
-        if value is not None:
-            made.add_row(name, Text(value) if isinstance(value, str) else value)
+        if value is not None and value not in ((), [], {}):
+            made.add_row(name, cell(value))
     return made
 
 

@@ -12,7 +12,7 @@ from memoranda.formats import read_log, validate_object
 from memoranda.surfaces.cli.command import command
 from memoranda.surfaces.cli.groups import arg, group, opt, wrong_use
 from memoranda.surfaces.cli.options import File
-from memoranda.surfaces.cli.present import Column, Output, blocks, counted, details, plain, table
+from memoranda.surfaces.cli.present import Output, blocks, counted, details, table
 from memoranda.surfaces.errors import NOT_SOUND
 from memoranda.types import Violation
 
@@ -87,7 +87,6 @@ def _state(rule: Rule) -> Text:
 
 
 def _overview(chosen: Sequence[Rule]) -> RenderableType:
-    columns = [*map(Column, ("rule", "level", "state")), Column("tests", is_number=True)]
     rows = [
         [rule.id, rule.level, _state(rule), str(len(_proof(rule).tests) or ""), rule.text]
         for rule in chosen
@@ -97,12 +96,12 @@ def _overview(chosen: Sequence[Rule]) -> RenderableType:
         f"\n{proved} of {len(chosen)} rules are proved, {len(chosen) - proved} are planned.\n"
         "One in full: memoranda rules ID\nWhat is missing: memoranda rules --state planned"
     )
-    return Group(table([*columns, Column("what must hold", is_cut=True)], rows), Text(after))
+    return Group(table("rule, level, state, tests#, what must hold…", rows), Text(after))
 
 
 def _planned(chosen: Sequence[Rule]) -> RenderableType:
-    columns = [*map(Column, ("rule", "level")), Column("what is missing", is_text=True)]
-    return table(columns, [[rule.id, rule.level, rule.missing or ""] for rule in chosen])
+    rows = [[rule.id, rule.level, rule.missing or ""] for rule in chosen]
+    return table("rule, level, what is missing+", rows)
 
 
 def _by_module(tests: Sequence[str]) -> Iterable[str]:
@@ -118,18 +117,17 @@ def _by_module(tests: Sequence[str]) -> Iterable[str]:
 
 def _in_full(rule: Rule) -> RenderableType:
     proof = _proof(rule)
-    missing = [("missing", rule.missing)] if rule.missing else []
     return details(
         [
-            ("rule", ", ".join(rule.names)),
+            ("rule", rule.names),
             ("level", rule.level),
             ("state", _state(rule)),
             ("must hold", rule.text),
             ("source", rule.source),
-            *missing,
-            ("code", "\n".join(proof.code) or "none yet"),
-            ("tests", "\n".join(_by_module(proof.tests)) or "none yet"),
-            ("stores", ", ".join(proof.backends) or "none yet"),
+            ("missing", rule.missing or None),
+            ("code", Text("\n".join(proof.code) or "none yet")),
+            ("tests", Text("\n".join(_by_module(proof.tests)) or "none yet")),
+            ("stores", proof.backends or "none yet"),
         ]
     )
 
@@ -171,17 +169,16 @@ def _validated(
     verdict = f"is not valid: {counted(errors, 'error')}{also}" if errors else "is valid"
     words: RenderableType = Text(f"{what} {verdict}.")
     if violations:
-        line = [] if events is None else [Column("line", is_number=True)]
-        names = ("check", "rule", "severity")
-        columns = [*line, *map(Column, names), Column("what is wrong", is_text=True)]
-        rows = [_cells(each, has_line=events is not None) for each in violations]
-        words = Group(table(columns, rows), Text(), words)
+        columns, start = "line#, check, rule, severity, what is wrong+", 0
+        if events is None:
+            columns, start = columns.removeprefix("line#, "), 1
+        words = Group(table(columns, (_cells(each)[start:] for each in violations)), Text(), words)
     return Output(document, words, NOT_SOUND if errors and not lenient else 0)
 
 
-def _cells(each: Violation, *, has_line: bool) -> list[str]:
-    line = ["-" if each.line is None else f"{each.line:,}"] if has_line else []
-    return [*line, each.check, each.rule, each.severity, plain(f"{each.where}: {each.why}")]
+def _cells(each: Violation) -> list[Any]:
+    line = "-" if each.line is None else each.line
+    return [line, each.check, each.rule, each.severity, f"{each.where}: {each.why}"]
 
 
 validate = group(

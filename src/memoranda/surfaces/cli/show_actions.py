@@ -2,24 +2,21 @@
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from memoranda import ActorRef
 from memoranda.policies import Approved, Pending
 from memoranda.surfaces.cli.present import (
-    Column,
     Output,
     asked_for,
     counted,
     details,
-    exit_status,
-    in_words,
     plain,
     short,
+    shows,
     statement,
     table,
     when,
@@ -46,7 +43,7 @@ _LONGEST: Final = 200
 # -------------------------------------------------------------------------- proposals
 
 
-@in_words.register(Waiting)
+@shows(Waiting)
 def _waiting(waiting: Waiting) -> RenderableType:
     proposal = waiting.proposal
     body, trace, scope = proposal.intent.body, proposal.trace, proposal.intent.body.scope_proposal
@@ -55,16 +52,16 @@ def _waiting(waiting: Waiting) -> RenderableType:
     return details(
         [
             ("proposal", Text(proposal.proposal_id, "bold")),
-            ("action", f"{plain(body.type)}{asked}"),
-            ("who", f"{plain(str(proposal.actor))}, at {when(proposal.submitted_at)}"),
-            ("why", None if trace is None else plain(trace.summary)),
+            ("action", f"{body.type}{asked}"),
+            ("who", f"{proposal.actor}, at {when(proposal.submitted_at)}"),
+            ("why", None if trace is None else trace.summary),
             ("memory", None if waiting.memory is None else statement(waiting.memory)),
-            ("may change", None if paths is None else plain(", ".join(paths))),
-            *[(vote.decision, plain(str(vote.voter))) for vote in waiting.votes],
-            ("waiting for", _actors(waiting.waiting_for)),
+            ("may change", None if paths is None else ", ".join(paths)),
+            *[(vote.decision, str(vote.voter)) for vote in waiting.votes],
+            ("waiting for", waiting.waiting_for or "-"),
             ("until", None if waiting.until is None else when(waiting.until)),
             ("risk", waiting.risk),
-            ("base", f"{short(proposal.base_world)} on {plain(waiting.branch)}"),
+            ("base", f"{short(proposal.base_world)} on {waiting.branch}"),
         ]
     )
 
@@ -72,33 +69,34 @@ def _waiting(waiting: Waiting) -> RenderableType:
 def answered(answer: Answer, run: Run) -> Output:
     """What an answer came to, and what can be done next."""
     verdict = answer.verdict
+    rows: list[tuple[str, Any]]
     if isinstance(verdict, Pending):
-        rows = [("voted", answer.proposal_id), ("waiting for", _actors(verdict.waiting_for))]
+        rows = [("voted", answer.proposal_id), ("waiting for", verdict.waiting_for or "-")]
     else:
         decided = "approved" if isinstance(verdict, Approved) else "rejected"
-        rows = [(decided, answer.proposal_id), ("reason", plain(verdict.reason))]
+        rows = [(decided, answer.proposal_id), ("reason", verdict.reason)]
     if run.status == "approved":
         rows.append(("to run it", "memoranda run ID --domain MODULE:NAME"))
     elif run.is_completed:
         rows.append(("done", "with the decision"))
     elif run.error is not None:
-        rows.append(("failed", plain(str(run.error["message"]))))
+        rows.append(("failed", str(run.error["message"])))
     return Output({**answer.to_wire(), "status": run.status}, details(rows))
 
 
-@in_words.register(Submitted)
+@shows(Submitted)
 def _submitted(given: Submitted) -> RenderableType:
     return _ran(Run(given.proposal_id, given.status))
 
 
-@in_words.register(Run)
+@shows(Run, exit_status=lambda run: NOT_IN_STATE * (run.status in ("failed", "rejected")))
 def _ran(run: Run) -> RenderableType:
     error = run.error or {}
     pending = "Somebody has to decide it: memoranda inbox." if run.is_pending else None
     return details(
         [
             (run.status, run.proposal_id),
-            ("error", plain(f"{error['code']}: {error['message']}") if error else None),
+            ("error", f"{error['code']}: {error['message']}" if error else None),
             ("world", run.world),
             ("recall", run.recall),
             ("state", None if run.data is None else statement(run.data)),
@@ -107,30 +105,25 @@ def _ran(run: Run) -> RenderableType:
     )
 
 
-@in_words.register(Refusal)
+@shows(Refusal, exit_status=lambda _: NOT_IN_STATE)
 def _refused(refusal: Refusal) -> RenderableType:
     rows = [
-        [Text(failure.gate, "red"), failure.rule, plain(f"{failure.why}{_of(failure.ids)}")]
+        [Text(failure.gate, "red"), failure.rule, f"{failure.why}{_of(failure.ids)}"]
         for failure in refusal.failures
     ]
-    columns = [Column("gate"), Column("rule"), Column("what keeps it shut", is_text=True)]
     gates = f"{counted(len(refusal.gates), 'gate')}: {', '.join(refusal.gates)}"
     last = Text(f"\nRefused by {gates}. Nothing was changed.", "bold red")
-    return Group(table(columns, rows), last)
+    return Group(table("gate, rule, what keeps it shut+", rows), last)
 
 
 def _of(ids: Sequence[str]) -> str:
     return f": {', '.join(ids)}" if ids else ""
 
 
-def _actors(actors: Sequence[ActorRef]) -> str:
-    return plain(", ".join(str(actor) for actor in actors)) or "-"
-
-
 # ------------------------------------------------------------------- worlds and replay
 
 
-@in_words.register(BranchHead)
+@shows(BranchHead)
 def _branch(head: BranchHead) -> RenderableType:
     return details(
         [
@@ -142,22 +135,22 @@ def _branch(head: BranchHead) -> RenderableType:
     )
 
 
-@in_words.register(Replay)
+@shows(Replay, exit_status=lambda replay: NOT_SOUND * (replay.verdict == "differs"))
 def _replayed(replay: Replay) -> RenderableType:
-    rows: list[tuple[str, RenderableType | None]] = [
-        (replay.verdict, plain(replay.action or "-")),
+    rows: list[tuple[str, Any]] = [
+        (replay.verdict, replay.action or "-"),
         ("execution", replay.execution_key or None),
         ("world", replay.world),
     ]
     if (difference := replay.difference) is not None:
         rows += [
-            ("where", plain(difference.where)),
-            ("expected", plain(difference.expected or "nothing")),
+            ("where", difference.where),
+            ("expected", difference.expected or "nothing"),
             ("found", Text(plain(difference.found or "nothing"), "red")),
-            ("error", difference.error and plain(difference.error)),
+            ("error", difference.error),
         ]
-    elif replay.why is not None:
-        rows.append(("why", plain(replay.why)))
+    else:
+        rows.append(("why", replay.why))
     return details(rows)
 
 
@@ -177,12 +170,12 @@ def _cut(value: str | None) -> str:
     return short(value) if _HASH.fullmatch(value) else value[:_LONGEST]
 
 
-@in_words.register(CycleReplay)
+@shows(CycleReplay, exit_status=lambda replay: NOT_SOUND * (not replay.is_same))
 def _replayed_turn(replay: CycleReplay) -> RenderableType:
     difference = replay.difference
-    rows = [("same" if difference is None else "differs", plain(replay.cycle_id))]
+    rows = [("same" if difference is None else "differs", replay.cycle_id)]
     if difference is not None:
-        rows += [("where", plain(difference.where)), ("why", plain(difference.why))]
+        rows += [("where", difference.where), ("why", difference.why)]
     return details(rows)
 
 
@@ -227,7 +220,7 @@ _LEFT_OUT: Final = {
 _STYLES: Final = {"erased": "red", "rejected": "red", "failed": "red", "unchanged": "green"}
 
 
-@in_words.register(Why)
+@shows(Why)
 def _why(found: Why) -> Tree:
     tree = Tree(_label(found), guide_style="dim")
     _grow(tree, found)
@@ -281,9 +274,3 @@ def _proof(proof: EntryProof) -> Text:
         return Text(f"entry {proof.seq:,}: the proof does not hold", "bold red")
     text = f"entry {proof.seq:,} of {proof.size:,}, proved under the root {short(proof.root)}"
     return Text(text, "dim")
-
-
-exit_status.register(Refusal, lambda _: NOT_IN_STATE)
-exit_status.register(Run, lambda run: NOT_IN_STATE if run.status in ("failed", "rejected") else 0)
-exit_status.register(Replay, lambda replay: NOT_SOUND if replay.verdict == "differs" else 0)
-exit_status.register(CycleReplay, lambda replay: 0 if replay.is_same else NOT_SOUND)

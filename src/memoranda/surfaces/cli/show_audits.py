@@ -15,14 +15,13 @@ from memoranda.app.surfaces import KeptNote
 from memoranda.formats import check_signatures, parse_checkpoint
 from memoranda.policies import Policy
 from memoranda.surfaces.cli.present import (
-    Column,
     Output,
     blocks,
     counted,
     details,
-    in_words,
     item,
     plain,
+    shows,
     statement,
     table,
 )
@@ -55,7 +54,7 @@ def copied(done: str, found: DatabaseAudit, source: str, target: str) -> Output:
     """Scopes that were copied, and found sound where they arrived."""
     line = Text(_copied(done, found, source, target))
     rows = [[*_counts(part), Text("sound", "green")] for part in found.scopes]  # else it raises
-    words = Group(line, Text(), table([*_COUNTS, Column("on arrival")], rows)) if rows else line
+    words = Group(line, Text(), table(f"{_COUNTS}, on arrival", rows)) if rows else line
     return Output({"from": source, "to": target, "scopes": found.scopes}, words)
 
 
@@ -93,7 +92,7 @@ def _copied(done: str, found: DatabaseAudit, source: str, target: str) -> str:
 
 
 def _audit(found: DatabaseAudit, seal: Seal, kept: Sequence[KeptNote]) -> RenderableType:
-    columns = [*_COUNTS, *map(Column, ("checkpoints", "kept outside", "verdict"))]
+    columns = f"{_COUNTS}, checkpoints, kept outside, verdict"
     shown: list[RenderableType] = [table(columns, map(_row, parts(found)))]
     shown += [_damage(name, damages) for name, damages in _all_damage(found)]
     shown.append(Text())
@@ -116,37 +115,32 @@ def _audit(found: DatabaseAudit, seal: Seal, kept: Sequence[KeptNote]) -> Render
     return Group(*shown, last)
 
 
-_COUNTS: Final = (
-    Column("scope", is_text=True),
-    *(Column(name, is_number=True) for name in ("entries", "erased", "versions")),
-)
+_COUNTS: Final = "scope+, entries#, erased#, versions#"
 
 
-def _counts(part: Audit) -> list[str]:
-    counts = (part.report.size, part.report.erased, part.report.rows)
-    return [plain(part.scope) or DIRECTORY, *(f"{count:,}" for count in counts)]
+def _counts(part: Audit) -> list[Any]:
+    report = part.report
+    return [part.scope or DIRECTORY, report.size, report.erased, report.rows]
 
 
-def _row(part: Audit) -> list[str | Text]:
+def _row(part: Audit) -> list[Any]:
     standings = "\n".join(f"{count:,} {kind}" for kind, count in part.standings.items())
     verdict = Text("sound", "green") if part.is_sound else Text("DAMAGED", "bold red")
-    return [*_counts(part), standings or "none", _outside(part), verdict]
+    return [*_counts(part), Text(standings or "none"), _outside(part), verdict]
 
 
 def _damage(name: str, damages: Damages) -> RenderableType:
-    numbers = [Column(one, is_number=True) for one in ("found", "entry")]
-    columns = [Column("kind"), *numbers, Column("what is wrong", is_text=True)]
     rows = [
         [
             Text(first.check, "red"),
-            f"{damages.counts[first.check]:,}",
-            "-" if first.seq is None else f"{first.seq:,}",
-            plain(first.why),
+            damages.counts[first.check],
+            "-" if first.seq is None else first.seq,
+            first.why,
         ]
         for first in _first_of_each(damages)
     ]
     heading = Text(f"\nDamage in {name}, the first of each kind:", "bold")
-    return Group(heading, table(columns, rows))
+    return Group(heading, table("kind, found#, entry#, what is wrong+", rows))
 
 
 def _after_restoring(found: DatabaseAudit) -> str:
@@ -272,13 +266,13 @@ def status(found: Status, seal: Seal) -> Output:
     """How a scope stands: entries, checkpoint, policies, breaks and anchors."""
     policies = ", ".join(f"{kind} {each.version}" for kind, each in found.policies.items())
     checkpoint = _checkpoint(found, seal)
-    rows: list[tuple[str, RenderableType]] = [
+    rows: list[tuple[str, Any]] = [
         ("scope", Text(plain(found.scope), "bold")),
-        ("entries", f"{found.size:,}"),
+        ("entries", found.size),
         ("checkpoint", _covered(checkpoint, found.size)),
         ("policies", policies),
         *[("BREAK", Text(plain(why), "bold red")) for why in found.breaks.values()],
-        *[("anchor", plain(line)) for line in _compared(found, seal)],
+        *[("anchor", line) for line in _compared(found, seal)],
     ]
     if found.breaks:
         rows.append(("to do", "after a re-audit: memoranda govern record-audit REF --reason …"))
@@ -325,24 +319,16 @@ def _compared(found: Status, seal: Seal) -> Sequence[str]:
 
 def reindexed(scope: str, found: Reindexed) -> Output:
     """The index of a scope that was made anew."""
-    rows = [("reindexed", plain(scope)), ("objects", f"{found.objects:,}")]
-    words = details([*rows, ("digest", found.digest)])
+    words = details([("reindexed", scope), ("objects", found.objects), ("digest", found.digest)])
     return Output({"scope": scope, **found.to_wire()}, words)
 
 
-@in_words.register(Policy)
+@shows(Policy)
 def _policy(policy: Policy) -> RenderableType:
     return details([(f"{policy.kind} {policy.version}", statement(dict(policy.rules)))])
 
 
-@in_words.register(Brought)
+@shows(Brought)
 def _embedded(made: Brought) -> RenderableType:
-    rows = [
-        ("embedded", f"{made.embedded:,}"),
-        ("vectors", f"{made.vectors:,}"),
-        ("model", plain(made.model)),
-        ("digest", made.digest),
-    ]
-    if made.refused:
-        rows.append(("refused", plain(", ".join(made.refused))))
-    return details(rows)
+    names = ("embedded", "vectors", "model", "digest", "refused")
+    return details((name, getattr(made, name)) for name in names)

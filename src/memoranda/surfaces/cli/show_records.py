@@ -9,17 +9,13 @@ from rich.text import Text
 from memoranda.surfaces.cli.options import short_id
 from memoranda.surfaces.cli.present import (
     WIDE,
-    Column,
-    PresentedReceipts,
     blocks,
     console,
     counted,
     details,
-    exit_status,
-    in_words,
     item,
     plain,
-    rows_in_words,
+    shows,
     statement,
     table,
     when,
@@ -54,21 +50,21 @@ def shown_id(id: str) -> str:
 
 
 def _receipt(done: str, given: Receipt) -> RenderableType:
-    rows = [
-        (done, plain(given.id)),
-        ("version", str(given.version)),
-        ("entry", f"{given.seq:,}"),
-        ("hash", given.entry_hash),
-    ]
-    if given.dropped_sources:
-        dropped = counted(given.dropped_sources, "source")
-        rows.append(("dropped", f"{dropped} of the statement before: name its own with --source"))
-    return details(rows)
+    dropped = counted(given.dropped_sources or 0, "source")
+    lost = f"{dropped} of the statement before: name its own with --source"
+    return details(
+        [
+            (done, given.id),
+            ("version", given.version),
+            ("entry", given.seq),
+            ("hash", given.entry_hash),
+            ("dropped", lost if given.dropped_sources else None),
+        ]
+    )
 
 
-@in_words.register(PresentedReceipts)
-def _receipts(written: PresentedReceipts) -> RenderableType:
-    done, given = written.done, written.receipts
+def receipts(done: str, given: Sequence[Receipt]) -> RenderableType:
+    """What was done, by its receipts; where several belong together, with a word for each."""
     if len(given) <= len(done.split("|")):
         words = done.split("|")
         return blocks(_receipt(word, receipt) for word, receipt in zip(words, given, strict=True))
@@ -82,61 +78,48 @@ def _receipts(written: PresentedReceipts) -> RenderableType:
 # ----------------------------------------------------------------------------- records
 
 
-@in_words.register(Remembered)
+def _records(found: Sequence[Remembered[Any]]) -> RenderableType:
+    if all(each.status == "active" for each in found):
+        rows = [[shown_id(each.id), each.version, statement(each.data)] for each in found]
+        return table("id, v#, says…", rows)
+    rows = [[shown_id(each.id), each.version, each.status, statement(each.data)] for each in found]
+    return table("id, v#, status, says…", rows)
+
+
+@shows(Remembered, table=_records)
 def _remembered(found: Remembered[Any]) -> RenderableType:
     has_validity = found.valid_from is not None or found.valid_to is not None
     validity = f"from {when(found.valid_from)} to {when(found.valid_to)}"
     is_updated, has_expiry = found.updated_at != found.created_at, found.expires_at is not None
     return details(
         [
-            ("id", plain(found.id)),
+            ("id", found.id),
             ("says", statement(found.data)),
-            ("version", str(found.version)),
+            ("version", found.version),
             ("status", found.status),
             ("type", f"{found.statement_type}, {found.verdict}, {found.trust}"),
             ("created", when(found.created_at)),
             ("updated", when(found.updated_at) if is_updated else None),
             ("valid", validity if has_validity else None),
             ("expires", when(found.expires_at) if has_expiry else None),
-            *[("source", plain(str(source.get("uri")))) for source in found.sources],
-            ("subject", None if found.subject is None else plain(found.subject)),
-            ("tags", plain(", ".join(found.tags)) or None),
-            ("meta", statement(dict(found.meta)) if found.meta else None),
+            *[("source", str(source.get("uri"))) for source in found.sources],
+            ("subject", found.subject),
+            ("tags", found.tags),
+            ("meta", dict(found.meta or {})),
             ("hash", found.hash.removeprefix("sha256:")),
         ]
     )
 
 
-def _records(found: Sequence[Remembered[Any]]) -> RenderableType:
-    has_status = any(remembered.status != "active" for remembered in found)
-    status = [Column("status")] if has_status else []
-    return table(
-        [Column("id"), Column("v", is_number=True), *status, Column("says", is_cut=True)],
-        [
-            [
-                shown_id(remembered.id),
-                str(remembered.version),
-                *([remembered.status] if has_status else []),
-                statement(remembered.data),
-            ]
-            for remembered in found
-        ],
-    )
-
-
 def history(events: Sequence[Event[Any]]) -> RenderableType:
     """The life of a record, a step a line, with what it said then."""
-    columns = ("v", "did", "at", "by")
-    return table(
-        [
-            *(Column(name, is_number=name == "v") for name in columns),
-            Column("said", is_text=True),
-        ],
-        [
-            [str(event.version), event.act, when(event.at), plain(event.actor), _said(event)]
-            for event in events
-        ],
-    )
+    rows = [
+        [event.version, event.act, when(event.at), event.actor, _said(event)] for event in events
+    ]
+    return table("v#, did, at, by, said+", rows)
+
+
+shows(Event, table=history)(lambda event: history([event]))
 
 
 def _said(event: Event[Any]) -> Text:
@@ -149,7 +132,7 @@ def _said(event: Event[Any]) -> Text:
 # ----------------------------------------------------------------------------- recalls
 
 
-@in_words.register(Recalled)
+@shows(Recalled, exit_status=lambda found: NOT_IN_STATE * (found.outcome == "failed"))
 def _recalled(found: Recalled[Any]) -> RenderableType:
     head = Text(found.outcome, _OUTCOMES[found.outcome])
     head.append(f"  {found.trace_id}", "dim")
@@ -178,7 +161,7 @@ def _item(number: int, one: Item[Any]) -> RenderableType:
     return Group(said, item(below, plain(one.reason), "dim"), item(below, line))
 
 
-@in_words.register(Original)
+@shows(Original)
 def _original(found: Original[Any]) -> RenderableType:
     if found.record is not None:
         return Group(_remembered(found.record), _verified(found.why_not))
@@ -227,18 +210,18 @@ def in_numbers(counts: ErasureCounts) -> str:
     return f"{objects} with {rest}" if counts.objects else rest
 
 
-@in_words.register(ErasureCertificate)
+@shows(ErasureCertificate)
 def _certificate(given: ErasureCertificate) -> RenderableType:
     parts: list[RenderableType] = [
         details(
             [
                 ("would be erased" if given.is_dry_run else "erased", in_numbers(given.counts)),
-                ("reason", plain(given.reason)),
+                ("reason", given.reason),
                 ("cause", given.cause),
-                ("by", plain(given.actor)),
+                ("by", given.actor),
                 ("at", when(given.at)),
-                ("journal", plain(given.origin)),
-                *([] if given.to_do is None else [("to do", plain(given.to_do))]),
+                ("journal", given.origin),
+                ("to do", given.to_do),
             ]
         )
     ]
@@ -255,13 +238,12 @@ def _certificate(given: ErasureCertificate) -> RenderableType:
 # ----------------------------------------------------------------------------- journal
 
 
-@in_words.register(ImportReport)
+@shows(ImportReport)
 def _imported(report: ImportReport) -> RenderableType:
     parts: list[RenderableType] = []
     if report.refused:
-        rows = [[f"{line.line:,}", plain(str(line))] for line in report.refused]
-        columns = [Column("line", is_number=True), Column("why it is refused", is_text=True)]
-        parts += [table(columns, rows), Text()]
+        rows = [[line.line, str(line)] for line in report.refused]
+        parts += [table("line#, why it is refused+", rows), Text()]
     parts += [Text(plain(f"log: {fault}")) for fault in report.log]
     done = "would come in" if report.is_dry_run else "came in, untrusted"
     parts.append(
@@ -274,12 +256,10 @@ def _imported(report: ImportReport) -> RenderableType:
 
 
 def _entries(found: Sequence[JournalEntry]) -> RenderableType:
-    columns = [
-        Column("entry", is_number=True),
-        *map(Column, ("kind", "at", "by")),
-        Column("about", is_text=True),
-    ]
-    return table(columns, [entry_cells(entry) for entry in found])
+    return table("entry#, kind, at, by, about+", map(entry_cells, found))
+
+
+shows(JournalEntry, table=_entries)(lambda entry: _entries([entry]))
 
 
 def entry_cells(entry: JournalEntry) -> list[str]:
@@ -289,7 +269,7 @@ def entry_cells(entry: JournalEntry) -> list[str]:
     return [f"{entry.seq:,}", entry.kind, when(entry.at), plain(entry.actor), about]
 
 
-@in_words.register(EntryProof)
+@shows(EntryProof, exit_status=lambda proof: NOT_SOUND * (not proof.holds))
 def _proof(found: EntryProof) -> RenderableType:
     holds = Text("yes", "green") if found.holds else Text("NO", "bold red")
     return details(
@@ -299,10 +279,3 @@ def _proof(found: EntryProof) -> RenderableType:
             ("root", found.root),
         ]
     )
-
-
-rows_in_words.register(Remembered, lambda _: _records)
-rows_in_words.register(Event, lambda _: history)
-rows_in_words.register(JournalEntry, lambda _: _entries)
-exit_status.register(Recalled, lambda found: NOT_IN_STATE if found.outcome == "failed" else 0)
-exit_status.register(EntryProof, lambda proof: 0 if proof.holds else NOT_SOUND)

@@ -71,17 +71,17 @@ class Target:
         *,
         create: bool = False,
         read_only: bool = False,
-        code: "Code | None" = None,
+        app: "App | None" = None,
         embedder: "Embedder | None" = None,
     ) -> R:
         """Open a handle, act on it, close it. Only with `create` a database is made.
 
         With `read_only` nothing is changed, and the database need not be writable.
-        With `code` it can run what is proposed, with `embedder` it finds by meaning.
+        With `app` it can run what is proposed, with `embedder` it finds by meaning.
         """
 
         async def session() -> R:
-            with nullcontext() if code is None else prints_aside():
+            with nullcontext() if app is None else prints_aside():
                 async with memoranda.open(
                     self.url,
                     scope=self.scope_name,
@@ -90,7 +90,7 @@ class Target:
                     read_only=read_only,
                     seal=self.seal(),
                     embedder=embedder,
-                    app=memoranda.App() if code is None else code.as_app(),
+                    app=app,
                 ) as memory:
                     return await act(memory)
 
@@ -145,19 +145,6 @@ class ActingOptions(RunOptions, total=False):
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
-    """What a handle runs, who decides about it, and where its memory comes from."""
-
-    domain: "Domain | Runtime"
-    authority: Any = None
-    provider: Any = None
-
-    def as_app(self) -> "App":
-        """As `memoranda.open` takes it."""
-        return memoranda.App(domain=self.domain, authority=self.authority, provider=self.provider)
-
-
 @contextmanager
 def prints_aside() -> Iterator[None]:
     """What code of the user's prints goes to standard error: standard output is the result's."""
@@ -169,21 +156,27 @@ def prints_aside() -> Iterator[None]:
                 sys.stderr.flush()  # before the result, where both go to one place
 
 
-def code(domain: str, *, authority: str | None = None, provider: str | None = None) -> Code:
-    """The code of these names; wrong use, in plain words, where there is none."""
-    found = _found("--domain", domain)
-    if not isinstance(found, memoranda.Domain | surfaces.Runtime):
-        raise wrong_use(f"--domain: {domain} is {_kind(found)}, and no Domain.{_others(domain)}")
-    return Code(
-        found,
-        None if authority is None else _with("--authority", authority, "judge", "a policy"),
-        None if provider is None else _with("--provider", provider, "recall", "a MemoryProvider"),
+def app_of(domain: str, *, authority: str | None = None, provider: str | None = None) -> "App":
+    """What runs the user's own code; wrong use, in plain words, where there is none."""
+    return memoranda.App(
+        domain=domain_of(domain),
+        authority=None if authority is None else _with("--authority", authority, "judge"),
+        provider=None if provider is None else _with("--provider", provider, "recall"),
     )
 
 
-def _with(option: str, name: str, method: str, what: str) -> Any:
+def domain_of(name: str) -> "Domain | Runtime":
+    """The domain of this name."""
+    found = _found("--domain", name)
+    if not isinstance(found, memoranda.Domain | surfaces.Runtime):
+        raise wrong_use(f"--domain: {name} is {_kind(found)}, and no Domain.{_others(name)}")
+    return found
+
+
+def _with(option: str, name: str, method: str) -> Any:
     found = _found(option, name)
     if not callable(getattr(found, method, None)):
+        what = "a policy" if option == "--authority" else "a MemoryProvider"
         raise wrong_use(f"{option}: {name} is {_kind(found)}, and not {what}.")
     return found
 

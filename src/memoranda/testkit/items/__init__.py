@@ -7,33 +7,23 @@ A module that star-imports this package and gives that fixture runs all of it::
 See docs/items.md.
 """
 
+from memoranda.testkit import anyio_backend, collected_from, fresh_scope, scope
 from memoranda.testkit.items import matching, saving
 from memoranda.testkit.items.opening import (
     OpenItems,
-    anyio_backend,
-    fresh_name,
     items,
-    scope,
     session_ref,
     stranger,
     twin,
 )
 
-SUBJECTS = (saving, matching)
-
-# Every test of every subject is exported, so that none can be forgotten in a list.
-_TESTS = {
-    name: test
-    for subject in SUBJECTS
-    for name, test in vars(subject).items()
-    if name.startswith("test_")
-}
+_TESTS = collected_from(saving, matching)
 globals().update(_TESTS)
 
 __all__ = [
     "OpenItems",
     "anyio_backend",
-    "fresh_name",
+    "fresh_scope",
     "items",
     "scope",
     "session_ref",

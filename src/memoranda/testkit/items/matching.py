@@ -1,4 +1,4 @@
-"""What a query finds, and in which order: as `plans.matching.ranked` says, on every store."""
+"""What a query finds, and in which order: as `plans.items.ranked` says, on every store."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -10,19 +10,17 @@ from hypothesis import strategies as st
 
 from memoranda.kernel.errors import InvalidFilter
 from memoranda.kernel.json import MAX_INTEGER
-from memoranda.plans.items import ItemStore, MemoryItem, retrieved
-from memoranda.plans.matching import ranked
+from memoranda.plans.items import ItemStore, MemoryItem, ranked, retrieved
+from memoranda.testkit import contract, fresh_scope
 from memoranda.testkit.items.opening import (
     OpenItems,
     asked_sessions,
     at,
     found,
-    fresh_name,
     item,
     new_id,
     save_all,
 )
-from memoranda.testkit.records.opening import contract
 from memoranda.testkit.strategies import shared_fixtures
 
 _SESSION = "the session of the examples"
@@ -216,7 +214,7 @@ async def test_random_queries_find_what_the_pure_definition_says(
 ) -> None:
     del items  # held open, so that the examples don't each open the database anew
     kept, asked = session
-    async with open_items(fresh_name(), _SESSION) as own:
+    async with open_items(fresh_scope(), _SESSION) as own:
         await save_all(own, *kept)
         for query in asked:
             expected = [retrieved(each) for each in ranked(kept, query, top_k)]

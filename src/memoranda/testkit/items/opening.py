@@ -8,11 +8,10 @@ from unicodedata import normalize
 import pytest
 from hypothesis import strategies as st
 
-from memoranda.kernel.clock import Randomness, TimeOrderedIds, random_uuid
+from memoranda.kernel.clock import Randomness, random_uuid
 from memoranda.ledger.time import format_time
 from memoranda.plans.items import ItemStore, MemoryItem
-
-_IDS: Final = TimeOrderedIds()
+from memoranda.testkit import fresh_scope
 
 
 class OpenItems(Protocol):
@@ -28,27 +27,10 @@ class OpenItems(Protocol):
         ...
 
 
-def fresh_name() -> str:
-    """A scope or a session that was never used before, in this run or any other."""
-    return f"testkit-{_IDS.new_id()}"
-
-
-@pytest.fixture(scope="session")
-def anyio_backend() -> str:
-    """The contract runs on asyncio."""
-    return "asyncio"
-
-
-@pytest.fixture
-def scope() -> str:
-    """The scope of this test."""
-    return fresh_name()
-
-
 @pytest.fixture
 def session_ref() -> str:
     """The session of this test."""
-    return fresh_name()
+    return fresh_scope()
 
 
 @pytest.fixture

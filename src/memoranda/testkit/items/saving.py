@@ -1,7 +1,6 @@
 """Saving: what is kept, what comes back of it, and what is refused."""
 
 import asyncio
-from collections.abc import Awaitable
 from typing import Any, cast
 
 import pytest
@@ -9,8 +8,15 @@ from pydantic import ValidationError
 
 from memoranda.kernel.errors import InvalidItem, RecordExists
 from memoranda.plans.items import ItemStore, MemoryItem, RetrievedItem
-from memoranda.testkit.items.opening import OpenItems, at, found, fresh_name, item, new_id, save_all
-from memoranda.testkit.records.opening import contract
+from memoranda.testkit import cancelled_after, contract, fresh_scope
+from memoranda.testkit.items.opening import (
+    OpenItems,
+    at,
+    found,
+    item,
+    new_id,
+    save_all,
+)
 
 
 @contract("ING-OUTPUT")
@@ -120,7 +126,7 @@ async def test_what_is_no_item_is_refused_and_changes_nothing(
 
 @contract("ING-SESSION")
 async def test_an_item_of_another_session_is_refused(items: ItemStore, session_ref: str) -> None:
-    for other in (fresh_name(), session_ref.upper(), session_ref + " "):
+    for other in (fresh_scope(), session_ref.upper(), session_ref + " "):
         with pytest.raises(InvalidItem) as caught:
             await items.save(item(other, "memory"))
         assert caught.value.where == "$.sessionRef"
@@ -166,19 +172,6 @@ async def test_a_long_keyword_and_a_long_summary_are_kept_whole(
 # Many callers at once lose nothing; a caller who is cancelled leaves nothing half done.
 
 CALLERS = 32
-
-
-async def cancelled_after(steps: int, call: Awaitable[Any]) -> bool:
-    """Cancel a call after some turns of the event loop; whether it was done by then."""
-    task = asyncio.ensure_future(call)
-    for _ in range(steps):
-        await asyncio.sleep(0)
-    task.cancel()
-    try:
-        await task
-    except asyncio.CancelledError:
-        return False
-    return True
 
 
 @contract("ING-NO-BEST-EFFORT")
@@ -271,7 +264,7 @@ async def test_the_same_session_of_another_scope_finds_nothing_of_this_one(
 ) -> None:
     await items.save(item(session_ref, "memory"))
 
-    async with open_items(fresh_name(), session_ref) as elsewhere:
+    async with open_items(fresh_scope(), session_ref) as elsewhere:
         assert await found(elsewhere, "memory") == []
 
 
@@ -285,7 +278,7 @@ async def test_one_id_and_one_keyword_may_be_used_in_every_session(
     await items.save(mine)
     async with (
         open_items(scope, "theirs") as of_them,
-        open_items(fresh_name(), session_ref) as of_another_scope,
+        open_items(fresh_scope(), session_ref) as of_another_scope,
     ):
         await of_them.save(theirs)
         await of_another_scope.save(elsewhere)

@@ -9,26 +9,16 @@ package and gives that fixture runs all of it::
 See docs/testkit.md. Words, vectors and what lands with entries are not proved here.
 """
 
+from memoranda.testkit import anyio_backend, collected_from, fresh_scope, scope
 from memoranda.testkit.ledger import facts, journal, units
 from memoranda.testkit.ledger.opening import (
     OpenLedger,
-    anyio_backend,
-    fresh_scope,
     ledger,
-    scope,
     stranger,
     twin,
 )
 
-SUBJECTS = (units, journal, facts)
-
-# Every test of every subject is exported, so that none can be forgotten in a list.
-_TESTS = {
-    name: test
-    for subject in SUBJECTS
-    for name, test in vars(subject).items()
-    if name.startswith("test_")
-}
+_TESTS = collected_from(units, journal, facts)
 globals().update(_TESTS)
 
 __all__ = [

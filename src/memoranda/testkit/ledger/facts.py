@@ -11,6 +11,7 @@ from memoranda.ledger.entry import read_entry
 from memoranda.ledger.port import Ledger
 from memoranda.ledger.snapshot import ENTRIES
 from memoranda.ledger.unit import KEPT, Draft, Expected, Found, Mark, NamedFacts, OfSubject, Unit
+from memoranda.testkit import contract
 from memoranda.testkit.ledger.opening import (
     ACTOR,
     SALT,
@@ -24,7 +25,6 @@ from memoranda.testkit.ledger.opening import (
     seqs,
     write,
 )
-from memoranda.testkit.records.opening import contract
 
 
 @contract()

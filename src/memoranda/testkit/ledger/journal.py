@@ -8,6 +8,7 @@ from memoranda.ledger.port import Ledger
 from memoranda.ledger.snapshot import ENTRIES, NODES
 from memoranda.ledger.tree import blocks_for_inclusion, blocks_for_root, inclusion, root
 from memoranda.ledger.unit import Current, Draft, Unit
+from memoranda.testkit import contract
 from memoranda.testkit.ledger.opening import (
     ACTOR,
     entries,
@@ -18,7 +19,6 @@ from memoranda.testkit.ledger.opening import (
     size,
     write,
 )
-from memoranda.testkit.records.opening import contract
 
 MANY = 700
 """Entries that fill more than two nodes of the tree that are stored."""

@@ -6,7 +6,6 @@ from typing import Any, Final, Protocol
 
 import pytest
 
-from memoranda.kernel.clock import TimeOrderedIds
 from memoranda.kernel.given import RetryKey
 from memoranda.ledger.entry import FactKind
 from memoranda.ledger.fact import Fact, erasure
@@ -27,8 +26,7 @@ from memoranda.ledger.unit import (
     Unit,
     Version,
 )
-
-_IDS: Final = TimeOrderedIds()
+from memoranda.testkit import fresh_scope
 
 
 class OpenLedger(Protocol):
@@ -42,23 +40,6 @@ class OpenLedger(Protocol):
     def __call__(self, scope: str) -> AbstractAsyncContextManager[Ledger]:
         """A handle on the scope, open inside `async with`."""
         ...
-
-
-def fresh_scope() -> str:
-    """A scope that was never used before, in this run or any other."""
-    return f"testkit-{_IDS.new_id()}"
-
-
-@pytest.fixture(scope="session")
-def anyio_backend() -> str:
-    """The contract runs on asyncio."""
-    return "asyncio"
-
-
-@pytest.fixture
-def scope() -> str:
-    """The scope of this test."""
-    return fresh_scope()
 
 
 @pytest.fixture

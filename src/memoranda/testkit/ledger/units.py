@@ -20,6 +20,7 @@ from memoranda.ledger.unit import (
     OfSubject,
     Unit,
 )
+from memoranda.testkit import contract
 from memoranda.testkit.ledger.opening import (
     ACTOR,
     fact,
@@ -30,7 +31,6 @@ from memoranda.testkit.ledger.opening import (
     size,
     write,
 )
-from memoranda.testkit.records.opening import contract
 
 
 class Declined(Exception):

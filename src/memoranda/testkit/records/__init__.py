@@ -8,6 +8,7 @@ Abilities that the store does not declare are skipped, with the reason; a store 
 nothing fails. See docs/testkit.md.
 """
 
+from memoranda.testkit import anyio_backend, collected_from, fresh_scope, scope
 from memoranda.testkit.records import (
     batches,
     concurrency,
@@ -24,16 +25,14 @@ from memoranda.testkit.records import (
 )
 from memoranda.testkit.records.opening import (
     OpenStore,
-    anyio_backend,
-    fresh_scope,
+    open_fresh,
     open_hooked,
-    scope,
     store,
     stranger,
     twin,
 )
 
-SUBJECTS = (
+_TESTS = collected_from(
     opening,
     values,
     crud,
@@ -47,20 +46,13 @@ SUBJECTS = (
     isolation,
     concurrency,
 )
-
-# Every test of every subject is exported, so that none can be forgotten in a list.
-_TESTS = {
-    name: test
-    for subject in SUBJECTS
-    for name, test in vars(subject).items()
-    if name.startswith("test_")
-}
 globals().update(_TESTS)
 
 __all__ = [
     "OpenStore",
     "anyio_backend",
     "fresh_scope",
+    "open_fresh",
     "open_hooked",
     "scope",
     "store",

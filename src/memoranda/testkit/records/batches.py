@@ -16,31 +16,28 @@ from memoranda.kernel.errors import (
     RecordNotFound,
     UnknownFilterKey,
 )
-from memoranda.records import Capability, MemoryFilter, MemoryRecordInput, MemoryUpdate
-from memoranda.records.filter import PLAIN_KEYS, select
-from memoranda.testkit.records.filters import foretold
+from memoranda.records.filter import PLAIN_KEYS, MemoryFilter, select
+from memoranda.records.model import MemoryRecordInput
+from memoranda.records.store import Capability, MemoryUpdate
+from memoranda.testkit import contract
 from memoranda.testkit.records.opening import (
-    OpenStore,
+    OpenFresh,
     Store,
-    contract,
     create_all,
+    create_foretold,
     everything,
-    fresh_scope,
     ids_in,
     ids_of,
     kept,
     record,
-    require,
 )
 from memoranda.testkit.strategies import own_filters, record_lists, shared_fixtures
 
 # --------------------------------------------------------------------------- create_many
 
 
-@contract("D-MEM-1", "MEM-CRUD-4")
+@contract("D-MEM-1", "MEM-CRUD-4", Capability.CREATE_MANY)
 async def test_create_many_returns_ids_in_the_order_given(store: Store) -> None:
-    require(store, Capability.CREATE_MANY)
-
     ids = await store.create_many([record(0), record(1, id="mine", tags=["x"]), record(2)])
 
     assert ids[1] == "mine"
@@ -49,9 +46,8 @@ async def test_create_many_returns_ids_in_the_order_given(store: Store) -> None:
     assert await ids_in(store, tags=["x"]) == ["mine"]
 
 
-@contract("D-MEM-1")
+@contract("D-MEM-1", Capability.CREATE_MANY)
 async def test_create_many_with_a_used_id_stores_nothing(store: Store) -> None:
-    require(store, Capability.CREATE_MANY)
     await store.create(record("first", id="used"))
     before = await everything(store)
 
@@ -64,10 +60,8 @@ async def test_create_many_with_a_used_id_stores_nothing(store: Store) -> None:
     assert await store.create(record(id="new")) == "new"
 
 
-@contract("D-MEM-1")
+@contract("D-MEM-1", Capability.CREATE_MANY)
 async def test_create_many_with_one_id_twice_stores_nothing(store: Store) -> None:
-    require(store, Capability.CREATE_MANY)
-
     with pytest.raises(RecordExists) as caught:
         await store.create_many([record(1, id="one"), record(2), record(3, id="one")])
 
@@ -75,10 +69,8 @@ async def test_create_many_with_one_id_twice_stores_nothing(store: Store) -> Non
     assert await everything(store) == {}
 
 
-@contract("D-MEM-1")
+@contract("D-MEM-1", Capability.CREATE_MANY, Capability.DELETE_MANY)
 async def test_a_batch_of_a_thousand_goes_in_and_out(store: Store) -> None:
-    require(store, Capability.CREATE_MANY, Capability.DELETE_MANY)
-
     ids = await store.create_many([record(n, created_at=n, tags=["x"]) for n in range(1000)])
 
     assert await ids_in(store, order="asc") == ids
@@ -87,9 +79,8 @@ async def test_a_batch_of_a_thousand_goes_in_and_out(store: Store) -> None:
     assert await ids_in(store, tags=["x"]) == ids[-1:]
 
 
-@contract("D-MEM-1")
+@contract("D-MEM-1", Capability.CREATE_MANY)
 async def test_a_deleted_id_may_be_created_anew_in_a_batch(store: Store) -> None:
-    require(store, Capability.CREATE_MANY)
     await store.create(record("old", id="one", tags=["old"]))
     await store.delete("one")
 
@@ -102,9 +93,8 @@ async def test_a_deleted_id_may_be_created_anew_in_a_batch(store: Store) -> None
 # --------------------------------------------------------------------------- update_many
 
 
-@contract("D-MEM-1", "MEM-PATCH-1")
+@contract("D-MEM-1", "MEM-PATCH-1", Capability.UPDATE_MANY)
 async def test_update_many_merges_each_patch(store: Store) -> None:
-    require(store, Capability.UPDATE_MANY)
     await create_all(store, record({"n": 1, "m": 1}, id="a"), record("text", id="b"))
 
     await store.update_many([MemoryUpdate("b", [2]), MemoryUpdate("a", {"n": 2})])
@@ -113,9 +103,8 @@ async def test_update_many_merges_each_patch(store: Store) -> None:
     assert (await kept(store, "b")).data == [2]
 
 
-@contract("D-MEM-1", "MEM-PATCH-1")
+@contract("D-MEM-1", "MEM-PATCH-1", Capability.UPDATE_MANY)
 async def test_update_many_of_one_record_happens_in_the_order_given(store: Store) -> None:
-    require(store, Capability.UPDATE_MANY)
     id = await store.create(record({"n": 0}))
 
     await store.update_many(
@@ -125,9 +114,8 @@ async def test_update_many_of_one_record_happens_in_the_order_given(store: Store
     assert (await kept(store, id)).data == {"n": 2, "first": 1, "second": 2}
 
 
-@contract("D-MEM-1", "MEM-CRUD-3")
+@contract("D-MEM-1", "MEM-CRUD-3", Capability.UPDATE_MANY)
 async def test_update_many_with_an_unknown_id_changes_nothing(store: Store) -> None:
-    require(store, Capability.UPDATE_MANY)
     await create_all(store, record({"n": 1}, id="a"), record({"n": 1}, id="b"))
     before = await everything(store)
 
@@ -138,9 +126,8 @@ async def test_update_many_with_an_unknown_id_changes_nothing(store: Store) -> N
     assert await everything(store) == before
 
 
-@contract("D-MEM-1", "MEM-PATCH-1")
+@contract("D-MEM-1", "MEM-PATCH-1", Capability.UPDATE_MANY)
 async def test_update_many_with_a_patch_that_is_refused_changes_nothing(store: Store) -> None:
-    require(store, Capability.UPDATE_MANY)
     await create_all(store, record({"n": 1}, id="a"), record({"n": 1}, id="b"))
     before = await everything(store)
 
@@ -154,9 +141,8 @@ async def test_update_many_with_a_patch_that_is_refused_changes_nothing(store: S
 # --------------------------------------------------------------------------- delete_many
 
 
-@contract("D-MEM-1")
+@contract("D-MEM-1", Capability.DELETE_MANY)
 async def test_delete_many_deletes_what_is_there(store: Store) -> None:
-    require(store, Capability.DELETE_MANY)
     await create_all(store, *(record(id=id) for id in "abcd"))
 
     await store.delete_many(["b", "nowhere", "d", "b"])
@@ -164,9 +150,8 @@ async def test_delete_many_deletes_what_is_there(store: Store) -> None:
     assert sorted(await ids_in(store)) == ["a", "c"]
 
 
-@contract("D-MEM-1")
+@contract("D-MEM-1", Capability.DELETE_MANY)
 async def test_delete_many_with_an_id_that_is_refused_deletes_nothing(store: Store) -> None:
-    require(store, Capability.DELETE_MANY)
     await create_all(store, record(id="a"), record(id="b"))
     not_an_id: Any = 7
 
@@ -179,9 +164,8 @@ async def test_delete_many_with_an_id_that_is_refused_deletes_nothing(store: Sto
 # ------------------------------------------------------------------------- empty, and all
 
 
-@contract("D-MEM-1")
+@contract("D-MEM-1", Capability.CREATE_MANY, Capability.UPDATE_MANY, Capability.DELETE_MANY)
 async def test_an_empty_batch_does_nothing(store: Store) -> None:
-    require(store, Capability.CREATE_MANY, Capability.UPDATE_MANY, Capability.DELETE_MANY)
     await store.create(record())
     before = await everything(store)
 
@@ -192,9 +176,8 @@ async def test_an_empty_batch_does_nothing(store: Store) -> None:
     assert await everything(store) == before
 
 
-@contract("D-MEM-1")
+@contract("D-MEM-1", Capability.CLEAR)
 async def test_clear_deletes_every_record(store: Store) -> None:
-    require(store, Capability.CLEAR)
     await create_all(store, record({"n": 1}, id="a", tags=["x"]), record(id="b"))
 
     await store.clear()
@@ -206,9 +189,8 @@ async def test_clear_deletes_every_record(store: Store) -> None:
     assert await store.create(record(id="a")) == "a"
 
 
-@contract()
+@contract(Capability.VERSIONED, Capability.CREATE_MANY, Capability.UPDATE_MANY)
 async def test_batches_count_versions_like_single_calls(store: Store) -> None:
-    require(store, Capability.VERSIONED, Capability.CREATE_MANY, Capability.UPDATE_MANY)
     await store.create_many([record({}, id="a"), record({}, id="b")])
 
     await store.update_many([MemoryUpdate(id, {"n": 1}) for id in ("a", "b", "a")])
@@ -216,9 +198,8 @@ async def test_batches_count_versions_like_single_calls(store: Store) -> None:
     assert [await store.version("a"), await store.version("b")] == [3, 2]
 
 
-@contract()
+@contract(Capability.VERSIONED, Capability.CLEAR)
 async def test_what_was_cleared_is_created_anew_as_a_later_version(store: Store) -> None:
-    require(store, Capability.VERSIONED, Capability.CLEAR)
     await store.create(record({}, id="a"))
     await store.update("a", {"n": 1})
 
@@ -235,32 +216,24 @@ async def test_what_was_cleared_is_created_anew_as_a_later_version(store: Store)
 LONG = "t" * 200
 
 
-@contract("MEM-FILTER")
+@contract("MEM-FILTER", Capability.COUNTED, PLAIN_KEYS)
 @given(records=record_lists(), asked=st.lists(own_filters(), min_size=1, max_size=6))
 @shared_fixtures
 async def test_ids_and_counts_are_those_of_what_a_query_finds(
-    open_store: OpenStore,
-    store: Store,
+    open_fresh: OpenFresh,
     records: Sequence[MemoryRecordInput[Any]],
     asked: Sequence[MemoryFilter],
 ) -> None:
-    require(store, Capability.COUNTED)
-    if not store.capabilities.filter_keys >= PLAIN_KEYS:
-        pytest.skip("this store does not declare the filter keys where, idPrefix and the like")
-    async with open_store(fresh_scope()) as opened:
-        own = cast("Store", opened)
-        for one in records:
-            await own.create(one)
-        stored = [foretold(one) for one in records]
+    async with open_fresh() as own:
+        stored = await create_foretold(own, records)
         for filter in asked:
             wanted = ids_of(select(filter, stored))
             assert await own.ids(filter) == wanted
             assert await own.count(filter) == len(wanted)
 
 
-@contract("MEM-FILTER")
+@contract("MEM-FILTER", Capability.COUNTED)
 async def test_tags_are_counted_by_how_they_begin(store: Store, stranger: Store) -> None:
-    require(store, Capability.COUNTED)
     await create_all(
         store,
         record(id="a", tags=["user/kim", "user/lee", "user/kim"]),
@@ -281,9 +254,8 @@ async def test_tags_are_counted_by_how_they_begin(store: Store, stranger: Store)
     assert await stranger.tags() == {}
 
 
-@contract("MEM-FILTER")
+@contract("MEM-FILTER", Capability.COUNTED)
 async def test_counting_refuses_what_a_query_refuses(store: Store) -> None:
-    require(store, Capability.COUNTED)
     unknown = MemoryFilter.model_validate({"noStoreKnowsThisKey": 1})
 
     for counted in (store.ids, store.count):
@@ -296,11 +268,10 @@ async def test_counting_refuses_what_a_query_refuses(store: Store) -> None:
 # ---------------------------------------------------------------------------- forgetting
 
 
-@contract("MEM-FILTER")
+@contract("MEM-FILTER", Capability.FORGETS_WHERE)
 async def test_what_a_filter_finds_is_forgotten_and_nothing_else(
     store: Store, stranger: Store
 ) -> None:
-    require(store, Capability.FORGETS_WHERE)
     await stranger.create(record(id="a", tags=["x"]))
     await create_all(
         store,
@@ -323,9 +294,8 @@ async def test_what_a_filter_finds_is_forgotten_and_nothing_else(
     assert await ids_in(stranger) == ["a"]
 
 
-@contract("MEM-FILTER")
+@contract("MEM-FILTER", Capability.FORGETS_WHERE)
 async def test_forgetting_needs_a_reason_and_a_filter_that_is_known(store: Store) -> None:
-    require(store, Capability.FORGETS_WHERE)
     await store.create(record(id="a"))
 
     for reason in ("", "  ", "\u200b", None, 7):

@@ -2,20 +2,21 @@
 
 import asyncio
 from collections.abc import Awaitable, Iterable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pytest
 
 from memoranda.kernel.errors import RecordExists, VersionConflict
-from memoranda.records import Capability, MemoryFilter, MemoryUpdate, StoredMemoryRecord
+from memoranda.records.filter import MemoryFilter
+from memoranda.records.model import StoredMemoryRecord
+from memoranda.records.store import Capability, MemoryUpdate
+from memoranda.testkit import cancelled_after, contract
 from memoranda.testkit.records.opening import (
     Store,
-    contract,
     everything,
     ids_in,
     kept,
     record,
-    require,
 )
 
 R = TypeVar("R")
@@ -26,19 +27,6 @@ CALLERS = 64
 async def at_once(calls: Iterable[Awaitable[R]]) -> list[R]:
     """The results of calls that all run at the same time."""
     return list(await asyncio.gather(*calls))
-
-
-async def cancelled_after(steps: int, call: Awaitable[Any]) -> bool:
-    """Cancel a call after some turns of the event loop; whether it was done by then."""
-    task = asyncio.ensure_future(call)
-    for _ in range(steps):
-        await asyncio.sleep(0)
-    task.cancel()
-    try:
-        await task
-    except asyncio.CancelledError:
-        return False
-    return True
 
 
 # ------------------------------------------------------------------------- many at once
@@ -100,9 +88,8 @@ async def test_creates_and_deletes_at_once_leave_what_they_should(store: Store) 
     }
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_a_counter_that_is_raised_by_many_loses_no_step(store: Store, twin: Store) -> None:
-    require(store, Capability.VERSIONED)
     id = await store.create(record({"n": 0}))
     handles = [store, twin]
 
@@ -122,9 +109,8 @@ async def test_a_counter_that_is_raised_by_many_loses_no_step(store: Store, twin
     assert await store.version(id) == 17
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_retries_at_once_write_once(store: Store, twin: Store) -> None:
-    require(store, Capability.VERSIONED)
     handles = [store, twin]
 
     ids = await at_once(
@@ -137,9 +123,8 @@ async def test_retries_at_once_write_once(store: Store, twin: Store) -> None:
     assert await store.version(ids[0]) == 2
 
 
-@contract("D-MEM-1")
+@contract("D-MEM-1", Capability.CREATE_MANY, Capability.UPDATE_MANY)
 async def test_batches_at_once_are_each_made_whole(store: Store, twin: Store) -> None:
-    require(store, Capability.CREATE_MANY, Capability.UPDATE_MANY)
     ids = [f"{n}" for n in range(8)]
     await store.create_many([record({"by": -1}, id=id) for id in ids])
     handles = [store, twin]
@@ -157,11 +142,10 @@ async def test_batches_at_once_are_each_made_whole(store: Store, twin: Store) ->
     assert by <= set(range(16))
 
 
-@contract("MEM-FILTER")
+@contract("MEM-FILTER", Capability.CREATE_MANY)
 async def test_a_query_beside_batches_sees_each_whole_or_not_at_all(
     store: Store, twin: Store
 ) -> None:
-    require(store, Capability.CREATE_MANY)
     sizes: list[int] = []
 
     async def look() -> None:
@@ -196,9 +180,8 @@ async def test_a_cancelled_create_is_whole_or_absent(store: Store, twin: Store) 
     assert set(await ids_in(store, tags=["a"])) == set(await ids_in(store, tags=["b"])) | {"last"}
 
 
-@contract("D-MEM-1")
+@contract("D-MEM-1", Capability.CREATE_MANY)
 async def test_a_cancelled_batch_is_whole_or_absent(store: Store, twin: Store) -> None:
-    require(store, Capability.CREATE_MANY)
     for steps in range(12):
         batch = [record(n, tags=[f"after {steps}"]) for n in range(20)]
         finished = await cancelled_after(steps, store.create_many(batch))
@@ -225,9 +208,8 @@ async def test_a_cancelled_update_or_delete_leaves_the_store_usable(
         assert await everything(twin) == {}
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_a_retry_of_a_cancelled_call_writes_once(store: Store, twin: Store) -> None:
-    require(store, Capability.VERSIONED)
     ids = []
     for steps in range(12):
         key, given = f"key {steps}", record({"n": steps})
@@ -257,9 +239,8 @@ async def test_cancelling_some_of_many_callers_spares_the_others(store: Store) -
     assert all(record.data == int(id) for id, record in found.items())
 
 
-@contract()
+@contract(Capability.STREAMED, Capability.CREATE_MANY)
 async def test_a_stream_that_is_cancelled_leaves_the_store_usable(store: Store) -> None:
-    require(store, Capability.STREAMED, Capability.CREATE_MANY)
     await store.create_many([record(n) for n in range(600)])
 
     async def read() -> None:

@@ -9,13 +9,13 @@ from pydantic import ValidationError
 from memoranda.kernel.clock import SystemClock
 from memoranda.kernel.errors import RecordExists, RecordNotFound
 from memoranda.kernel.json import MAX_INTEGER
-from memoranda.records import MemoryFilter, StoredMemoryRecord
+from memoranda.records.filter import MemoryFilter
+from memoranda.records.model import StoredMemoryRecord
+from memoranda.testkit import contract, fresh_scope
 from memoranda.testkit.records.opening import (
     OpenStore,
     Store,
-    contract,
     everything,
-    fresh_scope,
     ids_in,
     kept,
     record,

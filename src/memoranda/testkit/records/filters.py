@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 
 from memoranda.kernel.errors import InvalidFilter, UnknownFilterKey
 from memoranda.kernel.json import MAX_INTEGER
-from memoranda.records import Capability, MemoryFilter, MemoryRecordInput, StoredMemoryRecord
-from memoranda.records.filter import PLAIN_KEYS, select
+from memoranda.records.filter import PLAIN_KEYS, MemoryFilter, select
+from memoranda.records.model import MemoryRecordInput
+from memoranda.records.store import Capability
+from memoranda.testkit import contract
 from memoranda.testkit.records.opening import (
-    OpenStore,
+    OpenFresh,
     Store,
-    contract,
     create_all,
-    fresh_scope,
+    create_foretold,
     ids_in,
     record,
-    require,
 )
 from memoranda.testkit.strategies import filters, own_filters, record_lists, shared_fixtures
 
@@ -167,9 +167,8 @@ async def test_a_key_that_no_store_knows_is_an_error(store: Store) -> None:
         assert "noStoreKnowsThisKey" in caught.value.where
 
 
-@contract("MEM-FILTER")
+@contract("MEM-FILTER", Capability.STREAMED)
 async def test_a_stream_refuses_a_key_that_no_store_knows(store: Store) -> None:
-    require(store, Capability.STREAMED)
     await store.create(record(id="a"))
     filter = MemoryFilter.model_validate({"noStoreKnowsThisKey": 1})
 
@@ -264,17 +263,12 @@ async def test_an_updated_record_is_the_newest_by_update(store: Store) -> None:
 @given(records=record_lists(), asked=st.lists(filters(), min_size=1, max_size=6))
 @shared_fixtures
 async def test_random_filters_find_what_the_pure_definition_says(
-    open_store: OpenStore,
-    store: Store,
+    open_fresh: OpenFresh,
     records: Sequence[MemoryRecordInput[Any]],
     asked: Sequence[MemoryFilter],
 ) -> None:
-    del store  # held open, so that the examples don't each open the database anew
-    async with open_store(fresh_scope()) as own:
-        for given_record in records:
-            await own.create(given_record)
-
-        stored = [foretold(given_record) for given_record in records]
+    async with open_fresh() as own:
+        stored = await create_foretold(own, records)
         for filter in asked:
             assert await own.query(filter) == select(filter, stored)
 
@@ -285,7 +279,7 @@ SAID: list[Any] = [
 ]
 
 
-@contract("MEM-FILTER")
+@contract("MEM-FILTER", PLAIN_KEYS)
 @given(
     records=record_lists(),
     said=st.lists(st.tuples(st.sampled_from(SAID), st.sampled_from([None, {}, {"a": 1}]))),
@@ -293,33 +287,16 @@ SAID: list[Any] = [
 )
 @shared_fixtures
 async def test_filters_on_data_prefixes_and_updates_find_what_the_pure_definition_says(
-    open_store: OpenStore,
-    store: Store,
+    open_fresh: OpenFresh,
     records: Sequence[MemoryRecordInput[Any]],
     said: Sequence[tuple[Any, dict[str, Any] | None]],
     asked: Sequence[MemoryFilter],
 ) -> None:
-    if not store.capabilities.filter_keys >= PLAIN_KEYS:
-        pytest.skip("this store does not declare the filter keys where, idPrefix and the like")
     given_records = [
         record.model_copy(update={"data": data, "meta": meta})
         for record, (data, meta) in zip(records, said, strict=False)
     ]
-    async with open_store(fresh_scope()) as own:
-        for given_record in given_records:
-            await own.create(given_record)
-
-        stored = [foretold(given_record) for given_record in given_records]
+    async with open_fresh() as own:
+        stored = await create_foretold(own, given_records)
         for filter in asked:
             assert await own.query(filter) == select(filter, stored)
-
-
-def foretold(given: MemoryRecordInput[Any]) -> StoredMemoryRecord[Any]:
-    """What must be kept of a record whose id and times are given."""
-    assert given.id is not None
-    assert given.created_at is not None
-    assert given.updated_at is not None
-    tags = None if given.tags is None else tuple(given.tags)
-    return StoredMemoryRecord(
-        given.id, given.data, given.created_at, given.updated_at, tags, given.meta
-    )

@@ -11,23 +11,17 @@ from typing import Any
 import pytest
 
 from memoranda.kernel.errors import InvalidPatch, RecordExists, RecordNotFound
-from memoranda.records import (
-    Capability,
-    HookFailure,
-    MemoryFilter,
-    MemoryHooks,
-    MemoryUpdate,
-    StoredMemoryRecord,
-)
+from memoranda.records.filter import MemoryFilter
+from memoranda.records.model import StoredMemoryRecord
+from memoranda.records.store import Capability, HookFailure, MemoryHooks, MemoryUpdate
+from memoranda.testkit import contract
 from memoranda.testkit.records.opening import (
     OpenHooked,
     Store,
-    contract,
     everything,
     ids_of,
     kept,
     record,
-    require,
 )
 
 Heard = list[tuple[Any, ...]]
@@ -38,6 +32,11 @@ PATIENCE = 120.0
 
 class Broken(Exception):
     """What the failing hooks raise."""
+
+
+def every(hook: Callable[..., Any], **more: Any) -> MemoryHooks[Any]:
+    """Hooks that are all this function."""
+    return MemoryHooks(on_created=hook, on_updated=hook, on_deleted=hook, on_queried=hook, **more)
 
 
 def listening(heard: Heard, *, sync: bool = False) -> MemoryHooks[Any]:
@@ -53,34 +52,41 @@ def listening(heard: Heard, *, sync: bool = False) -> MemoryHooks[Any]:
 
         return plain if sync else coroutine
 
-    return MemoryHooks(
-        on_created=hears("created"),
-        on_updated=hears("updated"),
-        on_deleted=hears("deleted"),
-        on_queried=hears("queried"),
-    )
+    hooks: dict[str, Any] = {
+        f"on_{name}": hears(name) for name in ("created", "updated", "deleted", "queried")
+    }
+    return MemoryHooks(**hooks)
 
 
-def failing(
-    failures: list[HookFailure], *, sync: bool = False, error: BaseException | None = None
-) -> MemoryHooks[Any]:
-    """Hooks that raise, whatever they hear."""
+def raises(error: BaseException) -> Callable[..., None]:
+    """A hook that raises this, whatever it hears."""
 
-    def plain(*_: Any) -> None:
-        raise error or Broken
+    def hook(*_: Any) -> None:
+        raise error
 
-    async def coroutine(*_: Any) -> None:
+    return hook
+
+
+def raises_later(error: BaseException) -> Callable[..., Awaitable[None]]:
+    """The same as an async function."""
+
+    async def hook(*_: Any) -> None:
         await asyncio.sleep(0)
-        raise error or Broken
+        raise error
 
-    hook: Callable[..., Any] = plain if sync else coroutine
-    return MemoryHooks(
-        on_created=hook,
-        on_updated=hook,
-        on_deleted=hook,
-        on_queried=hook,
-        on_failure=failures.append,
-    )
+    return hook
+
+
+async def never_ends(*_: object) -> None:
+    """A hook beyond any time limit."""
+    await asyncio.Event().wait()
+
+
+async def is_cancelled_inside(*_: object) -> None:
+    """A hook that waits for a task of its own, which is cancelled."""
+    task = asyncio.ensure_future(asyncio.Event().wait())
+    task.cancel()
+    await task
 
 
 async def each_operation(store: Store) -> StoredMemoryRecord[Any]:
@@ -166,12 +172,11 @@ async def test_hooks_belong_to_the_handle_that_they_were_given(
     assert heard == []
 
 
-@contract("MEM-HOOK-1")
+@contract("MEM-HOOK-1", Capability.CREATE_MANY, Capability.UPDATE_MANY, Capability.DELETE_MANY)
 async def test_hooks_hear_of_each_record_of_a_batch(open_hooked: OpenHooked) -> None:
     heard: Heard = []
 
     async with open_hooked(listening(heard)) as store:
-        require(store, Capability.CREATE_MANY, Capability.UPDATE_MANY, Capability.DELETE_MANY)
         await store.create_many([record({"n": 1}, id="a"), record({"n": 2}, id="b")])
         await store.update_many([MemoryUpdate(id, {"n": n}) for id, n in (("b", 3), ("b", 4))])
         await store.delete_many(["a", "nowhere"])
@@ -184,12 +189,11 @@ async def test_hooks_hear_of_each_record_of_a_batch(open_hooked: OpenHooked) -> 
     assert [values[0] for name, *values in heard if name == "deleted"] == ["a"]
 
 
-@contract("MEM-HOOK-1")
+@contract("MEM-HOOK-1", Capability.CLEAR)
 async def test_hooks_hear_of_each_record_that_is_cleared(open_hooked: OpenHooked) -> None:
     heard: Heard = []
 
     async with open_hooked(listening(heard)) as store:
-        require(store, Capability.CLEAR)
         for id in ("a", "b"):
             await store.create(record({"of": id}, id=id))
         heard.clear()
@@ -202,24 +206,22 @@ async def test_hooks_hear_of_each_record_that_is_cleared(open_hooked: OpenHooked
     ]
 
 
-@contract("MEM-HOOK-1")
+@contract("MEM-HOOK-1", Capability.CREATE_MANY)
 async def test_hooks_hear_of_nothing_when_a_batch_fails(open_hooked: OpenHooked) -> None:
     heard: Heard = []
 
     async with open_hooked(listening(heard)) as store:
-        require(store, Capability.CREATE_MANY)
         with pytest.raises(RecordExists):
             await store.create_many([record(id="a"), record(id="b"), record(id="a")])
 
     assert heard == []
 
 
-@contract("MEM-HOOK-1")
+@contract("MEM-HOOK-1", Capability.VERSIONED)
 async def test_hooks_hear_of_a_retried_call_once(open_hooked: OpenHooked) -> None:
     heard: Heard = []
 
     async with open_hooked(listening(heard)) as store:
-        require(store, Capability.VERSIONED)
         for _ in range(2):
             await store.create(record({}, id="one"), idempotency_key="create")
         for _ in range(2):
@@ -233,18 +235,39 @@ async def test_hooks_hear_of_a_retried_call_once(open_hooked: OpenHooked) -> Non
 # ------------------------------------------------------------------------------ failing
 
 
+class Panic(BaseException):
+    """Not an Exception: what code in another language may raise when it breaks."""
+
+
+FAILING: dict[str, tuple[Callable[..., Any], type[BaseException]]] = {
+    "a plain hook raises": (raises(Broken()), Broken),
+    "an async hook raises": (raises_later(Broken()), Broken),
+    "a plain hook panics": (raises(Panic()), Panic),
+    "an async hook panics": (raises_later(Panic()), Panic),
+    "a plain hook raises what ends generators": (raises(GeneratorExit()), GeneratorExit),
+    "an async hook raises what ends generators": (raises_later(GeneratorExit()), GeneratorExit),
+    "it is cancelled inside": (is_cancelled_inside, asyncio.CancelledError),
+    "it never ends": (never_ends, TimeoutError),
+}
+
+
 @contract("MEM-HOOK-2")
-@pytest.mark.parametrize("sync", [True, False], ids=["sync", "async"])
-async def test_a_failing_hook_fails_no_operation_and_is_reported(
-    open_hooked: OpenHooked, sync: bool
+@pytest.mark.parametrize(("hook", "error"), FAILING.values(), ids=FAILING.keys())
+async def test_a_hook_that_fails_fails_no_operation_and_is_reported(
+    open_hooked: OpenHooked, hook: Callable[..., Any], error: type[BaseException]
 ) -> None:
     failures: list[HookFailure] = []
 
-    async with open_hooked(failing(failures, sync=sync)) as store:
+    async def on_failure(failure: HookFailure) -> None:
+        failures.append(failure)
+
+    limit = 0.01 if hook is never_ends else PATIENCE
+    hooks = every(hook, on_failure=on_failure, time_limit=limit)
+    async with asyncio.timeout(PATIENCE), open_hooked(hooks) as store:
         await each_operation(store)
 
     assert [failure.record_id for failure in failures] == ["one", "one", None, "one"]
-    assert all(isinstance(failure.error, Broken) for failure in failures)
+    assert [type(failure.error) for failure in failures] == [error] * 4
     assert all(isinstance(failure.hook, str) and failure.hook for failure in failures)
 
 
@@ -252,13 +275,7 @@ async def test_a_failing_hook_fails_no_operation_and_is_reported(
 async def test_a_failing_hook_fails_no_operation_when_nobody_watches(
     open_hooked: OpenHooked,
 ) -> None:
-    def broken(*_: object) -> None:
-        raise Broken
-
-    hooks: MemoryHooks[Any] = MemoryHooks(
-        on_created=broken, on_updated=broken, on_deleted=broken, on_queried=broken
-    )
-    async with open_hooked(hooks) as store:
+    async with open_hooked(every(raises(Broken()))) as store:
         await each_operation(store)
 
 
@@ -266,27 +283,17 @@ async def test_a_failing_hook_fails_no_operation_when_nobody_watches(
 async def test_a_failing_on_failure_fails_no_operation(open_hooked: OpenHooked) -> None:
     failures: list[HookFailure] = []
 
-    def broken(*_: object) -> None:
-        raise Broken
-
     def on_failure(failure: HookFailure) -> None:
         failures.append(failure)
         raise Broken
 
-    hooks: MemoryHooks[Any] = MemoryHooks(
-        on_created=broken,
-        on_updated=broken,
-        on_deleted=broken,
-        on_queried=broken,
-        on_failure=on_failure,
-    )
-    async with open_hooked(hooks) as store:
+    async with open_hooked(every(raises(Broken()), on_failure=on_failure)) as store:
         await each_operation(store)
 
     assert len(failures) == 4
 
 
-@contract("MEM-HOOK-2")
+@contract("MEM-HOOK-2", Capability.CREATE_MANY)
 async def test_a_failing_hook_of_one_record_does_not_silence_the_others(
     open_hooked: OpenHooked,
 ) -> None:
@@ -299,57 +306,10 @@ async def test_a_failing_hook_of_one_record_does_not_silence_the_others(
         heard.append(created.id)
 
     async with open_hooked(MemoryHooks(on_created=on_created, on_failure=failures.append)) as store:
-        require(store, Capability.CREATE_MANY)
         assert await store.create_many([record(id="a"), record(id="b")]) == ["a", "b"]
 
     assert heard == ["b"]
     assert [failure.record_id for failure in failures] == ["a"]
-
-
-@contract("MEM-HOOK-2")
-async def test_a_hook_that_is_cancelled_inside_fails_no_operation(open_hooked: OpenHooked) -> None:
-    failures: list[HookFailure] = []
-
-    async def hook(*_: object) -> None:
-        task = asyncio.ensure_future(asyncio.Event().wait())
-        task.cancel()
-        await task
-
-    hooks: MemoryHooks[Any] = MemoryHooks(
-        on_created=hook,
-        on_updated=hook,
-        on_deleted=hook,
-        on_queried=hook,
-        on_failure=failures.append,
-    )
-    async with open_hooked(hooks) as store:
-        await each_operation(store)
-
-    assert [type(failure.error) for failure in failures] == [asyncio.CancelledError] * 4
-
-
-@contract("MEM-HOOK-2")
-async def test_a_hook_beyond_the_time_limit_is_left_and_reported(open_hooked: OpenHooked) -> None:
-    failures: list[HookFailure] = []
-
-    async def never_ends(*_: object) -> None:
-        await asyncio.Event().wait()
-
-    async def on_failure(failure: HookFailure) -> None:
-        failures.append(failure)
-
-    hooks: MemoryHooks[Any] = MemoryHooks(
-        on_created=never_ends,
-        on_updated=never_ends,
-        on_deleted=never_ends,
-        on_queried=never_ends,
-        on_failure=on_failure,
-        time_limit=0.01,
-    )
-    async with asyncio.timeout(PATIENCE), open_hooked(hooks) as store:
-        await each_operation(store)
-
-    assert [type(failure.error) for failure in failures] == [TimeoutError] * 4
 
 
 @contract("MEM-HOOK-2", "MEM-HOOK-3")
@@ -379,30 +339,12 @@ async def test_a_hook_that_blocks_holds_up_nobody_and_is_left_when_its_time_is_o
     assert [type(failure.error) for failure in failures] == [TimeoutError]
 
 
-class Panic(BaseException):
-    """Not an Exception: what code in another language may raise when it breaks."""
-
-
-@contract("MEM-HOOK-2")
-@pytest.mark.parametrize("sync", [True, False], ids=["sync", "async"])
-@pytest.mark.parametrize("error", [Panic(), GeneratorExit()], ids=["panic", "generator-exit"])
-async def test_whatever_class_a_hook_raises_fails_no_operation(
-    open_hooked: OpenHooked, error: BaseException, sync: bool
-) -> None:
-    failures: list[HookFailure] = []
-
-    async with open_hooked(failing(failures, sync=sync, error=error)) as store:
-        await each_operation(store)
-
-    assert [failure.error for failure in failures] == [error] * 4
-
-
 @contract("MEM-HOOK-2")
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit()], ids=["interrupt", "exit"])
 async def test_what_ends_the_process_goes_through_a_hook(
     open_hooked: OpenHooked, error: BaseException
 ) -> None:
-    async with open_hooked(failing([], error=error)) as store:
+    async with open_hooked(every(raises_later(error))) as store:
         with pytest.raises(type(error)):
             await store.create(record({}, id="one"))
         assert (await kept(store, "one")).data == {}

@@ -6,16 +6,16 @@ import pytest
 
 from memoranda.kernel.clock import SystemClock
 from memoranda.kernel.errors import InvalidJson, InvalidRecord, RecordNotFound
-from memoranda.records import Capability, MemoryFilter, MemoryUpdate
+from memoranda.records.filter import MemoryFilter
+from memoranda.records.store import Capability, MemoryUpdate
+from memoranda.testkit import contract
 from memoranda.testkit.records.opening import (
     Store,
-    contract,
     create_all,
     everything,
     ids_in,
     kept,
     record,
-    require,
 )
 
 UNUSUAL = {
@@ -134,19 +134,19 @@ async def test_an_id_that_no_store_can_hold_is_an_unknown_id(store: Store, id: s
     assert await everything(store) == before
 
 
-@contract("MEM-CRUD-2", "MEM-CRUD-3")
+@contract(
+    "MEM-CRUD-2",
+    "MEM-CRUD-3",
+    Capability.UPDATE_MANY,
+    Capability.DELETE_MANY,
+    Capability.ANNOTATED,
+    Capability.STREAMED,
+    Capability.VERSIONED,
+)
 @each_never_stored
 async def test_an_id_that_no_store_can_hold_is_unknown_to_every_ability(
     store: Store, id: str
 ) -> None:
-    require(
-        store,
-        Capability.UPDATE_MANY,
-        Capability.DELETE_MANY,
-        Capability.ANNOTATED,
-        Capability.STREAMED,
-        Capability.VERSIONED,
-    )
     await create_all(store, record({"n": 0}, id="a"), record(id="b"))
 
     with pytest.raises(RecordNotFound):
@@ -160,13 +160,11 @@ async def test_an_id_that_no_store_can_hold_is_unknown_to_every_ability(
     assert {found.id: found.data for found in (await everything(store)).values()} == {"a": {"n": 0}}
 
 
-@contract("MEM-CRUD-3")
+@contract("MEM-CRUD-3", Capability.VERSIONED)
 @each_never_stored
 async def test_an_id_that_no_store_can_hold_is_unknown_with_a_key_as_well(
     store: Store, id: str
 ) -> None:
-    require(store, Capability.VERSIONED)
-
     with pytest.raises(RecordNotFound):
         await store.update(id, {"n": 1}, idempotency_key="update")
     await store.delete(id, idempotency_key="delete")
@@ -178,9 +176,8 @@ async def test_an_id_that_no_store_can_hold_is_unknown_with_a_key_as_well(
 # Tags and meta change by a call of their own, never by a patch (Capability.ANNOTATED).
 
 
-@contract("D-MEM-REC")
+@contract("D-MEM-REC", Capability.ANNOTATED)
 async def test_annotate_replaces_tags_and_meta(store: Store) -> None:
-    require(store, Capability.ANNOTATED)
     id = await store.create(record({"a": 1}, tags=["x", "y"], meta={"m": 1, "n": 2}))
 
     await store.annotate(id, tags=["z", "y"], meta={"m": {"deep": [3]}})
@@ -191,9 +188,8 @@ async def test_annotate_replaces_tags_and_meta(store: Store) -> None:
     assert found.data == {"a": 1}
 
 
-@contract("D-MEM-REC")
+@contract("D-MEM-REC", Capability.ANNOTATED)
 async def test_annotate_leaves_what_is_not_named(store: Store) -> None:
-    require(store, Capability.ANNOTATED)
     first, second = await create_all(
         store, record(tags=["x"], meta={"m": 1}), record(tags=["x"], meta={"m": 1})
     )
@@ -208,9 +204,8 @@ async def test_annotate_leaves_what_is_not_named(store: Store) -> None:
     )
 
 
-@contract("D-MEM-REC")
+@contract("D-MEM-REC", Capability.ANNOTATED)
 async def test_annotate_with_none_removes_and_with_nothing_empties(store: Store) -> None:
-    require(store, Capability.ANNOTATED)
     first, second = await create_all(
         store, record(tags=["x"], meta={"m": 1}), record(tags=["x"], meta={"m": 1})
     )
@@ -223,9 +218,8 @@ async def test_annotate_with_none_removes_and_with_nothing_empties(store: Store)
     assert await ids_in(store, tags=["x"]) == []
 
 
-@contract("MEM-FILTER")
+@contract("MEM-FILTER", Capability.ANNOTATED)
 async def test_a_query_by_tag_follows_annotations(store: Store) -> None:
-    require(store, Capability.ANNOTATED)
     id = await store.create(record(tags=["old", "both"]))
 
     await store.annotate(id, tags=["both", "new"])
@@ -235,9 +229,8 @@ async def test_a_query_by_tag_follows_annotations(store: Store) -> None:
     assert await ids_in(store, tags=["new", "both"]) == [id]
 
 
-@contract("MEM-REC-2")
+@contract("MEM-REC-2", Capability.ANNOTATED)
 async def test_annotate_moves_updated_at_and_keeps_created_at(store: Store) -> None:
-    require(store, Capability.ANNOTATED)
     id = await store.create(record(created_at=1, updated_at=2))
 
     await store.annotate(id, tags=["x"])
@@ -247,9 +240,8 @@ async def test_annotate_moves_updated_at_and_keeps_created_at(store: Store) -> N
     assert 2 < found.updated_at < SystemClock().now_ms() + 86_400_000
 
 
-@contract("MEM-CRUD-3")
+@contract("MEM-CRUD-3", Capability.ANNOTATED)
 async def test_annotate_of_an_unknown_or_deleted_id_raises(store: Store) -> None:
-    require(store, Capability.ANNOTATED)
     gone = await store.create(record())
     await store.delete(gone)
 
@@ -261,9 +253,8 @@ async def test_annotate_of_an_unknown_or_deleted_id_raises(store: Store) -> None
     assert await everything(store) == {}
 
 
-@contract("D-MEM-1", "D-MEM-REC")
+@contract("D-MEM-1", "D-MEM-REC", Capability.ANNOTATED)
 async def test_an_annotation_that_can_not_be_kept_changes_nothing(store: Store) -> None:
-    require(store, Capability.ANNOTATED)
     id = await store.create(record(tags=["x"], meta={"m": 1}))
     before = await kept(store, id)
 
@@ -277,9 +268,8 @@ async def test_an_annotation_that_can_not_be_kept_changes_nothing(store: Store) 
     assert await ids_in(store, tags=["x"]) == [id]
 
 
-@contract("D-MEM-REC")
+@contract("D-MEM-REC", Capability.ANNOTATED)
 async def test_nothing_done_to_an_annotation_later_reaches_the_store(store: Store) -> None:
-    require(store, Capability.ANNOTATED)
     id = await store.create(record())
     tags, meta = ["x"], {"list": [1]}
     await store.annotate(id, tags=tags, meta=meta)
@@ -292,9 +282,8 @@ async def test_nothing_done_to_an_annotation_later_reaches_the_store(store: Stor
     assert found.meta == {"list": [1]}
 
 
-@contract()
+@contract(Capability.ANNOTATED, Capability.VERSIONED)
 async def test_an_annotation_is_the_next_version(store: Store) -> None:
-    require(store, Capability.ANNOTATED, Capability.VERSIONED)
     id = await store.create(record())
 
     await store.annotate(id, tags=["x"])

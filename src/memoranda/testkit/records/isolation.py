@@ -3,18 +3,17 @@
 import pytest
 
 from memoranda.kernel.errors import RecordNotFound
-from memoranda.records import Capability, MemoryFilter, MemoryUpdate
+from memoranda.records.filter import MemoryFilter
+from memoranda.records.store import Capability, MemoryUpdate
+from memoranda.testkit import contract, fresh_scope
 from memoranda.testkit.records.opening import (
     OpenStore,
     Store,
-    contract,
     create_all,
     everything,
-    fresh_scope,
     ids_in,
     kept,
     record,
-    require,
 )
 
 
@@ -99,9 +98,8 @@ async def test_scopes_that_look_alike_are_not_the_same(open_store: OpenStore) ->
         assert [found.data for found in await store.query(MemoryFilter())] == [scope]
 
 
-@contract("D-MEM-1")
+@contract("D-MEM-1", Capability.CREATE_MANY, Capability.UPDATE_MANY, Capability.DELETE_MANY)
 async def test_batches_do_not_reach_another_scope(store: Store, stranger: Store) -> None:
-    require(store, Capability.CREATE_MANY, Capability.UPDATE_MANY, Capability.DELETE_MANY)
     await create_all(store, record({"n": 1}, id="a"), record({"n": 1}, id="b"))
     await stranger.create_many([record({"n": 2}, id="a"), record({"n": 2}, id="c")])
     before = await everything(store)
@@ -116,9 +114,8 @@ async def test_batches_do_not_reach_another_scope(store: Store, stranger: Store)
     assert await everything(stranger) == {}
 
 
-@contract("D-MEM-1")
+@contract("D-MEM-1", Capability.CLEAR)
 async def test_clear_empties_this_scope_only(store: Store, stranger: Store) -> None:
-    require(store, Capability.CLEAR)
     await create_all(store, record(id="a", tags=["x"]), record(id="b"))
     await stranger.create(record(id="a", tags=["x"]))
     before = await everything(stranger)
@@ -130,9 +127,8 @@ async def test_clear_empties_this_scope_only(store: Store, stranger: Store) -> N
     assert await ids_in(stranger, tags=["x"]) == ["a"]
 
 
-@contract()
+@contract(Capability.ANNOTATED)
 async def test_annotate_does_not_reach_another_scope(store: Store, stranger: Store) -> None:
-    require(store, Capability.ANNOTATED)
     await store.create(record(id="one", tags=["x"]))
     await stranger.create(record(id="two", tags=["x"]))
     before = await everything(store)
@@ -146,9 +142,8 @@ async def test_annotate_does_not_reach_another_scope(store: Store, stranger: Sto
     assert await ids_in(stranger, tags=["x"]) == []
 
 
-@contract()
+@contract(Capability.COUNTED, Capability.FORGETS_WHERE)
 async def test_counts_show_nothing_of_another_scope(store: Store, stranger: Store) -> None:
-    require(store, Capability.COUNTED, Capability.FORGETS_WHERE)
     await store.create(record({"n": 1}, id="a", tags=["secret"]))
 
     assert await stranger.ids(MemoryFilter()) == []
@@ -159,9 +154,8 @@ async def test_counts_show_nothing_of_another_scope(store: Store, stranger: Stor
     assert await store.ids(MemoryFilter()) == ["a"]
 
 
-@contract()
+@contract(Capability.STREAMED)
 async def test_a_stream_shows_nothing_of_another_scope(store: Store, stranger: Store) -> None:
-    require(store, Capability.STREAMED)
     await store.create(record(id="one", tags=["x"]))
     await stranger.create(record(id="two", tags=["x"]))
 
@@ -169,9 +163,8 @@ async def test_a_stream_shows_nothing_of_another_scope(store: Store, stranger: S
         assert [found.id async for found in stranger.stream(filter)] == ["two"]
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_versions_are_counted_per_scope(store: Store, stranger: Store) -> None:
-    require(store, Capability.VERSIONED)
     await store.create(record({}, id="one"))
     await store.update("one", {"n": 1})
 
@@ -180,9 +173,8 @@ async def test_versions_are_counted_per_scope(store: Store, stranger: Store) -> 
     assert await stranger.version("one") == 1
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_idempotency_keys_are_counted_per_scope(store: Store, stranger: Store) -> None:
-    require(store, Capability.VERSIONED)
     first = await store.create(record({"n": 1}), idempotency_key="k")
 
     second = await stranger.create(record({"n": 1}), idempotency_key="k")

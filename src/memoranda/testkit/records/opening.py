@@ -1,38 +1,32 @@
 """The one thing that a store's author gives: how to open it. The rest of the kit starts here."""
 
-import warnings
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Final, Protocol, TypeVar, cast
+from typing import Any, Protocol, cast
 
 import pytest
 
-from memoranda.kernel.clock import TimeOrderedIds
 from memoranda.kernel.errors import CapabilityMissing
-from memoranda.records import (
-    Capabilities,
-    Capability,
-    MemoryFilter,
-    MemoryHooks,
-    MemoryRecordInput,
-    MemoryStore,
-    StoredMemoryRecord,
-)
+from memoranda.records.filter import MemoryFilter
+from memoranda.records.model import MemoryRecordInput, StoredMemoryRecord
 from memoranda.records.store import (
     Annotated,
+    Capabilities,
+    Capability,
     Clears,
     Consolidates,
     Counted,
     CreatesMany,
     DeletesMany,
     ForgetsWhere,
+    MemoryHooks,
+    MemoryStore,
     Paged,
     Streamed,
     UpdatesMany,
     Versioned,
 )
-
-_IDS: Final = TimeOrderedIds()
+from memoranda.testkit import contract, fresh_scope
 
 
 class OpenStore(Protocol):
@@ -69,11 +63,7 @@ class Store(
 
 
 OpenHooked = Callable[[MemoryHooks[Any]], AbstractAsyncContextManager[Store]]
-
-
-def fresh_scope() -> str:
-    """A scope that was never used before, in this run or any other."""
-    return f"testkit-{_IDS.new_id()}"
+OpenFresh = Callable[[], AbstractAsyncContextManager[Store]]
 
 
 def declared_by(store: object) -> frozenset[Capability]:
@@ -82,29 +72,25 @@ def declared_by(store: object) -> frozenset[Capability]:
     return declared.abilities if isinstance(declared, Capabilities) else frozenset()
 
 
-def require(store: object, *capabilities: Capability) -> None:
+def require(store: object, *needs: Capability | frozenset[str]) -> None:
     """Skip the test, and say why, if the store does not declare what it is about."""
-    for capability in capabilities:
-        if capability not in declared_by(store):
-            pytest.skip(f"this store does not declare {capability.value}")
-
-
-@pytest.fixture(scope="session")
-def anyio_backend() -> str:
-    """The contract runs on asyncio."""
-    return "asyncio"
-
-
-@pytest.fixture
-def scope() -> str:
-    """The scope of this test."""
-    return fresh_scope()
+    for need in needs:
+        if isinstance(need, Capability):
+            missing = [] if need in declared_by(store) else [need.value]
+        else:
+            declared = getattr(store, "capabilities", Capabilities(frozenset()))
+            missing = sorted(need - declared.filter_keys)
+        if missing:
+            pytest.skip(f"this store does not declare {', '.join(missing)}")
 
 
 @pytest.fixture
-async def store(open_store: OpenStore, scope: str) -> AsyncIterator[Store]:
-    """A handle on the scope of this test."""
+async def store(
+    open_store: OpenStore, scope: str, request: pytest.FixtureRequest
+) -> AsyncIterator[Store]:
+    """A handle on the scope of this test, of a store that has what the test needs."""
     async with open_store(scope) as opened:
+        require(opened, *getattr(request.function, "needs", ()))
         yield cast("Store", opened)
 
 
@@ -120,6 +106,13 @@ async def stranger(open_store: OpenStore) -> AsyncIterator[Store]:
     """A handle on another scope of the same database."""
     async with open_store(fresh_scope()) as opened:
         yield cast("Store", opened)
+
+
+@pytest.fixture
+def open_fresh(open_store: OpenStore, store: Store) -> OpenFresh:
+    """Opens new scopes, one for each random example; `store` keeps the database open."""
+    del store
+    return lambda: cast("AbstractAsyncContextManager[Store]", open_store(fresh_scope()))
 
 
 @pytest.fixture
@@ -164,46 +157,27 @@ async def create_all(store: Store, *records: MemoryRecordInput[Any]) -> list[str
     return [await store.create(record) for record in records]
 
 
+async def create_foretold(
+    store: Store, records: Iterable[MemoryRecordInput[Any]]
+) -> list[StoredMemoryRecord[Any]]:
+    """Create the records one by one; what must be kept of each."""
+    return [foretold(given) for given in records if await store.create(given)]
+
+
+def foretold(given: MemoryRecordInput[Any]) -> StoredMemoryRecord[Any]:
+    """What must be kept of a record whose id and times are given."""
+    assert given.id is not None
+    assert given.created_at is not None
+    assert given.updated_at is not None
+    tags = None if given.tags is None else tuple(given.tags)
+    return StoredMemoryRecord(
+        given.id, given.data, given.created_at, given.updated_at, tags, given.meta
+    )
+
+
 async def everything(store: Store) -> dict[str, StoredMemoryRecord[Any]]:
     """All records of the store's scope, by id."""
     return {found.id: found for found in await store.query(MemoryFilter())}
-
-
-# ------------------------------------------------------------------------------------------------
-# How a test says which rules it proves, in any suite.
-
-Test = TypeVar("Test", bound=Callable[..., object])
-
-
-def contract(*rules: str) -> Callable[[Test], Test]:
-    """A test of the contract, and the rules that it proves.
-
-    It runs under anyio, and carries ``pytest.mark.rule(*rules)`` for whoever counts proofs.
-    """
-    marks = [pytest.mark.anyio, *_rule_mark(*rules)]
-
-    def marked(test: Test) -> Test:
-        for mark in marks:
-            test = mark(test)
-        return test
-
-    return marked
-
-
-def _rule_mark(*rules: str) -> list[pytest.MarkDecorator]:
-    """The mark, in a suite that knows it; nobody has to register a mark to use the kit.
-
-    A suite that does not know it either warns (nobody asked for the mark: not told) or, under
-    --strict-markers, refuses it (then the test goes without).
-    """
-    if not rules:
-        return []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pytest.PytestUnknownMarkWarning)
-        try:
-            return [pytest.mark.rule(*rules)]
-        except pytest.fail.Exception:
-            return []
 
 
 # ------------------------------------------------------------------------------------------------

@@ -2,27 +2,26 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.kernel.errors import InvalidFilter, UnknownFilterKey
-from memoranda.records import Capability, MemoryFilter, MemoryRecordInput, StoredMemoryRecord
-from memoranda.records.filter import PLAIN_KEYS, matches, select
-from memoranda.testkit.records.filters import foretold
+from memoranda.records.filter import PLAIN_KEYS, MemoryFilter, matches, select
+from memoranda.records.model import MemoryRecordInput, StoredMemoryRecord
+from memoranda.records.store import Capability
+from memoranda.testkit import contract
 from memoranda.testkit.records.opening import (
-    OpenStore,
+    OpenFresh,
     Store,
-    contract,
     create_all,
+    create_foretold,
     declared_by,
     everything,
-    fresh_scope,
     ids_of,
     record,
-    require,
 )
 from memoranda.testkit.strategies import own_filters, record_lists, shared_fixtures
 
@@ -40,9 +39,8 @@ async def walk(store: Store, filter: MemoryFilter) -> list[list[str]]:
     return pages
 
 
-@contract("MEM-FILTER")
+@contract("MEM-FILTER", Capability.PAGED)
 async def test_pages_follow_each_other_until_there_are_no_more(store: Store) -> None:
-    require(store, Capability.PAGED)
     await create_all(store, *(record(id=id, created_at=1, tags=["x"]) for id in "abcde"))
 
     assert await walk(store, MemoryFilter(limit=2)) == [["e", "d"], ["c", "b"], ["a"]]
@@ -56,9 +54,8 @@ async def test_pages_follow_each_other_until_there_are_no_more(store: Store) -> 
     assert await walk(store, MemoryFilter(limit=2, ids=["nowhere"])) == [[]]
 
 
-@contract("MEM-FILTER")
+@contract("MEM-FILTER", Capability.PAGED)
 async def test_the_order_by_entry_is_that_of_writing(store: Store) -> None:
-    require(store, Capability.PAGED)
     if "orderBy" not in store.capabilities.filter_keys:
         pytest.skip("this store does not declare that it orders by entry")
     times = {"b": 9, "a": 1, "c": 5}
@@ -70,9 +67,8 @@ async def test_the_order_by_entry_is_that_of_writing(store: Store) -> None:
     assert await walk(store, MemoryFilter(order_by="entry", limit=2)) == [["c", "a"], ["b"]]
 
 
-@contract("MEM-FILTER")
+@contract("MEM-FILTER", Capability.PAGED)
 async def test_a_cursor_of_another_filter_is_refused(store: Store) -> None:
-    require(store, Capability.PAGED)
     await create_all(store, *(record(id=id, tags=["x"]) for id in "abc"))
     cursor = (await store.page(MemoryFilter(limit=1, tags=["x"]))).next
 
@@ -82,12 +78,11 @@ async def test_a_cursor_of_another_filter_is_refused(store: Store) -> None:
     assert len(await store.page(MemoryFilter(limit=9, tags=["x"]), cursor=cursor)) == 2
 
 
-@contract("MEM-FILTER")
+@contract("MEM-FILTER", Capability.PAGED)
 @pytest.mark.parametrize(
     "wrong", ["", "x", "\ud800", "A" * 1000, "WzEsMl0", "bnVsbA", 7, b"x"], ids=ascii
 )
 async def test_what_is_no_cursor_is_refused(store: Store, wrong: Any) -> None:
-    require(store, Capability.PAGED)
     await store.create(record(id="a"))
 
     with pytest.raises(InvalidFilter):
@@ -102,7 +97,7 @@ changes = st.lists(
 )
 
 
-@contract("MEM-FILTER")
+@contract("MEM-FILTER", Capability.PAGED, PLAIN_KEYS)
 @given(
     records=record_lists(),
     filter=own_filters(),
@@ -112,24 +107,17 @@ changes = st.lists(
 )
 @shared_fixtures
 async def test_a_walk_over_pages_misses_nothing_and_repeats_nothing_that_stays(
-    open_store: OpenStore,
-    store: Store,
+    open_fresh: OpenFresh,
     records: Sequence[MemoryRecordInput[Any]],
     filter: MemoryFilter,
     order: tuple[str, str],
     limit: int,
     meanwhile: Sequence[Sequence[tuple[str, int]]],
 ) -> None:
-    require(store, Capability.PAGED)
-    if not store.capabilities.filter_keys >= PLAIN_KEYS:
-        pytest.skip("this store does not declare the filter keys where, idPrefix and the like")
     paging = {"orderBy": order[0], "order": order[1], "limit": limit, "offset": 0}
     asked = MemoryFilter.model_validate({**filter.model_dump(), **paging})
-    async with open_store(fresh_scope()) as opened:
-        own = cast("Store", opened)
-        for one in records:
-            await own.create(one)
-        stored = [foretold(one) for one in records]
+    async with open_fresh() as own:
+        stored = await create_foretold(own, records)
         await _compare_pages(own, asked, stored)
         fits = {one.id for one in stored if matches(asked, one)}
         touched: set[str] = set()
@@ -197,9 +185,8 @@ FILTERS = [
 ]
 
 
-@contract("MEM-FILTER", "MEM-REC-1", "MEM-REC-2")
+@contract("MEM-FILTER", "MEM-REC-1", "MEM-REC-2", Capability.STREAMED)
 async def test_a_stream_is_what_query_returns(store: Store) -> None:
-    require(store, Capability.STREAMED)
     await create_all(
         store,
         record({"n": [1]}, id="b", created_at=1, updated_at=5, tags=["x"], meta={"m": 1}),
@@ -213,17 +200,15 @@ async def test_a_stream_is_what_query_returns(store: Store) -> None:
         assert [found async for found in store.stream(filter)] == await store.query(filter)
 
 
-@contract("MEM-FILTER")
+@contract("MEM-FILTER", Capability.STREAMED)
 async def test_a_long_stream_is_whole_and_in_order(store: Store) -> None:
-    require(store, Capability.STREAMED)
     ids = await many(store)
 
     assert [found.id async for found in store.stream(MemoryFilter(order="asc"))] == ids
 
 
-@contract("MEM-FILTER")
+@contract("MEM-FILTER", Capability.STREAMED)
 async def test_writes_during_a_stream_do_not_show_in_it(store: Store, twin: Store) -> None:
-    require(store, Capability.STREAMED)
     ids = await many(store)
     seen: list[StoredMemoryRecord[Any]] = []
 
@@ -241,9 +226,8 @@ async def test_writes_during_a_stream_do_not_show_in_it(store: Store, twin: Stor
     assert len(await everything(store)) == MANY - 1
 
 
-@contract()
+@contract(Capability.STREAMED)
 async def test_a_stream_that_is_left_early_leaves_the_store_usable(store: Store) -> None:
-    require(store, Capability.STREAMED)
     ids = await many(store)
 
     for _ in range(8):
@@ -254,9 +238,8 @@ async def test_a_stream_that_is_left_early_leaves_the_store_usable(store: Store)
     assert len(await everything(store)) == MANY - 1
 
 
-@contract()
+@contract(Capability.STREAMED)
 async def test_streams_may_run_side_by_side(store: Store, twin: Store) -> None:
-    require(store, Capability.STREAMED)
     ids = await many(store)
     up, down = MemoryFilter(order="asc"), MemoryFilter(order="desc")
 
@@ -266,9 +249,8 @@ async def test_streams_may_run_side_by_side(store: Store, twin: Store) -> None:
     assert pairs == list(zip(ids, reversed(ids), strict=True))
 
 
-@contract("D-MEM-REC")
+@contract("D-MEM-REC", Capability.STREAMED)
 async def test_nothing_done_to_a_streamed_record_reaches_the_store(store: Store) -> None:
-    require(store, Capability.STREAMED)
     await store.create(record({"list": [1]}))
     before = await everything(store)
 

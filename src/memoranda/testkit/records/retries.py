@@ -12,23 +12,21 @@ from memoranda.kernel.errors import (
     RecordNotFound,
     VersionConflict,
 )
-from memoranda.records import Capability
+from memoranda.records.store import Capability
+from memoranda.testkit import contract
 from memoranda.testkit.records.opening import (
     Store,
-    contract,
     everything,
     ids_in,
     kept,
     record,
-    require,
 )
 
 # ----------------------------------------------------------------------- the first outcome
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_a_retried_create_returns_the_first_id_and_writes_nothing(store: Store) -> None:
-    require(store, Capability.VERSIONED)
     first = await store.create(record({"n": 1}, tags=["x"]), idempotency_key="k")
     before = await everything(store)
 
@@ -38,9 +36,8 @@ async def test_a_retried_create_returns_the_first_id_and_writes_nothing(store: S
     assert await store.version(first) == 1
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_a_retried_create_with_an_id_is_no_conflict_with_itself(store: Store) -> None:
-    require(store, Capability.VERSIONED)
     await store.create(record({"n": 1}, id="one"), idempotency_key="k")
 
     assert await store.create(record({"n": 1}, id="one"), idempotency_key="k") == "one"
@@ -48,9 +45,8 @@ async def test_a_retried_create_with_an_id_is_no_conflict_with_itself(store: Sto
     assert await store.version("one") == 1
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_a_retried_create_does_not_undo_what_came_after(store: Store) -> None:
-    require(store, Capability.VERSIONED)
     updated = await store.create(record({"n": 1}), idempotency_key="updated")
     deleted = await store.create(record({"n": 1}), idempotency_key="deleted")
     await store.update(updated, {"n": 2})
@@ -64,9 +60,8 @@ async def test_a_retried_create_does_not_undo_what_came_after(store: Store) -> N
     assert await ids_in(store) == [updated]
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_a_retried_update_is_made_once(store: Store) -> None:
-    require(store, Capability.VERSIONED)
     id = await store.create(record({"n": 1}))
     await store.update(id, {"n": 2}, idempotency_key="k")
     await store.update(id, {"n": 3})
@@ -77,9 +72,8 @@ async def test_a_retried_update_is_made_once(store: Store) -> None:
     assert await store.version(id) == 3
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_a_retried_update_does_not_mind_its_own_version(store: Store) -> None:
-    require(store, Capability.VERSIONED)
     id = await store.create(record({"n": 1}))
     await store.update(id, {"n": 2}, expected_version=1, idempotency_key="k")
 
@@ -88,9 +82,8 @@ async def test_a_retried_update_does_not_mind_its_own_version(store: Store) -> N
     assert await store.version(id) == 2
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_a_retried_update_of_a_record_since_deleted_is_no_error(store: Store) -> None:
-    require(store, Capability.VERSIONED)
     id = await store.create(record({"n": 1}))
     await store.update(id, {"n": 2}, idempotency_key="k")
     await store.delete(id)
@@ -100,9 +93,8 @@ async def test_a_retried_update_of_a_record_since_deleted_is_no_error(store: Sto
     assert await store.get(id) is None
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_a_retried_delete_does_not_delete_what_was_created_since(store: Store) -> None:
-    require(store, Capability.VERSIONED)
     await store.create(record("old", id="one"))
     await store.delete("one", expected_version=1, idempotency_key="k")
     await store.create(record("new", id="one"))
@@ -112,9 +104,8 @@ async def test_a_retried_delete_does_not_delete_what_was_created_since(store: St
     assert (await kept(store, "one")).data == "new"
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_a_delete_that_found_nothing_is_an_outcome_too(store: Store) -> None:
-    require(store, Capability.VERSIONED)
     await store.delete("one", idempotency_key="k")
     await store.create(record(id="one"))
 
@@ -123,9 +114,8 @@ async def test_a_delete_that_found_nothing_is_an_outcome_too(store: Store) -> No
     assert await ids_in(store) == ["one"]
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_a_retry_on_another_handle_finds_the_first_outcome(store: Store, twin: Store) -> None:
-    require(store, Capability.VERSIONED)
     first = await store.create(record({"n": 1}), idempotency_key="k")
 
     assert await twin.create(record({"n": 1}), idempotency_key="k") == first
@@ -133,10 +123,8 @@ async def test_a_retry_on_another_handle_finds_the_first_outcome(store: Store, t
     assert await ids_in(store) == [first]
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_calls_without_a_key_and_with_other_keys_are_made_each(store: Store) -> None:
-    require(store, Capability.VERSIONED)
-
     ids = {
         await store.create(record({"n": 1})),
         await store.create(record({"n": 1})),
@@ -153,9 +141,8 @@ async def test_calls_without_a_key_and_with_other_keys_are_made_each(store: Stor
 # ------------------------------------------------------------------------ another request
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_a_key_used_for_another_create_is_refused(store: Store) -> None:
-    require(store, Capability.VERSIONED)
     await store.create(record({"n": 1}, tags=["x"]), idempotency_key="k")
     before = await everything(store)
 
@@ -174,9 +161,8 @@ async def test_a_key_used_for_another_create_is_refused(store: Store) -> None:
     assert await everything(store) == before
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_a_key_used_for_another_change_is_refused(store: Store) -> None:
-    require(store, Capability.VERSIONED)
     text, two = await store.create(record({"n": 1})), await store.create(record({"n": 1}))
     await store.update(text, {"n": 2}, idempotency_key="update")
     await store.delete("nowhere", idempotency_key="delete")
@@ -199,9 +185,8 @@ async def test_a_key_used_for_another_change_is_refused(store: Store) -> None:
 # ------------------------------------------------------------------------ a call that failed
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_a_failed_create_leaves_its_key_unused(store: Store) -> None:
-    require(store, Capability.VERSIONED)
     await store.create(record("first", id="one"))
 
     with pytest.raises(RecordExists):
@@ -213,9 +198,8 @@ async def test_a_failed_create_leaves_its_key_unused(store: Store) -> None:
     assert (await kept(store, "one")).data == "first"
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_a_failed_update_leaves_its_key_unused(store: Store) -> None:
-    require(store, Capability.VERSIONED)
     id = await store.create(record({"n": 1}))
 
     with pytest.raises(RecordNotFound):
@@ -231,9 +215,8 @@ async def test_a_failed_update_leaves_its_key_unused(store: Store) -> None:
     assert (await kept(store, id)).data == {"n": 3}
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_a_failed_delete_leaves_its_key_unused(store: Store) -> None:
-    require(store, Capability.VERSIONED)
     id = await store.create(record())
 
     with pytest.raises(VersionConflict):
@@ -243,9 +226,8 @@ async def test_a_failed_delete_leaves_its_key_unused(store: Store) -> None:
     assert await store.get(id) is None
 
 
-@contract("D-MEM-1")
+@contract("D-MEM-1", Capability.VERSIONED)
 async def test_a_key_does_not_change_the_path_in_a_refusal(store: Store) -> None:
-    require(store, Capability.VERSIONED)
     id = await store.create(record({}))
     paths = []
 

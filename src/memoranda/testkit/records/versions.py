@@ -3,32 +3,24 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.kernel.errors import InvalidPatch, RecordExists, RecordNotFound, VersionConflict
-from memoranda.records import (
-    Capability,
-    MemoryFilter,
-    MemoryRecordInput,
-    MemoryUpdate,
-    StoredMemoryRecord,
-)
-from memoranda.records.filter import select
-from memoranda.records.model import merged
-from memoranda.testkit.records.filters import foretold
+from memoranda.records.filter import MemoryFilter, select
+from memoranda.records.model import MemoryRecordInput, StoredMemoryRecord, merged
+from memoranda.records.store import Capability, MemoryUpdate
+from memoranda.testkit import contract
 from memoranda.testkit.records.opening import (
-    OpenStore,
+    OpenFresh,
     Store,
-    contract,
     declared_by,
-    fresh_scope,
+    foretold,
     kept,
     record,
-    require,
 )
 from memoranda.testkit.strategies import (
     IDS,
@@ -40,9 +32,8 @@ from memoranda.testkit.strategies import (
 )
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_versions_are_counted_from_one(store: Store) -> None:
-    require(store, Capability.VERSIONED)
     id = await store.create(record({"n": 0}))
 
     assert await store.version(id) == 1
@@ -52,9 +43,8 @@ async def test_versions_are_counted_from_one(store: Store) -> None:
     assert await store.version(id) == 3
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_an_unknown_and_a_deleted_id_have_no_version(store: Store) -> None:
-    require(store, Capability.VERSIONED)
     id = await store.create(record())
     await store.delete(id)
 
@@ -62,10 +52,9 @@ async def test_an_unknown_and_a_deleted_id_have_no_version(store: Store) -> None
     assert await store.version("nowhere") is None
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_a_deleted_id_created_anew_is_a_later_version(store: Store) -> None:
     """A store that keeps the deletion as a version of its own counts that one too."""
-    require(store, Capability.VERSIONED)
     await store.create(record({}, id="one"))
     await store.update("one", {"n": 1})
     await store.delete("one")
@@ -75,9 +64,8 @@ async def test_a_deleted_id_created_anew_is_a_later_version(store: Store) -> Non
     assert await store.version("one") in (3, 4)
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_a_refused_update_is_no_version(store: Store) -> None:
-    require(store, Capability.VERSIONED)
     id = await store.create(record({"n": 0}))
 
     with pytest.raises(InvalidPatch):
@@ -86,9 +74,8 @@ async def test_a_refused_update_is_no_version(store: Store) -> None:
     assert await store.version(id) == 1
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_an_update_of_the_expected_version_goes_through(store: Store) -> None:
-    require(store, Capability.VERSIONED)
     id = await store.create(record({"n": 0}))
 
     await store.update(id, {"n": 1}, expected_version=1)
@@ -97,10 +84,9 @@ async def test_an_update_of_the_expected_version_goes_through(store: Store) -> N
     assert (await kept(store, id)).data == {"n": 2}
 
 
-@contract()
+@contract(Capability.VERSIONED)
 @pytest.mark.parametrize("expected", [0, 1, 3, 2**31])
 async def test_an_update_of_another_version_is_refused(store: Store, expected: int) -> None:
-    require(store, Capability.VERSIONED)
     id = await store.create(record({"n": 0}))
     await store.update(id, {"n": 1})
     before = await kept(store, id)
@@ -114,9 +100,8 @@ async def test_an_update_of_another_version_is_refused(store: Store, expected: i
     assert await store.version(id) == 2
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_a_delete_of_another_version_is_refused(store: Store) -> None:
-    require(store, Capability.VERSIONED)
     id = await store.create(record({"n": 0}))
     await store.update(id, {"n": 1})
     before = await kept(store, id)
@@ -130,11 +115,10 @@ async def test_a_delete_of_another_version_is_refused(store: Store) -> None:
     assert await store.get(id) is None
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_of_two_deletes_of_one_version_exactly_one_succeeds(
     store: Store, twin: Store
 ) -> None:
-    require(store, Capability.VERSIONED)
     id = await store.create(record({"n": 0}))
 
     outcomes = await asyncio.gather(
@@ -150,9 +134,8 @@ async def test_of_two_deletes_of_one_version_exactly_one_succeeds(
     await store.delete(id)  # whoever expects nothing is content
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_a_record_created_anew_is_not_the_one_that_was_expected(store: Store) -> None:
-    require(store, Capability.VERSIONED)
     await store.create(record({"n": 0}, id="one"))
     await store.delete("one")
     await store.create(record({"n": 1}, id="one"))
@@ -163,19 +146,15 @@ async def test_a_record_created_anew_is_not_the_one_that_was_expected(store: Sto
     assert (await kept(store, "one")).data == {"n": 1}
 
 
-@contract("MEM-CRUD-3")
+@contract("MEM-CRUD-3", Capability.VERSIONED)
 async def test_an_unknown_id_is_not_found_whatever_is_expected(store: Store) -> None:
-    require(store, Capability.VERSIONED)
-
     with pytest.raises(RecordNotFound):
         await store.update("nowhere", {"n": 1}, expected_version=1)
     await store.delete("nowhere", expected_version=1)
 
 
-@contract()
+@contract(Capability.VERSIONED)
 async def test_a_change_takes_a_reason(store: Store) -> None:
-    require(store, Capability.VERSIONED)
-
     id = await store.create(record({}), reason="처음")
     await store.update(id, {"n": 1}, reason='it\'s "needed"')
     assert (await kept(store, id)).data == {"n": 1}
@@ -217,12 +196,10 @@ def histories() -> st.SearchStrategy[list[Any]]:
 @given(steps=histories(), asked=st.lists(filters(), min_size=1, max_size=4))
 @shared_fixtures
 async def test_random_changes_leave_what_a_dict_would_hold(
-    open_store: OpenStore, store: Store, steps: Sequence[Any], asked: Sequence[MemoryFilter]
+    open_fresh: OpenFresh, steps: Sequence[Any], asked: Sequence[MemoryFilter]
 ) -> None:
-    del store  # held open, so that the examples don't each open the database anew
     held: dict[str, StoredMemoryRecord[Any]] = {}
-    async with open_store(fresh_scope()) as opened:
-        own = cast("Store", opened)
+    async with open_fresh() as own:
         for step in steps:
             await make(own, step, held)
 

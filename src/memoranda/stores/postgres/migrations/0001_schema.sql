@@ -798,25 +798,6 @@ BEGIN
     p_journal, p_session, p_id, p_at, p_body, p_grams, p_folded, p_marked);
 END $$;
 
--- How many items there are; they go, with where they came from, unless they are only to be counted.
--- The caller has locked the journal.
-CREATE FUNCTION memoranda.erase_items(p_journal bigint, p_is_dry_run boolean)
-RETURNS bigint
-LANGUAGE plpgsql AS $$
-DECLARE
-  v_count bigint;
-BEGIN
-  SELECT count(*) INTO v_count FROM memoranda.memories i WHERE i.journal = p_journal;
-  IF NOT p_is_dry_run THEN
-    DELETE FROM memoranda.memories i WHERE i.journal = p_journal;
-    DELETE FROM memoranda.item_keywords k WHERE k.journal = p_journal;
-    DELETE FROM memoranda.item_postings p WHERE p.journal = p_journal;
-    DELETE FROM memoranda.item_origins o WHERE o.journal = p_journal;
-    DELETE FROM memoranda.cycle_salts s WHERE s.journal = p_journal;
-  END IF;
-  RETURN v_count;
-END $$;
-
 CREATE FUNCTION memoranda.session_of(p_journal bigint, p_origin text, p_name text)
 RETURNS SETOF bytea
 LANGUAGE plpgsql AS $$
@@ -954,60 +935,7 @@ BEGIN
   ORDER BY f.cycle COLLATE "C";
 END $$;
 
--- The caller of each of these has locked the journal.
-
--- False, and nothing was written, if neither it nor what it replaces stands there.
-CREATE FUNCTION memoranda.save_session(
-  p_journal bigint, p_name text, p_session_id text, p_body bytea, p_replaces text, p_cycle text
-)
-RETURNS boolean
-LANGUAGE plpgsql AS $$
-DECLARE
-  v_found text := (
-    SELECT s.session_id FROM memoranda.sessions s
-    WHERE s.journal = p_journal AND s.name = p_name);
-BEGIN
-  IF v_found IS DISTINCT FROM p_replaces AND v_found IS DISTINCT FROM p_session_id THEN
-    RETURN false;
-  END IF;
-  INSERT INTO memoranda.sessions (journal, name, session_id, body, cycle)
-  VALUES (p_journal, p_name, p_session_id, p_body, p_cycle)
-  ON CONFLICT (journal, name)
-  DO UPDATE SET session_id = excluded.session_id, body = excluded.body, cycle = excluded.cycle;
-  RETURN true;
-END $$;
-
--- False, and nothing was written, if the cycle is recorded already.
-CREATE FUNCTION memoranda.record_cycle(p_journal bigint, p_cycle text, p_body bytea)
-RETURNS boolean
-LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO memoranda.recordings (journal, cycle, body) VALUES (p_journal, p_cycle, p_body)
-  ON CONFLICT DO NOTHING;
-  RETURN FOUND;
-END $$;
-
--- False, and nothing was written, if the cycle has a salt.
-CREATE FUNCTION memoranda.keep_salt(p_journal bigint, p_cycle text, p_salt bytea) RETURNS boolean
-LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO memoranda.cycle_salts (journal, cycle, salt) VALUES (p_journal, p_cycle, p_salt)
-  ON CONFLICT DO NOTHING;
-  RETURN FOUND;
-END $$;
-
--- False, and nothing was written, if the item is another cycle's.
-CREATE FUNCTION memoranda.keep_origin(
-  p_journal bigint, p_session text, p_id uuid, p_cycle text, p_terms bigint
-)
-RETURNS boolean
-LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO memoranda.item_origins (journal, session, id, cycle, terms)
-  VALUES (p_journal, p_session, p_id, p_cycle, p_terms)
-  ON CONFLICT DO NOTHING;
-  RETURN FOUND;
-END $$;
+-- The caller has locked the journal.
 
 -- What cycles left beside their facts goes: their items, with the keywords that no other item of
 -- their session has, their recordings, and their salts. The postings of a session are read once,
@@ -1037,37 +965,6 @@ BEGIN
   DELETE FROM memoranda.item_origins o WHERE o.journal = p_journal AND o.cycle = ANY (p_cycles);
   DELETE FROM memoranda.recordings r WHERE r.journal = p_journal AND r.cycle = ANY (p_cycles);
   DELETE FROM memoranda.cycle_salts s WHERE s.journal = p_journal AND s.cycle = ANY (p_cycles);
-END $$;
-
--- How many sessions and recordings there are; they go, unless they are only to be counted.
-CREATE FUNCTION memoranda.erase_sessions(
-  p_journal bigint, p_is_dry_run boolean, OUT sessions bigint, OUT recordings bigint
-)
-LANGUAGE plpgsql AS $$
-BEGIN
-  SELECT (SELECT count(*) FROM memoranda.sessions s WHERE s.journal = p_journal)
-    + (SELECT count(*) FROM memoranda.sessions_aside a WHERE a.journal = p_journal),
-    (SELECT count(*) FROM memoranda.recordings r WHERE r.journal = p_journal)
-  INTO sessions, recordings;
-  IF NOT p_is_dry_run THEN
-    DELETE FROM memoranda.sessions s WHERE s.journal = p_journal;
-    DELETE FROM memoranda.sessions_aside a WHERE a.journal = p_journal;
-    DELETE FROM memoranda.recordings r WHERE r.journal = p_journal;
-  END IF;
-END $$;
-
--- How many retries there are; they go, unless they are only to be counted.
-CREATE FUNCTION memoranda.erase_retries(p_journal bigint, p_is_dry_run boolean)
-RETURNS bigint
-LANGUAGE plpgsql AS $$
-DECLARE
-  v_count bigint;
-BEGIN
-  SELECT count(*) INTO v_count FROM memoranda.retries k WHERE k.journal = p_journal;
-  IF NOT p_is_dry_run THEN
-    DELETE FROM memoranda.retries k WHERE k.journal = p_journal;
-  END IF;
-  RETURN v_count;
 END $$;
 
 -- ------------------------------------------------------------------------------------- appending
@@ -1635,42 +1532,6 @@ BEGIN
     SELECT e.entry, e.salt, e.body FROM memoranda.entries e
     WHERE e.journal = p_journal AND e.seq = n.seq LIMIT 1
   ) AS f ON true;
-END $$;
-
--- How many were kept. Under the lock of the head: what is newest stays so until this has landed.
-CREATE FUNCTION memoranda.put_vectors(
-  p_journal bigint, p_origin text, p_model text, p_ids text[], p_seqs bigint[], p_vectors bytea[]
-)
-RETURNS bigint
-LANGUAGE plpgsql AS $$
-DECLARE
-  v_kept bigint;
-BEGIN
-  PERFORM memoranda.lock_journal(p_journal, p_origin);
-  INSERT INTO memoranda.vectors (journal, seq, model, id, vector)
-  SELECT p_journal, n.seq, p_model, n.id, n.vector
-  FROM unnest(p_ids, p_seqs, p_vectors) AS n (id, seq, vector)
-  CROSS JOIN LATERAL (
-    SELECT v.seq, v.status FROM memoranda.versions v
-    WHERE v.journal = p_journal AND v.id = n.id
-    ORDER BY v.number DESC LIMIT 1
-  ) AS newest
-  WHERE newest.seq = n.seq AND newest.status = 'active'
-  ON CONFLICT (journal, seq, model) DO NOTHING;
-  GET DIAGNOSTICS v_kept = ROW_COUNT;
-  RETURN v_kept;
-END $$;
-
-CREATE FUNCTION memoranda.drop_other_vectors(p_journal bigint, p_origin text, p_model text)
-RETURNS bigint
-LANGUAGE plpgsql AS $$
-DECLARE
-  v_gone bigint;
-BEGIN
-  PERFORM memoranda.enter(p_journal, p_origin);
-  DELETE FROM memoranda.vectors x WHERE x.journal = p_journal AND x.model <> p_model;
-  GET DIAGNOSTICS v_gone = ROW_COUNT;
-  RETURN v_gone;
 END $$;
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA memoranda FROM PUBLIC;

@@ -1,4 +1,6 @@
-"""Forgetting is governed: a verb, a reason, a cause, a new version; never silent (GOV-FORGET).
+"""How an object changes from version to version: it is forgotten, reinstated, approved.
+
+Forgetting is governed: a verb, a reason, a cause, a new version; never silent (GOV-FORGET).
 
 ::
 
@@ -13,26 +15,30 @@ An archived object may be invalidated and the other way round, a superseded one 
 Prior versions are preserved by all verbs but `erase`, whose tombstone holds nothing of them.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
-from memoranda.identity import Frozen, canonical_bytes
-from memoranda.kernel.errors import IllegalTransition, ReasonMissing
+from memoranda.identity import Frozen, canonical_bytes, decode
+from memoranda.kernel.errors import ApprovalRefused, IllegalTransition, ReasonMissing
 from memoranda.kernel.given import is_blank
 from memoranda.kernel.json import JsonValue
+from memoranda.ledger.entry import read_entry
 from memoranda.ledger.event import EventType, members_of
 from memoranda.ledger.object import (
     CAUSES,
     TYPE,
     Cause,
     Status,
+    Trust,
+    VerdictType,
+    data_of,
     hash_name,
     next_version,
     status_of,
     version_of,
 )
 from memoranda.ledger.time import format_time
+from memoranda.ledger.unit import Past
 
 LEGAL: Final[Mapping[Status, frozenset[Status]]] = {
     "active": frozenset({"invalidated", "archived", "superseded", "erased"}),
@@ -47,19 +53,16 @@ ERASED: Final = "[erased]"
 """The statement of every tombstone."""
 
 
-@dataclass(frozen=True, slots=True)
-class StatusChange:
-    """The next version of an object, and what the log says of it."""
+class StatusChange(NamedTuple):
+    """The next version of an object, and what the log calls the change."""
 
-    object: Frozen
     event_type: EventType
-    members: dict[str, JsonValue]
-    """The event's members besides its id, time and actor."""
+    object: Frozen
 
-
-def changed(event_type: EventType, object: Frozen) -> StatusChange:  # noqa: A002 - it is one
-    """A version that was made, with the members of the event that led to it."""
-    return StatusChange(object, event_type, members_of(event_type, object.thaw(), object.digest))
+    @property
+    def members(self) -> dict[str, JsonValue]:
+        """The members of its event besides its id, time and actor."""
+        return members_of(self.event_type, self.object.thaw(), self.object.digest)
 
 
 # ---------------------------------------------------------------------------- verbs
@@ -81,7 +84,7 @@ def reinstate(current: Frozen, *, reason: str, at: int, nonce: str) -> StatusCha
     """Make an archived or invalidated object active again: its next version, as it was."""
     _legal(current.thaw(), "active", "reinstated")
     _refuse_blank(reason, "reinstate")
-    return changed("create", next_version(current, at=at, nonce=nonce, reason=reason))
+    return StatusChange("create", next_version(current, at=at, nonce=nonce, reason=reason))
 
 
 def supersede(
@@ -105,7 +108,7 @@ def supersede(
         superseded_by=new["id"],
     )
     new["supersedes"] = hash_name(current.digest)
-    return old, changed("create", Frozen(canonical_bytes(new)))
+    return old, StatusChange("create", Frozen(canonical_bytes(new)))
 
 
 def erase(
@@ -151,7 +154,7 @@ def erase(
         tombstone["inputs"] = document["inputs"]
     if digests:
         tombstone["erased"] = {str(number): hash_name(digest) for number, digest in digests}
-    return changed("archive", Frozen(canonical_bytes(tombstone)))
+    return StatusChange("archive", Frozen(canonical_bytes(tombstone)))
 
 
 # ---------------------------------------------------------------------------- rules
@@ -180,7 +183,7 @@ def _put_away(
         cause=cause,
         superseded_by=superseded_by or document.get("superseded_by"),
     )
-    return changed(event_type, version)
+    return StatusChange(event_type, version)
 
 
 def _legal(document: Mapping[str, JsonValue], after: Status, verb: str) -> None:
@@ -200,3 +203,105 @@ def check_reason(reason: str | None, cause: str, verb: str) -> None:
 def _refuse_blank(reason: str | None, verb: str) -> None:
     if not isinstance(reason, str) or is_blank(reason):
         raise ReasonMissing(verb, "a reason in words is needed")
+
+
+# ------------------------------------------------------------------------------------------------
+# How far a statement is trusted: untrusted < unreviewed < approved.
+#
+# Trust is set by the door through which a statement came, never by its text. What is made of others
+# has the lowest trust of them; only an approval raises it, by somebody who took no part.
+
+TRUST: Final[tuple[Trust, ...]] = get_args(Trust)
+"""From the least trusted to the most."""
+
+
+def trust_of(trust: object) -> Trust:
+    """The trust that an object states; one that states none, or another, is not trusted."""
+    return next((known for known in TRUST if known == trust), "untrusted")
+
+
+def lowest(trusts: Iterable[Trust]) -> Trust:
+    """The lowest of several; of none, untrusted: what came from nowhere vouches for nothing."""
+    return min(trusts, key=TRUST.index, default="untrusted")
+
+
+def is_at_least(trust: Trust, wanted: Trust) -> bool:
+    """Whether something is trusted as far as is wanted, or further."""
+    return TRUST.index(trust) >= TRUST.index(wanted)
+
+
+def approve(
+    current: Frozen,
+    *,
+    by: str,
+    contributors: Collection[str],
+    at: int,
+    nonce: str,
+    reason: str,
+    verdict: VerdictType | None = None,
+) -> StatusChange:
+    """The next version, approved; ApprovalRefused to whoever contributed to the object.
+
+    With a verdict it is judged as well: who approves took no part, and so may say that it is
+    Factual, if it has a source.
+
+    `by` and `contributors` are actor ids. Contributors are the actors of every version of the
+    object and of everything that went into it, as the journal has them: a caller that can't
+    name any has not looked.
+    """
+    document = current.thaw()
+    id, status = document["id"], status_of(document)
+    if status != "active":
+        raise ApprovalRefused(id, f"it is {status}")
+    if not contributors:
+        raise ApprovalRefused(id, "nobody is named who contributed to it")
+    if by in contributors:
+        raise ApprovalRefused(id, f"{by!r} contributed to it")
+    if is_blank(reason):
+        raise ApprovalRefused(id, "an approval needs a reason")
+    if verdict == "Factual" and not document["source_refs"]:
+        raise ApprovalRefused(id, "what is Factual needs a source, and it has none")
+    approved = next_version(
+        current,
+        at=at,
+        nonce=nonce,
+        trust="approved",
+        verdict_type=verdict or document["verdict_type"],
+        reason=reason,
+    )
+    return StatusChange("create", approved)
+
+
+# ------------------------------------------------------------------------------------------------
+# What was done to an object, in the words of the verbs.
+#
+# The MemoryLog has six types of events: a next version is a ``create`` there, whatever led to it,
+# and an erasure is an ``archive``. People who read a history want to know which.
+
+Act = Literal[
+    "create", "update", "revise", "approve", "reinstate", "consolidate",
+    "invalidate", "archive", "supersede", "erase",
+]  # fmt: skip
+
+
+def act_of(past: Past, before: Past | None) -> Act:
+    """What led to a version; `before` is the version that it followed.
+
+    Where what it said is erased, a revision or an approval looks like an update.
+    """
+    if past.version.status == "erased":
+        return "erase"
+    kind = read_entry(past.entry).kind
+    if kind != "create" or before is None:
+        return cast("Act", kind)
+    was_active = before.version.status == "active"
+    if past.body is None or before.body is None:
+        return "update" if was_active else "reinstate"
+    now: Any = decode(past.body)
+    then: Any = decode(before.body)
+    is_same = data_of(now) == data_of(then)
+    if not was_active:
+        return "reinstate" if is_same else "create"
+    if not is_same:
+        return "update"
+    return "approve" if now["trust"] == "approved" != then["trust"] else "revise"

@@ -1,10 +1,4 @@
-"""Making indexes of vectors and of words anew, and logging what was made (GOV-BREAK).
-
-Vectors that were made anew stand in the journal, and which model they are of. That the model itself
-is another one is a break of its own, found when a handle is opened with it. The index of words is
-made anew because the tokenizer is another one, or because it is damaged; one that is another
-without such an entry is a conformance break.
-"""
+"""Maintenance: indexes that are made anew, and copies of a journal that is verified meanwhile."""
 
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -16,16 +10,27 @@ from memoranda.journeys.audit.verify import Progress, nobody
 from memoranda.journeys.govern.drafts import Drafts
 from memoranda.journeys.govern.table import GovernedTable
 from memoranda.kernel.clock import Clock
-from memoranda.kernel.errors import ModelFailed
+from memoranda.kernel.errors import ModelFailed, StoreFailed
 from memoranda.kernel.json import MAX_INTEGER, JsonValue
 from memoranda.kernel.results import Result
 from memoranda.ledger.breaks import Fingerprint
-from memoranda.ledger.port import Ledger
-from memoranda.ledger.snapshot import INDEX_FORM, THREADS, WORDS
+from memoranda.ledger.checkpoint import parse_checkpoint
+from memoranda.ledger.damage import Damages
+from memoranda.ledger.port import Adoption, Ledger
+from memoranda.ledger.snapshot import ATTACHMENTS, ENTRIES, INDEX_FORM, ROWS, THREADS, WORDS
 from memoranda.ledger.unit import Draft, Unit
+from memoranda.ledger.walk import Walk
 from memoranda.ledger.words import IndexDigest
 from memoranda.recall.embedder import Embedder, embedded, stored_as
 from memoranda.recall.vectors import Embedding, Unembedded, VectorIndex, without_vector
+
+# ------------------------------------------------------------------------------------------------
+# Making indexes of vectors and of words anew, and logging what was made (GOV-BREAK).
+#
+# Vectors that were made anew stand in the journal, and which model they are of. That the model
+# itself is another one is a break of its own, found when a handle is opened with it. The index of
+# words is made anew because the tokenizer is another one, or because it is damaged; one that is
+# another without such an entry is a conformance break.
 
 BATCH: Final = 64
 """Texts that are sent to an embedder at once."""
@@ -197,3 +202,44 @@ async def _made(ledger: Ledger, before: str) -> Reindexed:
                 digest.feed_threads(threads)
     objects = await ledger.active(MAX_INTEGER)
     return Reindexed(before, INDEX_FORM, objects, indexed, digest.hex)
+
+
+# ------------------------------------------------------------------------------------------------
+# Copying a journal into another database: the same entries, the same hashes, the same proofs.
+
+
+async def copy(
+    source: Ledger, target: Adoption, database: str, at: int, *, progress: Progress = nobody
+) -> int:
+    """Copy a journal with its rows, what landed with it, and its checkpoints; its size.
+
+    The journal is walked on its way: a damaged one is not copied, and StoreFailed says why.
+    """
+    damages = Damages()
+    async with source.snapshot() as snapshot:
+        head = await snapshot.head()
+        walk = Walk(head.origin, damages)
+        async with aclosing(snapshot.rows(ENTRIES)) as chunks:
+            async for entries in chunks:
+                walk.feed(entries)
+                _refuse(damages, database)
+                await target.entries(entries)
+                progress("entries", walk.size, head.size)
+        if (walk.size, walk.last_hash) != (head.size, head.entry_hash.hex()):
+            damages.add("head", None, "the journal does not end where its head says")
+            _refuse(damages, database)
+        async with aclosing(snapshot.rows(ROWS)) as chunks_of_rows:
+            async for rows in chunks_of_rows:
+                await target.rows(rows)
+        async with aclosing(snapshot.rows(ATTACHMENTS)) as chunks:
+            async for attachments in chunks:
+                await target.attachments(attachments)
+    notes = [(parse_checkpoint(note).checkpoint.size, note) for note in await source.notes()]
+    await target.notes([note for note in notes if note[0] <= walk.size], at)
+    return walk.size
+
+
+def _refuse(damages: Damages, database: str) -> None:
+    if damages:
+        why = f"its journal is damaged ({damages.found[0]}); run `memoranda verify`"
+        raise StoreFailed(database, why)

@@ -1,1 +1,0 @@
-"""Tools that write parts of the project from other parts."""
