@@ -208,8 +208,9 @@ async def connect(address: Address, *, read_only: bool = False) -> Connection:
 # ------------------------------------------------------------------------------------------------
 # A call: one statement, prepared once on each connection, whose rows come back in binary form.
 #
-# Outside of a transaction it goes by psycopg's cursors, which look at the statement and choose its
-# parameters anew each time, and by its way to wait: half of the client's time in a short call.
+# A cursor of psycopg looks at the statement and chooses how to send each parameter anew each time;
+# that, and its way to wait, is half of the client's time in a short call. So outside of a
+# transaction a call uses the layer below: psycopg's own adaptation, generators and connection.
 
 _CANCEL_S: Final = 5.0
 _numbers: Final = count()
