@@ -111,6 +111,14 @@ def value_of(document: Mapping[str, JsonValue]) -> JsonValue | bytes:
     return b64decode(document["data"]) if is_bytes(document) else data_of(document)
 
 
+def data_bytes(document: Mapping[str, JsonValue]) -> bytes:
+    """The data as canonical JSON, or the bytes that were given."""
+    if is_bytes(document):
+        return b64decode(document["data"])
+    statement: str = document["statement"]
+    return statement.encode() if document.get("format") == "json" else canonical_bytes(statement)
+
+
 def is_bytes(document: Mapping[str, JsonValue]) -> bool:
     """Whether an object holds bytes, which its statement only describes."""
     return document.get("format") == "bytes"

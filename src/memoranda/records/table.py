@@ -18,15 +18,7 @@ R = TypeVar("R")
 
 
 class Content(NamedTuple):
-    """What a record says, as values that belong to whoever reads it."""
-
-    data: JsonValue | bytes
-    tags: tuple[str, ...] | None
-    meta: dict[str, JsonValue] | None
-
-
-class Encoded(NamedTuple):
-    """The same as it is given to be stored: data and meta as canonical JSON.
+    """What a record says, as nobody can change it: data and meta as canonical JSON.
 
     Data that `is_raw` is no JSON: bytes, as they are.
     """
@@ -36,35 +28,34 @@ class Encoded(NamedTuple):
     meta: bytes | None
     is_raw: bool = False
 
-    def thaw(self) -> Content:
-        meta = None if self.meta is None else decode(self.meta)
-        return Content(self.data if self.is_raw else decode(self.data), self.tags, meta)
+    @property
+    def value(self) -> JsonValue | bytes:
+        """The data, made anew for whoever asks."""
+        return self.data if self.is_raw else decode(self.data)
+
+    @property
+    def meta_value(self) -> JsonValue:
+        """The meta, likewise."""
+        return None if self.meta is None else decode(self.meta)
 
 
 class Row(NamedTuple):
-    """A record as a table returns it."""
+    """A record of a table, or one that is to be stored."""
 
     id: str
-    version: int
     created_at: int
     updated_at: int
     content: Content
+    version: int = 0
+    """Nothing, until it is stored."""
     since: int = 0
     """Its place in the order of writing, where it was selected."""
+    is_minted: bool = False
+    """Whether its id was made for it, and so is in no use."""
 
     def itself(self) -> "Row":
         """The row as it is, for whoever wants rows of `RecordTable.select`."""
         return self
-
-
-class NewRow(NamedTuple):
-    """A record to be stored; an id that was minted for it is known to be in no use."""
-
-    id: str
-    created_at: int
-    updated_at: int
-    content: Encoded
-    is_minted: bool
 
 
 class Note(NamedTuple):
@@ -83,7 +74,7 @@ class Edit:
     """
 
     id: str
-    apply: Callable[[Content], Encoded]
+    apply: Callable[[Content], Content]
     expected_version: int | None = None
 
 
@@ -116,7 +107,7 @@ class RecordTable(Protocol):
         ...
 
     async def insert(
-        self, rows: Sequence[NewRow], note: Note, key: RetryKey | None = None
+        self, rows: Sequence[Row], note: Note, key: RetryKey | None = None
     ) -> Inserted:
         """Store new rows; RecordExists if an id is in use. On a retry, the first ids."""
         ...

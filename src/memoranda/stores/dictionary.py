@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from memoranda.kernel.errors import RecordExists, RecordNotFound
 from memoranda.kernel.given import RetryKey
@@ -11,9 +11,7 @@ from memoranda.records.filter import PLAIN_KEYS, Judged, MemoryFilter, Position,
 from memoranda.records.model import StoredMemoryRecord
 from memoranda.records.table import (
     Edit,
-    Encoded,
     Inserted,
-    NewRow,
     Note,
     Row,
     RowEdit,
@@ -24,40 +22,18 @@ from memoranda.stores.items import DictItems
 R = TypeVar("R")
 
 
-class _Kept(NamedTuple):
-    """A record as it lies in the dict: nothing in it can be changed."""
-
-    id: str
-    version: int
-    created_at: int
-    updated_at: int
-    content: Encoded
-    since: int
-    """How many were created before it."""
-
-    def row(self) -> Row:
-        return Row(*self[:4], self.content.thaw(), self.since)
-
-    def edited(self, edit: Edit, at: int) -> "_Kept":
-        """The record after an edit; time never goes back for a record."""
-        check_version(self.id, self.version, edit.expected_version)
-        updated_at = max(at, self.updated_at)
-        content = edit.apply(self.content.thaw())
-        return self._replace(version=self.version + 1, updated_at=updated_at, content=content)
-
-
 @dataclass(slots=True)
 class DictTable:
     """Rows of one scope in a dict. No call awaits, so each one is a transaction by itself."""
 
-    rows: dict[str, _Kept] = field(default_factory=dict)
+    rows: dict[str, Row] = field(default_factory=dict)
     deleted: dict[str, int] = field(default_factory=dict)
     keys: dict[str, tuple[bytes, list[str]]] = field(default_factory=dict)
     created: int = 0
     filter_keys = PLAIN_KEYS
 
     async def insert(
-        self, rows: Sequence[NewRow], note: Note, key: RetryKey | None = None
+        self, rows: Sequence[Row], note: Note, key: RetryKey | None = None
     ) -> Inserted:
         """Store new rows; RecordExists if an id is in use."""
         del note  # who and why is kept by databases; this one forgets everything anyway
@@ -69,9 +45,9 @@ class DictTable:
             if row.id in self.rows or row.id in seen:
                 raise RecordExists(row.id)
             seen.add(row.id)
-        for id, created_at, updated_at, content, _ in rows:
-            version = self.deleted.pop(id, 0) + 1
-            self.rows[id] = _Kept(id, version, created_at, updated_at, content, self.created)
+        for row in rows:
+            version = self.deleted.pop(row.id, 0) + 1
+            self.rows[row.id] = row._replace(version=version, since=self.created)
             self.created += 1
         self._remember(key, [row.id for row in rows])
         return Inserted([row.id for row in rows])
@@ -81,14 +57,14 @@ class DictTable:
     ) -> list[RowEdit]:
         if self._first_outcome(key) is not None:
             return []
-        after: dict[str, _Kept] = {}
+        after: dict[str, Row] = {}
         changes: list[RowEdit] = []
         for edit in edits:
             before = after.get(edit.id) or self.rows.get(edit.id)
             if before is None:
                 raise RecordNotFound(edit.id)
-            after[edit.id] = before.edited(edit, note.at)
-            changes.append(RowEdit(before.row(), after[edit.id].content.thaw()))
+            after[edit.id] = _edited(before, edit, note.at)
+            changes.append(RowEdit(before, after[edit.id].content))
         self.rows.update(after)
         self._remember(key, [edit.id for edit in edits])
         return changes
@@ -114,7 +90,7 @@ class DictTable:
             self.deleted[kept.id] = kept.version
             del self.rows[kept.id]
         self._remember(key, list(ids))
-        return [kept.row() for kept in removed]
+        return removed
 
     async def clear(self, note: Note, removed: list[Row] | None = None) -> None:
         """Remove every row; what they were goes into `removed`, if it is given."""
@@ -126,17 +102,17 @@ class DictTable:
     async def get(self, id: str, make: Callable[[Row], R]) -> R | None:
         """The row under this id, made into a value."""
         kept = self.rows.get(id)
-        return None if kept is None else make(kept.row())
+        return None if kept is None else make(kept)
 
     async def select(
         self, filter: MemoryFilter, make: Callable[[Row], R], after: Position | None = None
     ) -> list[R]:
-        return [make(kept.row()) for kept in self._selected(filter, after)]
+        return [make(kept) for kept in self._selected(filter, after)]
 
     async def stream(self, filter: MemoryFilter) -> AsyncGenerator[Row, None]:
         """The same rows; what lies in the dict is never changed, so later changes don't show."""
         for kept in self._selected(filter):
-            yield kept.row()
+            yield kept
 
     async def ids(self, filter: MemoryFilter) -> list[str]:
         """The ids of what the filter asks for, in its order."""
@@ -155,7 +131,7 @@ class DictTable:
         ids = await self.ids(filter)
         return await self.remove(ids, note) if ids else []
 
-    def _selected(self, filter: MemoryFilter, after: Position | None = None) -> list[_Kept]:
+    def _selected(self, filter: MemoryFilter, after: Position | None = None) -> list[Row]:
         return select_by(filter, self.rows.values(), _judged, after)
 
     def _first_outcome(self, key: RetryKey | None) -> list[str] | None:
@@ -195,7 +171,16 @@ class DictDatabase:
         self._items.clear()
 
 
-def _judged(kept: _Kept) -> Judged:
-    data, tags, meta = kept.content.thaw()
-    record = StoredMemoryRecord(kept.id, data, kept.created_at, kept.updated_at, tags, meta)
-    return Judged(record, since=kept.since)
+def _edited(row: Row, edit: Edit, at: int) -> Row:
+    """The record after an edit; time never goes back for a record."""
+    check_version(row.id, row.version, edit.expected_version)
+    updated_at, content = max(at, row.updated_at), edit.apply(row.content)
+    return row._replace(version=row.version + 1, updated_at=updated_at, content=content)
+
+
+def _judged(row: Row) -> Judged:
+    id, created_at, updated_at, content, *_ = row
+    record = StoredMemoryRecord(
+        id, content.value, created_at, updated_at, content.tags, content.meta_value
+    )
+    return Judged(record, since=row.since)

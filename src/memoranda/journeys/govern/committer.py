@@ -64,14 +64,14 @@ class Telling(Generic[T]):
         )
 
     def _record(self, current: Current) -> StoredMemoryRecord[T]:
-        data, tags, meta = content_of(decode(current.body))
+        content = content_of(decode(current.body))
         return StoredMemoryRecord(
             current.id,
-            read(self._codec, data),
+            read(self._codec, content.value),
             current.created_at,
             current.updated_at,
-            tags,
-            meta,
+            content.tags,
+            content.meta_value,
         )
 
 

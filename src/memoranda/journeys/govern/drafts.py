@@ -22,6 +22,7 @@ from memoranda.ledger.object import (
     NONCE_BYTES,
     Cause,
     StatementType,
+    data_bytes,
     description_of,
     first_version,
     hash_name,
@@ -29,10 +30,9 @@ from memoranda.ledger.object import (
     members_of_bytes,
     next_document,
     statement_of_json,
-    value_of,
 )
 from memoranda.ledger.unit import Current, Draft, Version
-from memoranda.records.table import Content, Encoded, NewRow, Note
+from memoranda.records.table import Content, Note, Row
 
 _HUMAN: Final = "human:"
 
@@ -48,13 +48,13 @@ class Drafts:
 
     def created(
         self,
-        row: NewRow,
+        row: Row,
         note: Note,
         provenance: Provenance = NO_PROVENANCE,
         replaced: Current | None = None,
     ) -> Draft:
         """A new object; in the place of a deleted one it is that one's next version."""
-        id, created_at, updated_at, content, _ = row
+        id, created_at, updated_at, content, *_ = row
         drawn = self._randomness.take(NONCE_BYTES + SALT_BYTES)
         more: dict[str, Any] = {}
         number = 1
@@ -99,7 +99,7 @@ class Drafts:
         self,
         current: Current,
         before: Mapping[str, Any],
-        content: Encoded,
+        content: Content,
         note: Note,
         said: Said = NOTHING_SAID,
     ) -> Draft:
@@ -118,7 +118,7 @@ class Drafts:
         members = {"applicability_scope": provenance.applicability, **provenance.members}
         return self._restated(current, before, content, note, provenance, members)
 
-    def replaced(self, current: Current, content: Encoded, note: Note, said: Said) -> Draft:
+    def replaced(self, current: Current, content: Content, note: Note, said: Said) -> Draft:
         """The object with other content, and nothing said of it but what is said now.
 
         Whoever approved it approved what it was.
@@ -134,7 +134,7 @@ class Drafts:
         self,
         current: Current,
         before: Mapping[str, Any],
-        content: Encoded,
+        content: Content,
         note: Note,
         provenance: Provenance,
         members: Mapping[str, JsonValue],
@@ -230,11 +230,12 @@ class Drafts:
 
 def content_of(document: Mapping[str, Any]) -> Content:
     """What a record says, from the object that it is."""
-    tags = document.get("tags")
+    tags, meta = document.get("tags"), document.get("meta")
     return Content(
-        value_of(document),
+        data_bytes(document),
         None if tags is None else tuple(tags),
-        document.get("meta"),
+        None if meta is None else canonical_bytes(meta),
+        is_bytes(document),
     )
 
 
@@ -246,7 +247,7 @@ def check_typed(media_type: str | None) -> str:
     return media_type
 
 
-def _saying(content: Encoded, provenance: Provenance) -> dict[str, Any]:
+def _saying(content: Content, provenance: Provenance) -> dict[str, Any]:
     if content.is_raw:
         return members_of_bytes(content.data, check_typed(provenance.media_type))
     statement, format_ = statement_of_json(content.data)

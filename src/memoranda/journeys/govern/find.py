@@ -100,10 +100,10 @@ class FoundRecords:
 def row_of(current: Current) -> Row:
     return Row(
         current.id,
-        current.number,
         current.created_at,
         current.updated_at,
         content_of(decode(current.body)),
+        current.number,
         current.since,
     )
 

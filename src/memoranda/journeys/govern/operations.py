@@ -132,8 +132,10 @@ def from_wire(
 
 def _record(body: bytes) -> StoredMemoryRecord[Any]:
     row = row_of(decode(body))
-    data, tags, meta = content_of(decode(body))
-    return StoredMemoryRecord(row.id, data, row.created_at, row.updated_at, tags, meta)
+    content = content_of(decode(body))
+    return StoredMemoryRecord(
+        row.id, content.value, row.created_at, row.updated_at, content.tags, content.meta_value
+    )
 
 
 # ------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from memoranda.ledger.unit import ACTIVE, Committed, Current, Draft, Everything,
 from memoranda.recall.index import WordIndex, fits
 from memoranda.recall.vectors import Embedded
 from memoranda.records.filter import GOVERNED_KEYS, MemoryFilter
-from memoranda.records.table import Edit, Inserted, NewRow, Note, Row, RowEdit
+from memoranda.records.table import Edit, Inserted, Note, Row, RowEdit
 
 R = TypeVar("R")
 
@@ -169,7 +169,7 @@ class GovernedTable(FoundRecords):
     # ------------------------------------------------------------- the port of records
 
     async def insert(
-        self, rows: Sequence[NewRow], note: Note, key: RetryKey | None = None
+        self, rows: Sequence[Row], note: Note, key: RetryKey | None = None
     ) -> Inserted:
         """Store new objects; RecordExists if an id is in use."""
         created = self._drafts.created

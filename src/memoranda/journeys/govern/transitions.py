@@ -46,7 +46,7 @@ from memoranda.ledger.object import Cause, VerdictType
 from memoranda.ledger.policy import OnConflict
 from memoranda.ledger.time import TemporalScope
 from memoranda.ledger.unit import Current, Draft
-from memoranda.records.table import Encoded, check_version
+from memoranda.records.table import Content, check_version
 
 T = TypeVar("T")
 
@@ -179,7 +179,7 @@ class Transitions(Generic[T]):
             check_version(id, current.number, expected_version)
             before = decode(current.body)
             data, _, _, is_raw = row.content
-            content = Encoded(data, *annotated(content_of(before)), is_raw)
+            content = Content(data, *annotated(content_of(before)), is_raw)
             provenance = following(said, before, is_restated=True, is_raw=is_raw)
             dated = row._replace(content=content, created_at=note.at, updated_at=note.at)
             new = self._drafts.created(dated, note, provenance)

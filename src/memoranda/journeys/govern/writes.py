@@ -36,7 +36,7 @@ from memoranda.ledger.lifecycle import check_reason
 from memoranda.ledger.object import Cause
 from memoranda.ledger.unit import Current, Draft
 from memoranda.records.model import MemoryRecordInput
-from memoranda.records.table import Edit, Encoded, NewRow, Note, check_version
+from memoranda.records.table import Content, Edit, Note, Row, check_version
 
 T = TypeVar("T")
 
@@ -75,7 +75,7 @@ class Write(NamedTuple):
 
 def creating(
     drafts: Drafts,
-    row: NewRow,
+    row: Row,
     provenance: Provenance = NO_PROVENANCE,
     *,
     is_dated: bool = False,
@@ -91,7 +91,7 @@ def creating(
 
 def _created(
     drafts: Drafts,
-    row: NewRow,
+    row: Row,
     provenance: Provenance,
     is_dated: bool,
     found: Sequence[Current | None],
@@ -100,12 +100,12 @@ def _created(
     current = found[0] if found else None
     if current is not None and current.status == "active":
         raise RecordExists(row.id)
-    dated = row if is_dated else NewRow(row.id, note.at, note.at, row.content, row.is_minted)
+    dated = row if is_dated else Row(row.id, note.at, note.at, row.content)
     return [drafts.created(dated, note, provenance, current)]
 
 
 def replacing(
-    drafts: Drafts, row: NewRow, said: Said, expected_version: int | None, **more: Any
+    drafts: Drafts, row: Row, said: Said, expected_version: int | None, **more: Any
 ) -> Write:
     """A new object, or the next version of one with nothing of the old one left."""
     provenance = of_new(said)
@@ -286,15 +286,15 @@ class Writer(Generic[T]):
             reason=_checked(reason),
         )
 
-    def row(self, data: T | bytes, id: str | None, said: Said) -> NewRow:
+    def row(self, data: T | bytes, id: str | None, said: Said) -> Row:
         """The row of something new; its time is that of its write."""
         check_not_blank("$.data", data)
         raw = None
         if isinstance(data, bytes | bytearray | memoryview):
             raw = raw_bytes(self._codec, data, is_typed=bool(said.members.get("media_type")))
         elif id is None and said.tags is UNCHANGED and said.meta is UNCHANGED:
-            content = Encoded(encoded(self._codec, data), None, None)
-            return NewRow(self._ids.new_id(), 0, 0, content, is_minted=True)
+            content = Content(encoded(self._codec, data), None, None)
+            return Row(self._ids.new_id(), 0, 0, content, is_minted=True)
         tags = None if isinstance(said.tags, Unchanged) else said.tags
         meta = None if isinstance(said.meta, Unchanged) else said.meta
         given = _Given(

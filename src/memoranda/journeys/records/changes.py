@@ -147,10 +147,13 @@ def _after(
         edit = patching(codec, id, given)
     else:
         edit = annotating(id, given.get("tags", UNCHANGED), given.get("meta", UNCHANGED))
-    meta = None if before.meta is None else dict(before.meta)
-    data, tags, meta = edit.apply(Content(before.data, before.tags, meta)).thaw()
+    meta = None if before.meta is None else canonical_bytes(dict(before.meta))
+    content = Content(canonical_bytes(before.data), before.tags, meta)
+    after = edit.apply(content)
     updated_at = max(before.updated_at, now)
-    return replace(before, data=data, tags=tags, meta=meta, updated_at=updated_at)
+    return replace(
+        before, data=after.value, tags=after.tags, meta=after.meta_value, updated_at=updated_at
+    )
 
 
 # ---------------------------------------------------------------------- carrying out

@@ -20,7 +20,7 @@ from memoranda.kernel.given import RetryKey, is_blank
 from memoranda.kernel.json import MAX_INTEGER, JsonValue, storable
 from memoranda.records.model import MemoryRecordInput, merged
 from memoranda.records.store import MemoryUpdate
-from memoranda.records.table import Content, Edit, Encoded, NewRow
+from memoranda.records.table import Content, Edit, Row
 
 G = TypeVar("G")
 R = TypeVar("R")
@@ -66,7 +66,7 @@ def new_row(
     ids: IdSource,
     now: int,
     raw: bytes | None = None,
-) -> NewRow:
+) -> Row:
     """The row of a new record; what it leaves to the store is filled in. `raw` is for bytes."""
     if not isinstance(record, MemoryRecordInput):
         kind = type(record).__name__
@@ -74,17 +74,17 @@ def new_row(
     if record.id is not None and record.id.startswith(RESERVED):
         raise InvalidRecord("$.id", f"ids that begin with {record.id.partition('/')[0]}/ are ours")
     created_at = now if record.created_at is None else record.created_at
-    return NewRow(
+    return Row(
         ids.new_id() if record.id is None else record.id,
         created_at,
         created_at if record.updated_at is None else record.updated_at,
-        Encoded(
+        Content(
             encoded(codec, record.data) if raw is None else raw,
             None if record.tags is None else tuple(record.tags),
             None if record.meta is None else _canonical("meta", record.meta),
             raw is not None,
         ),
-        record.id is None,
+        is_minted=record.id is None,
     )
 
 
@@ -143,11 +143,11 @@ def patching(
         canonical_bytes(given)  # refused here, with its own path, before anything is read
     annotated = annotation(tags, meta)
 
-    def apply(content: Content) -> Encoded:
+    def apply(content: Content) -> Content:
         if raw is not None:
-            return Encoded(merged(id, content.data, raw), *annotated(content), is_raw=True)
-        data = _fitting(codec, id, merged(id, content.data, given), given)
-        return Encoded(_canonical("data", data), *annotated(content))
+            return Content(merged(id, content.value, raw), *annotated(content), is_raw=True)
+        data = _fitting(codec, id, merged(id, content.value, given), given)
+        return Content(_canonical("data", data), *annotated(content))
 
     return Edit(id, apply, expected_version)
 
@@ -163,10 +163,8 @@ def annotating(
     check_expected(expected_version)
     annotated = annotation(tags, meta)
 
-    def apply(content: Content) -> Encoded:
-        is_raw = isinstance(content.data, bytes)
-        data = content.data if is_raw else canonical_bytes(content.data)
-        return Encoded(data, *annotated(content), is_raw)
+    def apply(content: Content) -> Content:
+        return Content(content.data, *annotated(content), content.is_raw)
 
     return Edit(id, apply, expected_version)
 
@@ -180,14 +178,11 @@ def annotation(
     if members:
         checked = MemoryRecordInput[Any].model_validate({"data": None, **members})
         members = {name: getattr(checked, name) for name in members}
+        if members.get("meta") is not None:
+            members["meta"] = _canonical("meta", members["meta"])
 
     def annotated(content: Content) -> tuple[tuple[str, ...] | None, bytes | None]:
-        new_tags = members.get("tags", content.tags)
-        new_meta = members.get("meta", content.meta)
-        return (
-            None if new_tags is None else tuple(new_tags),
-            None if new_meta is None else _canonical("meta", new_meta),
-        )
+        return members.get("tags", content.tags), members.get("meta", content.meta)
 
     return annotated
 
@@ -234,12 +229,12 @@ def retry_key(key: str | None, *request: Any) -> RetryKey | None:
 
 
 def _part(part: Any) -> JsonValue:
-    if isinstance(part, Encoded):
+    if isinstance(part, Content):
         return _digest(part)
     return [_part(each) for each in part] if type(part) is tuple else part
 
 
-def _digest(content: Encoded) -> str:
+def _digest(content: Content) -> str:
     """The digest of some content; a length stands before each part."""
     kind = b"raw" if content.is_raw else b"json"
     parts = (kind, content.data, canonical_bytes(content.tags), content.meta or b"null")

@@ -38,7 +38,7 @@ from memoranda.kernel.given import RetryKey
 from memoranda.records.filter import MemoryFilter, Page
 from memoranda.records.model import MemoryRecordInput, StoredMemoryRecord
 from memoranda.records.store import Capabilities, Capability, MemoryHooks, MemoryStore, MemoryUpdate
-from memoranda.records.table import NewRow, Note
+from memoranda.records.table import Note, Row
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -292,7 +292,7 @@ class OwnRecords(Records[T]):
     async def _creating(
         self,
         records: Sequence[MemoryRecordInput[T]],
-        rows: Sequence[NewRow],
+        rows: Sequence[Row],
         note: Note,
         key: RetryKey | None,
         call: Callable[[], Awaitable[Sequence[str]]],
@@ -391,11 +391,11 @@ class OwnRecords(Records[T]):
             if getattr(given, name) is not None:
                 raise CapabilityMissing(f"{name} in {verb}")
 
-    def _copied(self, record: MemoryRecordInput[T], row: NewRow) -> MemoryRecordInput[T]:
+    def _copied(self, record: MemoryRecordInput[T], row: Row) -> MemoryRecordInput[T]:
         """The record as it was checked: what it leaves to the store is left to it."""
-        data, tags, meta = row.content.thaw()
-        copied = self._codec.decode(data)
-        return record.model_copy(update={"data": copied, "tags": tags, "meta": meta})
+        content = row.content
+        copied = {"data": self._codec.decode(content.value), "meta": content.meta_value}
+        return record.model_copy(update={**copied, "tags": content.tags})
 
 
 async def _alone(created: Awaitable[str]) -> Sequence[str]:
@@ -407,9 +407,11 @@ def _own(value: Any) -> Any:
     return decode(canonical_bytes(value))
 
 
-def _wire(row: NewRow) -> dict[str, Any]:
-    data, tags, meta = row.content.thaw()
-    return StoredMemoryRecord(row.id, data, row.created_at, row.updated_at, tags, meta).to_wire()
+def _wire(row: Row) -> dict[str, Any]:
+    id, created_at, updated_at, content, *_ = row
+    return StoredMemoryRecord(
+        id, content.value, created_at, updated_at, content.tags, content.meta_value
+    ).to_wire()
 
 
 def _of_all(wanted: Sequence[RequestedChange], found: Found) -> Found:

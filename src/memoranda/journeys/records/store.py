@@ -10,7 +10,6 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Final, Generic, TypeVar
 
-from memoranda.identity import canonical_bytes, decode
 from memoranda.journeys.records.codec import DataCodec, read
 from memoranda.journeys.records.contents import (
     UNCHANGED,
@@ -44,7 +43,7 @@ from memoranda.records.filter import (
 )
 from memoranda.records.model import MemoryRecordInput, StoredMemoryRecord
 from memoranda.records.store import Capabilities, Capability, MemoryHooks, MemoryStore, MemoryUpdate
-from memoranda.records.table import Content, Edit, NewRow, Note, RecordTable, Row, RowEdit
+from memoranda.records.table import Edit, Note, RecordTable, Row, RowEdit
 
 T = TypeVar("T")
 
@@ -339,19 +338,14 @@ class Records(Generic[T]):
 
     # ------------------------------------------------------------------ rows and values
 
-    def _new_row(self, record: MemoryRecordInput[T], now: int) -> NewRow:
+    def _new_row(self, record: MemoryRecordInput[T], now: int) -> Row:
         return new_row(record, self._codec, self._ids, now)
 
     def _record(self, row: Row) -> StoredMemoryRecord[T]:
-        id, _, created_at, updated_at, (data, tags, meta), _ = row
-        return StoredMemoryRecord(id, read(self._codec, data), created_at, updated_at, tags, meta)
-
-    def _copy(self, row: Row) -> StoredMemoryRecord[T]:
-        """The record made of values of its own, though the row was made into one before."""
-        data, tags, meta = row.content
-        copied = data if isinstance(data, bytes) else decode(canonical_bytes(data))
-        own = Content(copied, tags, decode(canonical_bytes(meta)))
-        return self._record(row._replace(content=own))
+        """The row as a record, made of values of its own."""
+        id, created_at, updated_at, content, *_ = row
+        data, meta = read(self._codec, content.value), content.meta_value
+        return StoredMemoryRecord(id, data, created_at, updated_at, content.tags, meta)
 
     async def _handed_out(
         self, filter: MemoryFilter, rows: Sequence[Row]
@@ -360,9 +354,8 @@ class Records(Generic[T]):
         found = [self._record(row) for row in rows]
         reached(record.id for record in found)
         if self._hooks.on_queried is not None:
-            await notify(
-                self._hooks, "on_queried", None, lambda: (filter, [self._copy(row) for row in rows])
-            )
+            told = partial(self._told_queried, filter, rows)
+            await notify(self._hooks, "on_queried", None, told)
         return found
 
     async def _edit(self, edits: Sequence[Edit], note: Note, key: RetryKey | None) -> None:
@@ -373,7 +366,7 @@ class Records(Generic[T]):
                     self._hooks, "on_updated", change.before.id, partial(self._told_update, change)
                 )
 
-    async def _tell_created(self, rows: Sequence[NewRow]) -> None:
+    async def _tell_created(self, rows: Sequence[Row]) -> None:
         if self._hooks.on_created is not None:
             for row in rows:
                 await notify(self._hooks, "on_created", row.id, partial(self._told_created, row))
@@ -383,17 +376,21 @@ class Records(Generic[T]):
             for row in rows:
                 await notify(self._hooks, "on_deleted", row.id, partial(self._told_deleted, row))
 
+    def _told_queried(
+        self, filter: MemoryFilter, rows: Sequence[Row]
+    ) -> tuple[MemoryFilter, list[StoredMemoryRecord[T]]]:
+        return filter, [self._record(row) for row in rows]
+
     def _told_update(self, change: RowEdit) -> tuple[str, T, T]:
         before, after = change
         return (
             before.id,
             self._record(before).data,
-            read(self._codec, after.data),
+            read(self._codec, after.value),
         )
 
-    def _told_created(self, row: NewRow) -> tuple[StoredMemoryRecord[T]]:
-        stored = Row(row.id, 0, row.created_at, row.updated_at, row.content.thaw())
-        return (self._record(stored),)
+    def _told_created(self, row: Row) -> tuple[StoredMemoryRecord[T]]:
+        return (self._record(row),)
 
     def _told_deleted(self, row: Row) -> tuple[str, StoredMemoryRecord[T]]:
         return row.id, self._record(row)
