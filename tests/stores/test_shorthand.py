@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from memoranda.identity import canonical_bytes
 from memoranda.kernel.json import MAX_INTEGER
+from memoranda.ledger.codec import PLAIN
 from memoranda.ledger.entry import KINDS, Entry, entry_bytes
-from memoranda.stores.shorthand import BODY, ENTRY, packed, packed_fields, unpacked
+from memoranda.ledger.passages import FirstVersion
+from memoranda.stores.shorthand import BODY, ENTRY, InShorthand, packed, packed_fields, unpacked
 from memoranda.testkit.strategies import json_values
 from tests.ledger.objects import a_first_version
 
@@ -91,3 +93,11 @@ def test_sql_reads_the_data_of_a_record_as_json() -> None:
     found = apsw.Connection(":memory:").execute(read, (BODY.pack(raw),)).fetchall()
 
     assert found == [('a "word"\n\\', 2, "null")]
+
+
+def test_the_shorthand_of_a_body_that_was_replaced_is_not_stored() -> None:
+    written = FirstVersion(b'{"statement":"a","statement_type":"b"}', b"\x10a\x12b")
+    other = b'{"statement":"c","statement_type":"b"}'
+
+    assert InShorthand(PLAIN).pack(written.body, None, written) == written.shorthand
+    assert InShorthand(PLAIN).pack(other, None, written) == BODY.pack(other)

@@ -30,6 +30,7 @@ from memoranda.identity import Frozen, canonical_bytes, decode, sha256_hex
 from memoranda.kernel.errors import InvalidObject
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger import passages
+from memoranda.ledger.passages import FirstVersion
 from memoranda.ledger.time import TemporalScope, format_time, parse_time
 
 StatementType = Literal[
@@ -175,8 +176,8 @@ def first_version(
     updated_ms: int,
     nonce: bytes,
     more: Mapping[str, JsonValue],
-) -> tuple[bytes, bytes]:
-    """The stored bytes of a first version, and their shorthand (`passages`) where that is at hand.
+) -> FirstVersion:
+    """The stored bytes of a first version.
 
     `scope` is the text of the scope as it stands between quotes; `data` is canonical JSON.
     `more` are the members that differ from those of an object of which nothing else is known, and
@@ -194,7 +195,9 @@ def first_version(
         None if updated_ms == at else updated_ms,
         is_text=is_text(data),
     )
-    return (canonical_bytes(_changed(decode(written[0]), more)), b"") if more else written
+    if not more:
+        return written
+    return FirstVersion(canonical_bytes(_changed(decode(written.body), more)))
 
 
 _PLAIN_ID: Final = re.compile(r"[\w.:/@+ -]+", re.ASCII).fullmatch

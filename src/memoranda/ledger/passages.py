@@ -9,7 +9,7 @@ Nothing is ever hashed over the shorthand. A code keeps its meaning for ever; ne
 that are still free.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from memoranda.identity import canonical_text
 
@@ -50,6 +50,13 @@ _JSON_ID: Final = b"\x03", _TEXT[b"\x03"]
 _TEXT_ID: Final = b'"id":"', b'"id":"'
 
 
+class FirstVersion(NamedTuple):
+    """A body that was just written, and its shorthand, if that was at hand."""
+
+    body: bytes
+    shorthand: bytes = b""
+
+
 def first_version(
     scope: bytes,
     created_ms: int | None,
@@ -62,8 +69,8 @@ def first_version(
     updated_ms: int | None,
     *,
     is_text: bool,
-) -> tuple[bytes, bytes]:
-    """The body of an ordinary first version, and its shorthand: what `pack` makes of it.
+) -> FirstVersion:
+    """An ordinary first version; its shorthand is what `pack` makes of its body.
 
     Texts are as they stand between the quotes of JSON, `data` is canonical JSON; `tags` is their
     whole member. Every write of an agent waits for this.
@@ -79,36 +86,15 @@ def first_version(
     else:
         said = canonical_text(data)[1:-1]
         short = b"\x11%b\x12" % data
-    return (
-        _FIRST_BODY
-        % (
-            scope,
-            created_text + at,
-            before_id_text,
-            id,
-            nonce,
-            STATEMENT,
-            said,
-            TYPE,
-            kind + tags,
-            timestamp,
-            changed,
-        ),
-        _FIRST
-        % (
-            scope,
-            created + at,
-            before_id,
-            id,
-            nonce,
-            b"",
-            short,
-            b"",
-            _CODE.get(kind, kind) + tags,
-            timestamp,
-            changed,
-        ),
-    )
+    body = _FIRST_BODY % (
+        scope, created_text + at, before_id_text, id, nonce, STATEMENT, said, TYPE, kind + tags,
+        timestamp, changed,
+    )  # fmt: skip
+    shorthand = _FIRST % (
+        scope, created + at, before_id, id, nonce, b"", short, b"", _CODE.get(kind, kind) + tags,
+        timestamp, changed,
+    )  # fmt: skip
+    return FirstVersion(body, shorthand)
 
 
 # ---------------------------------------------------------------------- what is there

@@ -13,6 +13,7 @@ from memoranda.kernel.errors import EntryDamaged
 from memoranda.kernel.given import RetryKey
 from memoranda.ledger.attachments import CYCLE, AllErased, Attachment, AttachmentCounts, Holdings
 from memoranda.ledger.entry import Kind
+from memoranda.ledger.passages import FirstVersion
 
 
 class Everything(Enum):
@@ -141,8 +142,8 @@ class Draft(NamedTuple):
     """What its salt was made of, where it is bound to the key of its unit (`ledger.retry`)."""
     is_new: bool = False
     """Whether it is created, be it under the id of an object that was deleted."""
-    shorthand: bytes = b""
-    """The body in shorthand (`passages`), where whoever made it had that at hand."""
+    first: FirstVersion | None = None
+    """How its body was written, if it still is that one: a store need not shorten it again."""
 
 
 class Mark(NamedTuple):

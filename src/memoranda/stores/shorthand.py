@@ -54,9 +54,13 @@ class InShorthand:
     def __init__(self, codec: BodyCodec) -> None:
         self._codec = codec
 
-    def pack(self, body: bytes, subject: str | None, shorthand: bytes = b"") -> bytes:
-        """What is stored of a body; who made it from its passages has the shorthand already."""
-        return self._codec.pack(shorthand or BODY.pack(body), subject)
+    def pack(
+        self, body: bytes, subject: str | None, first: passages.FirstVersion | None = None
+    ) -> bytes:
+        """What is stored of a body; `first` is how it was written, unless it was replaced since."""
+        if first is not None and first.body is body and first.shorthand:
+            return self._codec.pack(first.shorthand, subject)
+        return self._codec.pack(BODY.pack(body), subject)
 
     def unpack(self, stored: bytes) -> bytes:
         """The body; BodyUnreadable if the codec says so."""

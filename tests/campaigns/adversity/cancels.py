@@ -7,6 +7,7 @@ all. No transaction is left open, and nobody finds the database locked afterward
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any, Final
 
 import apsw
@@ -114,7 +115,11 @@ class Cancels:
         other = connect(path, busy_ms=int(PATIENCE * 1_000))
         try:
             other.execute("BEGIN IMMEDIATE; ROLLBACK")
-            ((busy, *_),) = other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            # Another thread of ours may be writing the log back: SQLite doesn't wait for that.
+            until = monotonic() + PATIENCE
+            busy: object = 1
+            while busy and monotonic() < until:
+                ((busy, *_),) = other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         except apsw.BusyError:
             self.counts.wrong("stuck", "the database is locked and nobody writes")
         else:

@@ -169,8 +169,7 @@ def test_a_session_can_not_be_changed() -> None:
 # ------------------------------------------------------------- what knows nothing of what
 
 SESSIONS = ("plans/session", "stores/sessions")
-ITEMS = ("plans/items", "plans/matching", "stores/items", "stores/sqlite/items",
-         "stores/postgres/items")  # fmt: skip
+ITEMS = ("plans/items", "stores/items", "stores/sqlite/items", "stores/postgres/items")
 
 
 def imported_by(path: Path) -> set[str]:

@@ -72,7 +72,7 @@ class Drafts:
             number = replaced.number + 1
             more["version"] = str(number)
             more["supersedes"] = hash_name(Frozen(replaced.body).digest)
-        body, shorthand = first_version(
+        first = first_version(
             scope=self._scope_text,
             id=id,
             data=b'""' if content.is_raw else content.data,
@@ -90,10 +90,8 @@ class Drafts:
             provenance.expires, provenance.subject,
         )  # fmt: skip
         tags = tuple(dict.fromkeys(content.tags)) if content.tags else ()
-        return Draft(
-            "create", body, drawn[NONCE_BYTES:], version, tags, replaced,
-            is_new=True, shorthand=shorthand,
-        )  # fmt: skip
+        salt = drawn[NONCE_BYTES:]
+        return Draft("create", first.body, salt, version, tags, replaced, is_new=True, first=first)
 
     def edited(
         self,

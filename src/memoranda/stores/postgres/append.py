@@ -120,7 +120,7 @@ class Portion:
             self.raws.append(raw)
             self.places.append(EntryPlace(seq, self._hash))
             subject = None if version is None else version.subject
-            stored = self._codec.pack(body, subject, draft.shorthand)
+            stored = self._codec.pack(body, subject, draft.first)
             self._entries.append((journal, seq, raw, salt, stored))
             if draft.replaces is not None:
                 self._replace(draft.replaces, draft.replaced_tags)

@@ -119,7 +119,7 @@ class Appender:
                 if kind in FACT_KINDS:
                     self._note_fact(seq, draft.marks, [(source, draft.output) for source in inputs])
                 continue
-            self._bodies.append((where, salt, pack(body, version.subject, draft.shorthand)))
+            self._bodies.append((where, salt, pack(body, version.subject, draft.first)))
             self._has_words = True
             id, created = version.id, version.created_at
             self._versions.append((journal, seq, since, 1, *version))
