@@ -72,9 +72,12 @@ async def test_closing_many_scopes_merges_the_long_tails_first_and_leaves_short_
 async def test_what_is_left_is_merged_when_nobody_writes(memory: Memory[Any]) -> None:
     await write_and_wait(memory, [f"note {n}" for n in range(MERGED_WHEN_IDLE + 40)])
 
-    index = await inside(memory).ledger.index()
-    assert index.indexed >= MERGED_WHEN_IDLE
-    assert index.tokenizer == INDEX_FORM
+    ledger = await in_database(memory)
+    index = await ledger.index()
+    # PostgreSQL takes more at once, and so takes the rest along.
+    is_sqlite = isinstance(ledger, SqliteLedger)
+    merged = MERGED_WHEN_IDLE if is_sqlite else (await ledger.head()).size
+    assert (index.indexed, index.tokenizer) == (merged, INDEX_FORM)
     assert len(await memory.list(text="note", limit=None)) == MERGED_WHEN_IDLE + 40
     assert (await memory.verify()).report.damages.found == []
 
