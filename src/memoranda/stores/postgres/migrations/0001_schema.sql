@@ -705,8 +705,8 @@ END $$;
 
 -- ------------------------------------------------------------ plans: items, sessions, recordings
 
--- The items of a session whose keywords occur in a query, best first (plans/matching.py): what they
--- are compared with is made in plans/matching.py. One that is not there has no body: its keywords
+-- The items of a session whose keywords occur in a query, best first (plans/items.py): what they
+-- are compared with is made in plans/items.py. One that is not there has no body: its keywords
 -- are, and somebody must be told.
 CREATE FUNCTION memoranda.search_items(
   p_journal bigint, p_origin text, p_session text,
