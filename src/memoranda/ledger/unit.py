@@ -199,6 +199,8 @@ class Unit(NamedTuple):
     """What lands with its entries, or not at all."""
     is_dry: bool = False
     """Whether it only looks: it decides on nothing, and also where nothing can be written."""
+    is_short: bool = False
+    """Whether it decides on an entry or two, of few bytes: a store may run it without a thread."""
 
 
 def recorded_in(unit: Unit, found: Sequence[Found]) -> list[str]:

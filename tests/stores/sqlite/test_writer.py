@@ -52,6 +52,11 @@ def rows(path: str) -> list[int]:
     return found
 
 
+async def all_are_queued() -> None:
+    await asyncio.sleep(0)  # they are called, and gathered for one turn of the loop
+    await asyncio.sleep(0)
+
+
 def inserting(x: int) -> Callable[[apsw.Connection], Sequence[object]]:
     return lambda connection: connection.execute("INSERT INTO t (x) VALUES (?)", (x,)).fetchall()
 
@@ -75,7 +80,7 @@ async def test_units_that_wait_share_one_commit(path: str) -> None:
     first = asyncio.ensure_future(writer.run(holding))
     await asyncio.to_thread(held.wait)
     others = [asyncio.ensure_future(writer.run(inserting(x))) for x in range(100)]
-    await asyncio.sleep(0)
+    await all_are_queued()
     go.set()
     await asyncio.gather(first, *others)
     await asyncio.to_thread(writer.close)
@@ -104,7 +109,7 @@ async def test_units_of_one_work_that_wait_are_run_in_one_call(
     first = asyncio.ensure_future(writer.run(holding))
     await asyncio.to_thread(held.wait)
     joined = [asyncio.ensure_future(writer.join(insert_all, x)) for x in range(20)]
-    await asyncio.sleep(0)
+    await all_are_queued()
     go.set()
     await first
 
@@ -321,3 +326,148 @@ def _noting(threads: set[int]) -> Callable[[object, str, object], bool]:
         return True
 
     return note
+
+
+# ------------------------------------------------------------------ on the loop's own thread
+
+
+def threads_of(
+    _: apsw.Connection, units: Sequence[Callable[[apsw.Connection], object]]
+) -> list[int]:
+    for unit in units:
+        unit(_)
+    return [get_ident()] * len(units)
+
+
+async def test_a_short_unit_that_is_alone_runs_on_the_loops_own_thread(
+    writer: SqliteWriter, path: str
+) -> None:
+    assert await writer.join(threads_of, inserting(1), is_short=True) == get_ident()
+    assert await writer.join(threads_of, inserting(2)) != get_ident()
+    assert rows(path) == [1, 2]
+
+
+async def test_short_units_of_one_turn_share_a_commit_on_the_writers_thread(path: str) -> None:
+    connection = connect(path)
+    commits = Commits(connection)
+    writer = SqliteWriter(connection, path, reconnect=lambda: connect(path))
+
+    ran = await asyncio.gather(
+        *(writer.join(threads_of, inserting(x), is_short=True) for x in range(20))
+    )
+    await asyncio.to_thread(writer.close)
+
+    assert get_ident() not in ran
+    assert commits.count == 1
+    assert rows(path) == list(range(20))
+
+
+async def test_a_short_unit_waits_on_the_thread_while_another_process_writes(path: str) -> None:
+    writer = SqliteWriter(connect(path), path, reconnect=lambda: connect(path))
+    other = connect(path)
+    other.execute("BEGIN IMMEDIATE")
+
+    waiting = asyncio.ensure_future(writer.join(threads_of, inserting(1), is_short=True))
+    for _ in range(20):
+        await asyncio.sleep(0)  # the loop goes on meanwhile
+    assert not waiting.done()
+    other.execute("ROLLBACK")
+    other.close()
+
+    assert await waiting != get_ident()
+    assert rows(path) == [1]
+    await asyncio.to_thread(writer.close)
+
+
+async def test_after_a_slow_commit_units_leave_the_loop_alone_for_a_while(
+    writer: SqliteWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert await writer.join(threads_of, inserting(1), is_short=True) == get_ident()
+
+    monkeypatch.setattr("memoranda.stores.sqlite.writer.SLOW_S", 0.0)
+    await writer.join(threads_of, inserting(2), is_short=True)
+
+    assert await writer.join(threads_of, inserting(3), is_short=True) != get_ident()
+
+
+async def test_a_short_unit_that_fails_leaves_nothing_open_and_the_next_one_lands(
+    writer: SqliteWriter, path: str
+) -> None:
+    def failing(connection: apsw.Connection) -> None:
+        connection.execute("INSERT INTO t (x) VALUES (50)")
+        raise LookupError("refused")
+
+    with pytest.raises(LookupError):
+        await writer.join(threads_of, failing, is_short=True)
+    await writer.join(threads_of, inserting(1), is_short=True)
+
+    assert rows(path) == [1]
+
+
+async def test_a_short_unit_that_came_just_before_closing_has_landed(path: str) -> None:
+    writer = SqliteWriter(connect(path), path, reconnect=lambda: connect(path))
+    coming = writer.join(threads_of, inserting(1), is_short=True)
+    coming.send(None)  # it is gathered, and its turn of the loop is still to come
+    writer.close()
+
+    assert rows(path) == [1]
+    with pytest.raises(StoreClosed):
+        await writer.join(threads_of, inserting(2), is_short=True)
+    coming.close()
+
+
+def test_units_of_a_loop_that_ended_hold_up_no_other_loop(path: str) -> None:
+    writer = SqliteWriter(connect(path), path, reconnect=lambda: connect(path))
+
+    async def leave_at_once() -> None:
+        coming = writer.join(threads_of, inserting(1), is_short=True)
+        coming.send(None)
+        asyncio.get_running_loop().stop()
+        coming.close()
+
+    first = asyncio.new_event_loop()
+    leaving = first.create_task(leave_at_once())
+    first.run_forever()
+    first.close()
+    assert leaving.done()
+
+    assert asyncio.run(asyncio.wait_for(writer.join(_threads, 2, is_short=True), 5)) > 0
+    writer.close()
+    assert rows(path) == [1, 2]
+
+
+def _threads(connection: apsw.Connection, numbers: Sequence[int]) -> list[int]:
+    return threads_of(connection, [inserting(x) for x in numbers])
+
+
+async def test_what_is_left_to_spare_time_is_done_after_short_units_too(path: str) -> None:
+    class Counting:
+        """Spare time that is due once something was written."""
+
+        is_pressing = False
+
+        def __init__(self) -> None:
+            self.is_due = False
+            self.done = 0
+
+        def use(self, _: apsw.Connection, __: Callable[[], bool]) -> None:
+            self.is_due = False
+            self.done += 1
+
+        def finish(self, _: apsw.Connection) -> None:
+            """Nothing is left."""
+
+        def give_up(self) -> None:
+            """Nothing is lost."""
+
+    spare = Counting()
+    writer = SqliteWriter(connect(path), path, reconnect=lambda: connect(path), spare_time=spare)
+
+    def insert(connection: apsw.Connection, numbers: Sequence[int]) -> list[int]:
+        spare.is_due = True
+        return _threads(connection, numbers)
+
+    assert await writer.join(insert, 1, is_short=True) == get_ident()
+    await eventually(lambda: spare.done == 1)
+
+    await asyncio.to_thread(writer.close)

@@ -50,6 +50,9 @@ class WriteOutcomes(NamedTuple):
 _DELETED: Final[Cause] = "user_request"
 """Why a record is forgotten that was deleted through the store's own verbs."""
 
+FEW: Final = 2
+"""How many objects a unit reads or makes at most that is short."""
+
 Decide = Callable[[Sequence[Current | None]], list[Draft]]
 
 
@@ -120,7 +123,8 @@ class GovernedTable(FoundRecords):
             drafts[:] = decide(found)  # it may run a second time
             return drafts
 
-        unit = Unit(note.actor, note.at, decided, ids, key, about)
+        is_short = not isinstance(ids, Everything) and len(ids or decided(())) <= FEW
+        unit = Unit(note.actor, note.at, decided, ids, key, about, is_short=is_short)
         return UnitOutcome(await self.commit(unit), drafts)
 
     async def commit(self, unit: Unit) -> Committed:

@@ -348,8 +348,9 @@ class Recaller(Generic[T]):
             return drafts
 
         at = recalled.journaled.selected_at
+        expected = list(dict.fromkeys(worlds))
         committed = await self._chronicle.run(
-            Unit(str(by), at, decide, records, None, "", expects=list(dict.fromkeys(worlds)))
+            Unit(str(by), at, decide, records, expects=expected, is_short=True)
         )
         return committed.places[0].seq
 

@@ -185,13 +185,17 @@ class SqliteFile:
         return await self.writer.run(work)
 
     def write_joined(
-        self, work: Callable[[apsw.Connection, Sequence[A]], Sequence[R]], argument: A
+        self,
+        work: Callable[[apsw.Connection, Sequence[A]], Sequence[R]],
+        argument: A,
+        *,
+        is_short: bool,
     ) -> Coroutine[Any, Any, R]:
         """Run one unit of work in a transaction, together with others of the same kind."""
         self.home.check()
         if self._upgrades_at is not None:
             return self._write_upgraded(work, argument)
-        return self.writer.join(work, argument)
+        return self.writer.join(work, argument, is_short=is_short)
 
     async def _write_upgraded(
         self, work: Callable[[apsw.Connection, Sequence[A]], Sequence[R]], argument: A

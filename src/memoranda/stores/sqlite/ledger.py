@@ -65,7 +65,7 @@ class SqliteLedger(SqliteSelecting, JournalReader):
         units, job = self._database.units, JournalUnit(self._journal, unit)
         if unit.is_dry:
             return self._database.read(lambda connection: units.look(connection, job))
-        return self._database.write_joined(units.commit, job)
+        return self._database.write_joined(units.commit, job, is_short=unit.is_short)
 
     # ------------------------------------------------------------------------ objects
 

@@ -1,16 +1,21 @@
-"""The one thread that writes a SQLite file.
+"""How a SQLite file is written: one unit after the other, several to a commit.
 
-A unit of work is a plain function, run whole on this thread between BEGIN IMMEDIATE and
-COMMIT. A caller only awaits its result: when it is cancelled, the unit still lands whole or
-not at all, and no transaction is left open. Units that are waiting share one commit, and units
-of the same kind may share their statements. When one of a group fails, the group is rolled
-back and run again one by one, each in a savepoint, so that it fails alone: a unit may run
-twice, and must depend on nothing but the database.
+A unit of work is a plain function, run whole between BEGIN IMMEDIATE and COMMIT. A caller only
+awaits its result: when it is cancelled, the unit still lands whole or not at all, and no
+transaction is left open. Units that are waiting share one commit, and units of the same kind may
+share their statements. When one of a group fails, the group is rolled back and run again one by
+one, each in a savepoint, so that it fails alone: a unit may run twice, and must depend on nothing
+but the database.
+
+A thread does this, so that the event loop does not wait for a disk. But to wake a thread and to be
+woken by it takes as long as a short commit. So units that come in one turn of the loop are
+gathered, and one that is short and alone runs on the loop's own thread, if the writer's thread has
+nothing to do, nobody else holds the file, and commits have been quick lately.
 
 Where another process holds the lock for too long, everybody who waits by then fails together:
 to try once more for each of them would take as many times as long.
 
-When nobody waits, the thread does what is left to it as spare time. If that becomes too much, it
+When nobody writes, the thread does what is left to it as spare time. If that becomes too much, it
 is done between commits as well, for up to half as long as they take. It also tends the
 write-ahead log (`wal`).
 """
@@ -25,7 +30,7 @@ from itertools import groupby
 from math import inf
 from operator import attrgetter
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from time import perf_counter
 from typing import Any, Final, Protocol, TypeVar
 
@@ -41,7 +46,13 @@ R = TypeVar("R")
 MAX_GROUP: Final = 256
 
 IDLE_S: Final = 0.05
-"""How long nobody must have come until time is spare."""
+"""How long nobody must have written until time is spare."""
+
+SLOW_S: Final = 0.003
+"""A commit that takes longer must not hold up the event loop again soon."""
+
+REST_S: Final = 1.0
+"""For how long after such a commit every unit goes to the thread."""
 
 AGAIN_S: Final = 1.0
 """How long it takes until a log is tried again that somebody still reads."""
@@ -57,6 +68,7 @@ class _Unit:
     argument: Any
     loop: asyncio.AbstractEventLoop
     future: "asyncio.Future[Any]"
+    is_short: bool = False
     result: Any = None
     error: BaseException | None = None
 
@@ -98,14 +110,24 @@ class SqliteWriter:
         reconnect: Callable[[], apsw.Connection],
         spare_time: SpareTime | None = None,
     ) -> None:
-        self._connection: apsw.Connection | None = connection
+        self._connection: apsw.Connection | None = None
         self._spare_time = spare_time
         self._owed_s = 0.0
         self._reconnect = reconnect
         self._database = database
         self._log = WriteAheadLog(connection.filename, reconnect)
-        self._log.watch(connection)
-        self._queue: SimpleQueue[_Unit | None] = SimpleQueue()
+        self._use(connection)
+        self._gathered: dict[asyncio.AbstractEventLoop, list[_Unit]] = {}
+        """What came in this turn of a loop, and is neither run nor in the queue yet."""
+        self._gate = Lock()
+        """Held to gather units, or to take what was gathered."""
+        self._queue: SimpleQueue[list[_Unit] | None] = SimpleQueue()
+        """What the thread is to run; None ends it, and an empty list only wakes it."""
+        self._turn = Lock()
+        """Held by whoever uses the connection."""
+        self._is_asleep = False
+        self._written_at = perf_counter()
+        self._rests_until = 0.0
         self._process = os.getpid()
         self._is_open = True
         self._is_drained = False
@@ -117,53 +139,113 @@ class SqliteWriter:
         return await self.join(_each, work)
 
     async def join(
-        self, work: Callable[[apsw.Connection, Sequence[A]], Sequence[R]], argument: A
+        self,
+        work: Callable[[apsw.Connection, Sequence[A]], Sequence[R]],
+        argument: A,
+        *,
+        is_short: bool = False,
     ) -> R:
-        """Run a unit that units of the same work may join: one call with all their arguments."""
-        if not self._is_open:
-            raise StoreClosed
+        """Run a unit that units of the same work may join: one call with all their arguments.
+
+        One that `is_short` may run on the thread of the caller.
+        """
         if self._process != os.getpid():
             why = "it was opened before a fork; open it anew in the new process"
             raise StoreUnavailable(self._database, why)
         loop = asyncio.get_running_loop()
         # Cancelling the caller cancels this future, which is a mailbox and nothing more.
         future: asyncio.Future[R] = loop.create_future()
-        self._queue.put(_Unit(work, argument, loop, future))
+        with self._gate:
+            if not self._is_open:
+                raise StoreClosed
+            if loop not in self._gathered:
+                self._gathered[loop] = []
+                loop.call_soon(self._begin, loop)
+            self._gathered[loop].append(_Unit(work, argument, loop, future, is_short))
         return await future
 
     def close(self) -> None:
-        """Finish what is queued, then close the connection. Blocks until that is done."""
-        if self._is_open:
+        """Finish what came before, then close the connection. Blocks until that is done."""
+        with self._gate:
+            if not self._is_open:
+                return
             self._is_open = False
+            for units in self._gathered.values():
+                self._queue.put(units)
+            self._gathered.clear()
             self._queue.put(None)
-            self._thread.join()
+        self._thread.join()
+
+    # ---------------------------------------------------------------- on the event loop
+
+    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Run what came in this turn of a loop here, or hand it to the thread."""
+        with self._gate:
+            units = self._gathered.pop(loop, [])
+            if units and not self._may_run_here(units):
+                self._queue.put(units)
+                return
+        if units:
+            try:
+                self._run_here(units)
+            finally:
+                self._turn.release()
+
+    def _may_run_here(self, units: list[_Unit]) -> bool:
+        """Whether these are short and nobody else is at work; if so, it is our turn."""
+        return (
+            len(units) == 1
+            and units[0].is_short
+            and self._rests_until < perf_counter()
+            and self._queue.empty()
+            and self._turn.acquire(blocking=False)
+        )
+
+    def _run_here(self, units: list[_Unit]) -> None:
+        started = perf_counter()
+        connection = self._connection
+        try:
+            if connection is None or not _begins_at_once(connection, self._busy_ms):
+                self._queue.put(units)  # to wait is for the thread
+                return
+            self._commit(connection, units)
+        except BaseException as error:
+            self._fail(units, error)
+            _settle(units)
+            if not isinstance(error, Exception):
+                raise
+        else:
+            _settle(units)
+        self._written(started)
+        if self._written_at - started > SLOW_S:
+            self._rests_until = self._written_at + REST_S
+        if self._is_urgent or (self._is_asleep and self._is_due):
+            self._is_asleep = False
+            self._queue.put([])
 
     # ------------------------------------------------------------------ on the thread
 
     def _run(self) -> None:
         while not self._is_drained:
             group: list[_Unit] = []
-            try:
-                self._transaction(group)
-            except BaseException as error:  # noqa: BLE001 - a thread that dies would hang everyone
-                self._fail(group, error)
-            _deliver(group)
-            if self._log.is_due and self._connection is not None:
-                self._try(self._log.tend)
-            if self._spare_time is not None and self._spare_time.is_pressing and self._owed_s > 0:
-                started = perf_counter()
-                self._use_spare_time(_never)
-                self._owed_s = min(self._owed_s - (perf_counter() - started), 0.0)
-        if self._spare_time is not None and self._connection is not None:
-            self._try(self._spare_time.finish)
-        self._log.close()
-        self._let_go()
+            self._take_first(group)
+            with self._turn:
+                if group:
+                    try:
+                        self._transaction(group)
+                    except BaseException as error:  # noqa: BLE001 - a thread that dies would hang everyone
+                        self._fail(group, error)
+                    _deliver(group)
+                if self._is_urgent:
+                    self._catch_up()
+        with self._turn:
+            if self._spare_time is not None and self._connection is not None:
+                self._try(self._spare_time.finish)
+            self._log.close()
+            self._let_go()
 
     def _transaction(self, group: list[_Unit]) -> None:
-        """Wait for a unit, run it and whatever else is waiting, and commit them together."""
-        self._take_first(group)
-        if not group:
-            return
+        """Run units and whatever else is waiting, and commit them together."""
         started = perf_counter()
         connection = self._connected()
         try:
@@ -171,10 +253,14 @@ class SqliteWriter:
         except apsw.BusyError:
             self._take_waiting(group, inf)
             raise
+        self._commit(connection, group)
+        self._written(started)
+
+    def _commit(self, connection: apsw.Connection, group: list[_Unit]) -> None:
+        """Run a group, and who joins it, in the transaction that has begun."""
         done = 0
         try:
             while done < len(group):
-                self._take_waiting(group)
                 taken, done = group[done:], len(group)
                 for work, units in groupby(taken, key=attrgetter("work")):
                     _run_together(connection, work, list(units))
@@ -186,23 +272,47 @@ class SqliteWriter:
             self._one_by_one(connection, group, error)
         else:
             connection.execute("COMMIT")
-        self._owed_s += _SHARE * (perf_counter() - started)
+
+    def _written(self, started: float) -> None:
+        self._written_at = perf_counter()
+        self._owed_s += _SHARE * (self._written_at - started)
+
+    @property
+    def _is_urgent(self) -> bool:
+        """Whether something is to be done although somebody may wait."""
+        return self._log.is_due or (
+            self._spare_time is not None and self._spare_time.is_pressing and self._owed_s > 0
+        )
+
+    def _catch_up(self) -> None:
+        if self._log.is_due and self._connection is not None:
+            self._try(self._log.tend)
+        if self._spare_time is not None and self._spare_time.is_pressing and self._owed_s > 0:
+            started = perf_counter()
+            self._use_spare_time(_never)
+            self._owed_s = min(self._owed_s - (perf_counter() - started), 0.0)
 
     def _take_first(self, group: list[_Unit]) -> None:
-        """Wait for a unit, and use the time if it is long."""
+        """Wait for a unit, or to be woken, and use the time if it is long."""
         idle_s = IDLE_S
         while self._is_due or self._log.is_long:
+            quiet_s = perf_counter() - self._written_at
             try:
-                self._take(group, timeout=idle_s)
+                self._take(group, timeout=max(idle_s - quiet_s, 0.001))
             except Empty:
-                while self._is_due and self._queue.empty():
-                    self._use_spare_time(self._is_wanted)
-                if self._log.is_long:
-                    self._try(self._log.shorten)
-                    idle_s = AGAIN_S
+                if perf_counter() - self._written_at < idle_s:
+                    continue  # somebody wrote on the event loop
+                with self._turn:
+                    while self._is_due and self._queue.empty():
+                        self._use_spare_time(self._is_wanted)
+                    if self._log.is_long:
+                        self._try(self._log.shorten)
+                        idle_s = perf_counter() - self._written_at + AGAIN_S
             else:
                 return
+        self._is_asleep = True
         self._take(group)
+        self._is_asleep = False
 
     @property
     def _is_due(self) -> bool:
@@ -227,11 +337,11 @@ class SqliteWriter:
                 self._spare_time.give_up()
 
     def _take(self, group: list[_Unit], *, timeout: float | None = None) -> None:
-        unit = self._queue.get(timeout=timeout)
-        if unit is None:
+        units = self._queue.get(timeout=timeout)
+        if units is None:
             self._is_drained = True
         else:
-            group.append(unit)
+            group += units
 
     def _take_waiting(self, group: list[_Unit], most: float = MAX_GROUP) -> None:
         while len(group) < most and not self._queue.empty():
@@ -285,9 +395,26 @@ class SqliteWriter:
 
     def _connected(self) -> apsw.Connection:
         if self._connection is None:
-            self._connection = self._reconnect()
-            self._log.watch(self._connection)
+            self._use(self._reconnect())
+        assert self._connection is not None  # noqa: S101 - it is in use now
         return self._connection
+
+    def _use(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._busy_ms = int(connection.pragma("busy_timeout"))
+        self._log.watch(connection)
+
+
+def _begins_at_once(connection: apsw.Connection, busy_ms: int) -> bool:
+    """Begin a transaction, unless somebody else is in one; the connection waits as before."""
+    connection.set_busy_timeout(0)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    except apsw.BusyError:
+        return False
+    finally:
+        connection.set_busy_timeout(busy_ms)
+    return True
 
 
 def _never() -> bool:
