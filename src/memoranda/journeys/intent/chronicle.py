@@ -103,6 +103,9 @@ async def restored(
 MEMORY: Final = "memory"
 """What WorldErased says of an object that a fact was made from."""
 
+SHORT_BYTES: Final = 16_384
+"""How long the bodies of facts are together that are written in a short unit."""
+
 AT_ONCE: Final = 100
 """How many facts are read at once where there may be very many."""
 
@@ -146,7 +149,9 @@ class Chronicle:
                     raise WorldErased(MEMORY, id)  # one of another scope is None here
             return drafts
 
-        return await self.run(Unit(actor, at, decide, sources, key, about, expects=tuple(expects)))
+        is_short = sum(len(draft.body) for draft in drafts) <= SHORT_BYTES
+        unit = Unit(actor, at, decide, sources, key, about, expects=expects, is_short=is_short)
+        return await self.run(unit)
 
     async def run(self, unit: Unit) -> Committed:
         """Run a unit of one's own, say one that changes objects besides the facts."""
