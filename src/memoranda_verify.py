@@ -67,6 +67,7 @@ FACT_TYPES = {
     "erasure": ("Erasure",),
     "trace": ("Trace",),
     "cycle": ("Cycle",),
+    "learning": ("Learned", "NothingLearned"),
 }
 WORLD_KINDS = frozenset({"world", "execution"})
 OTHER_KINDS = frozenset({"policy_change", "conformance_break", "checkpoint", "maintenance"})

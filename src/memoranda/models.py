@@ -12,21 +12,33 @@ if TYPE_CHECKING:
     )
     from memoranda.outside.models.chat import ChatModel
     from memoranda.outside.models.scripted import ScriptedAnswer, ScriptedModel, scripted
+    from memoranda.plans.facts import (
+        ChatMessage,
+        ExtractedFact,
+        FactExtractor,
+        ModelExtractor,
+    )
     from memoranda.plans.models import Identified, Model, Prompt, Settings
+    from memoranda.plans.spoken import SpokenFacts
     from memoranda.recall.embedder import Embedder, embedded, stored_as
     from memoranda.recall.vectors import similarities
 
 __all__ = [
+    "ChatMessage",
     "ChatModel",
     "Embedder",
     "EmbeddingsEndpoint",
+    "ExtractedFact",
+    "FactExtractor",
     "Identified",
     "LocalModel",
     "Model",
+    "ModelExtractor",
     "Prompt",
     "ScriptedAnswer",
     "ScriptedModel",
     "Settings",
+    "SpokenFacts",
     "embedded",
     "embedder_from_environment",
     "scripted",

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         policy_from_wire,
     )
     from memoranda.worlds.policies import (
+        AnyHuman,
         AutoApprove,
         HumanInTheLoop,
         Majority,
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AllOf",
     "AllowedSelectors",
+    "AnyHuman",
     "AnyOf",
     "Approved",
     "Asked",

@@ -28,6 +28,14 @@ if TYPE_CHECKING:
     from memoranda.journeys.intent.decisions import Answer, Waiting
     from memoranda.journeys.intent.replays import Replay
     from memoranda.journeys.intent.requests import Run, Submitted
+    from memoranda.journeys.learn.learner import AnyExtractor
+    from memoranda.journeys.learn.messages import (
+        Learned,
+        LearnedFact,
+        ProposedFact,
+        SeenAgain,
+        SkippedMessage,
+    )
     from memoranda.journeys.maintain.upkeep import Brought, Reindexed
     from memoranda.journeys.recall.originals import Original
     from memoranda.journeys.recall.reasoning import Reasoning
@@ -115,6 +123,7 @@ __all__ = [
     "ActorRef",
     "Anchor",
     "Answer",
+    "AnyExtractor",
     "AppExecutionContext",
     "AppInputNamespace",
     "At",
@@ -168,6 +177,8 @@ __all__ = [
     "JournalHead",
     "JournalReport",
     "JsonValue",
+    "Learned",
+    "LearnedFact",
     "ListOptions",
     "LocalHost",
     "LogEvent",
@@ -192,6 +203,7 @@ __all__ = [
     "ProjectionEvent",
     "Proposal",
     "ProposalTrace",
+    "ProposedFact",
     "Randomness",
     "Reasoning",
     "RecallOptions",
@@ -207,9 +219,11 @@ __all__ = [
     "Rows",
     "Run",
     "Seal",
+    "SeenAgain",
     "SelectedMemory",
     "Set",
     "Signer",
+    "SkippedMessage",
     "Snapshot",
     "SnapshotView",
     "SourceRef",

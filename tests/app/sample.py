@@ -116,6 +116,7 @@ SAMPLE: Final = (
     call("get", "tea"),
     call("list", tags=["likes"], text="tea"),
     call("history", "visit"),
+    call("learn", [{"content": "I live in Seoul.", "name": "Ada", "at": 1_000}], thread="t"),
     call("recall", "what does Ada like?", top_k=3),
     call("act", "add", {"by": 3}),
     call("why", _WORLD),

@@ -253,6 +253,7 @@ class BlockingMemory(Twin[Memory[T]], Generic[T]):
     remember_many = waits(Memory[T].remember_many)
     put = waits(Memory[T].put)
     update = waits(Memory[T].update)
+    learn = waits(Memory[T].learn)
     forget = waits(Memory[T].forget)
     erase = waits(Memory[T].erase)
     get = waits(Memory[T].get)

@@ -4,7 +4,7 @@ A handle is a value: making one reads nothing and costs microseconds. It works a
 database that it came from is open.
 """
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import cached_property
 from typing import Any, Final, Generic, Literal
@@ -26,6 +26,8 @@ from memoranda.journeys.govern.read import Include, Order
 from memoranda.journeys.govern.times import At, Moment
 from memoranda.journeys.govern.writes import Write
 from memoranda.journeys.intent.requests import ABSENT, Run, Trace, Used
+from memoranda.journeys.learn.learner import AnyExtractor
+from memoranda.journeys.learn.messages import Learned
 from memoranda.journeys.recall.reasoning import Reasoning
 from memoranda.journeys.recall.recalled import Recalled
 from memoranda.journeys.records.contents import check_text
@@ -43,7 +45,7 @@ from memoranda.worlds.world import MAIN
 T = TypeVar("T", default=Any)
 
 VERBS: Final = (
-    "remember", "remember_many", "put", "update", "recall", "get", "list", "history",
+    "remember", "remember_many", "put", "update", "recall", "learn", "get", "list", "history",
     "forget", "erase", "why", "verify", "act", "batch", "reasoning",
 )  # fmt: skip
 GROUPS: Final = ("records", "inbox", "worlds", "turns", "govern", "journal", "maintain")
@@ -225,6 +227,30 @@ class Memory(Verbs[T], Generic[T]):
     ) -> Sequence[Receipt | None]:
         requests = tuple(write.request for write in writes)
         return await self._handle.parts.committer.run(writes, key, "batch", requests)
+
+    @verb
+    async def learn(
+        self,
+        messages: Sequence[Mapping[str, object]],
+        *,
+        extractor: AnyExtractor | None = None,
+        thread: str | None = None,
+        subject: str | None = None,
+    ) -> Learned:
+        """Learn facts out of a conversation: all of them in one commit, and each message once.
+
+        A message is an object: `content`, and where they are known `role`, `speaker` (or `name`),
+        `at` and `id`. Without an `extractor`, rules find what people say of themselves, in English
+        and Korean; a model of `memoranda.models` is asked for facts, and nothing is stored where it
+        answers something else. `subject` is whom the facts are about, else whoever said them;
+        `thread` names the conversation.
+
+        What is known already is noted as seen again. What denies something known is proposed, and
+        waits in the inbox: nothing that is known changes here (docs/learning.md).
+        """
+        return await self._handle.parts.learner.learn(
+            messages, extractor=extractor, thread=thread, subject=subject
+        )
 
     @verb
     async def forget(

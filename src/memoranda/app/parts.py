@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from memoranda.journeys.govern.transitions import Transitions
     from memoranda.journeys.intent.intents import Intents
     from memoranda.journeys.intent.proposals import Proposer
+    from memoranda.journeys.learn.learner import Learner
+    from memoranda.journeys.learn.lessons import Lessons
     from memoranda.journeys.recall.originals import Originals
     from memoranda.journeys.recall.reasoning import Recalling
     from memoranda.journeys.recall.recaller import Recaller
@@ -122,6 +124,42 @@ class Parts(Generic[T]):
     @cached_property
     def _telling(self) -> Telling[T]:
         return Telling(self._app.hooks, self._codec)
+
+    @cached_property
+    def lessons(self) -> Lessons:
+        """Compares what somebody says with what is known."""
+        from memoranda.journeys.govern.operations import Operations
+        from memoranda.journeys.intent.proposals import Proposer
+        from memoranda.journeys.learn.lessons import Lessons
+        from memoranda.worlds.policies import AnyHuman, HumanInTheLoop, Tribunal
+
+        asked = self._authority
+        if not isinstance(asked, HumanInTheLoop | Tribunal):
+            asked = AnyHuman()  # nothing that is known is changed unless somebody says so
+        proposer = Proposer(self._chronicle, asked, self._ids)
+        return Lessons(
+            self.table,
+            self._chronicle,
+            self.writer,
+            self.transitions,
+            Operations(self._chronicle, proposer, self.clock, self._ids, self.actor),
+            self._ids,
+        )
+
+    @cached_property
+    def learner(self) -> Learner[T]:
+        """Learns from conversations."""
+        from memoranda.journeys.learn.learner import Learner
+
+        return Learner(
+            self.lessons,
+            self.table,
+            self.committer,
+            self._telling,
+            self._chronicle,
+            self.scoped.conformance,
+            self._ids,
+        )
 
     # ---------------------------------------------------------------------------- governing
 

@@ -21,7 +21,15 @@ MemoryLogKind = Literal[
 """The six events of a MemoryLog; there are never more (GOV-LOG)."""
 
 FactKind = Literal[
-    "proposal", "decision", "world", "execution", "effect", "erasure", "trace", "cycle"
+    "proposal",
+    "decision",
+    "world",
+    "execution",
+    "effect",
+    "erasure",
+    "trace",
+    "cycle",
+    "learning",
 ]
 """What is not about an object but has a name of its own (`fact`)."""
 

@@ -30,6 +30,7 @@ TYPES: Final[Mapping[str, frozenset[str]]] = {
     "erasure": frozenset({ERASURE}),
     "trace": frozenset({"Trace"}),
     "cycle": frozenset({"Cycle"}),
+    "learning": frozenset({"Learned", "NothingLearned"}),
 }
 """What the body of a fact of each kind can be (`docs/format.md`)."""
 

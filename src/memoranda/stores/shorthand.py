@@ -86,6 +86,7 @@ _CODES: Final = {
     "erasure": 14,
     "trace": 15,
     "cycle": 16,
+    "learning": 17,
 }
 _KINDS: Final = {code: kind for kind, code in _CODES.items()}
 _FIELDS: Final = struct.Struct(">BqQ32s32s")  # kind, at, seq, digest, previous; then the actor

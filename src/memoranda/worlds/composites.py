@@ -25,6 +25,7 @@ from memoranda.worlds.authority import (
     asked_scope,
 )
 from memoranda.worlds.policies import (
+    AnyHuman,
     AutoApprove,
     HumanInTheLoop,
     OnTimeout,
@@ -268,6 +269,8 @@ def _policy(wire: JsonValue, known: Evaluators) -> AuthorityPolicy:
             return AutoApprove(wire["reason"], wire["authorityId"])
         case "hitl":
             return HumanInTheLoop(_actors(wire["delegates"]), *_timing(wire), wire["authorityId"])
+        case "any_human":
+            return AnyHuman(_actors(wire["delegates"]), *_timing(wire), wire["authorityId"])
         case "tribunal":
             quorum = quorum_from_wire(wire["quorum"])
             return Tribunal(_actors(wire["members"]), quorum, *_timing(wire), wire["authorityId"])

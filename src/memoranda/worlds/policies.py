@@ -141,8 +141,11 @@ class _ByVotes(InOwnName):
     def judge(self, asked: Asked, /) -> Verdict:
         raise NotImplementedError
 
+    def _is_asked(self, actor: ActorRef) -> bool:
+        return is_among(actor, self._voters)
+
     def may_vote(self, asked: Asked, actor: ActorRef, /) -> str | None:
-        if not is_among(actor, self._voters):
+        if not self._is_asked(actor):
             return f"{actor} is not among those who decide it"
         if is_among(actor, [vote.voter for vote in asked.votes]):
             return f"{actor} has voted already"
@@ -173,7 +176,7 @@ class _ByVotes(InOwnName):
         for vote in asked.votes:
             in_time = until is None or vote.voted_at < until
             heard = is_among(vote.voter, [earlier.voter for earlier in found])
-            if in_time and not heard and is_among(vote.voter, self._voters):
+            if in_time and not heard and self._is_asked(vote.voter):
                 found.append(vote)
         return found
 
@@ -241,6 +244,27 @@ class HumanInTheLoop(_ByVotes):
     @property
     def _voters(self) -> tuple[ActorRef, ...]:
         return self.delegates  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyHuman(HumanInTheLoop):
+    """Some human is asked, whoever it is: the first who approves or rejects decides.
+
+    One who abstains leaves it to others.
+    """
+
+    delegates: Sequence[ActorRef | str] | ActorRef | str = "human:anyone"
+    authority_id: str = "any-human"
+
+    def _is_asked(self, actor: ActorRef) -> bool:
+        return actor.kind == "human"
+
+    def _waiting_for(self, votes: Sequence[Vote]) -> tuple[ActorRef, ...]:
+        del votes
+        return self._voters
+
+    def to_wire(self) -> dict[str, JsonValue]:
+        return self._wire("any_human", "delegates")
 
 
 # ----------------------------------------------------------------------- tribunals

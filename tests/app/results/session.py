@@ -63,6 +63,7 @@ async def _governed(memory: memoranda.Memory[Any]) -> list[Any]:
         refusal,
         imported,
         await memory.records.get("b"),
+        await memory.learn([{"content": "I live in Seoul.", "name": "kim"}]),
         await memory.list(tags=["x"], limit=1),
         *await _journal(memory),
     ]

@@ -223,6 +223,10 @@ class GatedTable(GovernedTable):
         """Run any unit on the table that all handles of the scope share."""
         return await self._shared.commit(unit)
 
+    def needs_approval(self, drafts: Sequence[Draft]) -> bool:
+        asked = [operation_of(draft, self._actor.actor_id) for draft in drafts]
+        return bool(needing_approval(self._policy, asked)[0])
+
     async def opened(self) -> None:
         await self._shared.opened()
 

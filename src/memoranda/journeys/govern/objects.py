@@ -65,6 +65,10 @@ class Remembered(Result, Generic[T]):
     media_type: str | None = None
     is_indexed: bool = True
     """Whether it is found by its words and its meaning."""
+    seen_again: int | None = None
+    """How often it was said again since, in messages that were learned from; only `get` knows."""
+    last_seen_at: int | None = None
+    """When that was learned for the last time."""
 
     def wire_members(self) -> Mapping[str, object]:
         """All fields, with the data as JSON."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from operator import attrgetter
@@ -12,6 +13,7 @@ from memoranda.journeys.govern.find import Filters, as_asked, filter_of
 from memoranda.journeys.govern.objects import Event, Remembered, event, remembered, sealed_object
 from memoranda.journeys.govern.table import GovernedTable
 from memoranda.journeys.govern.times import At, Moment, entry_or_time, milliseconds_of, size_of
+from memoranda.journeys.intent import names
 from memoranda.journeys.records.codec import DataCodec
 from memoranda.journeys.records.contents import check_findable, is_possible_id
 from memoranda.kernel.ambient import check_reach, reached
@@ -94,7 +96,17 @@ class Reading(Generic[T]):
             found = await self._ledger.current(id, self._shown)
         else:
             found = self._newest(await self._ledger.versions(id), *(then or (None, None)))
-        return None if found is None or not is_wanted(found) else handed_out([found])[0]
+        if found is None or not is_wanted(found):
+            return None
+        return handed_out([found if at is not None else await self._seen(found)])[0]
+
+    async def _seen(self, found: Remembered[T]) -> Remembered[T]:
+        """The same, with how often it was said again, if it was."""
+        newest = await self._ledger.marked(names.seen(found.id), limit=1, newest_first=True)
+        if not newest or (body := newest[0].body) is None:
+            return found
+        at = read_entry(newest[0].entry).at
+        return replace(found, seen_again=decode(body)["count"], last_seen_at=at)
 
     async def list(
         self,

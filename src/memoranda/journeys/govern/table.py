@@ -127,6 +127,11 @@ class GovernedTable(FoundRecords):
         unit = Unit(note.actor, note.at, decided, ids, key, about, is_short=is_short)
         return UnitOutcome(await self.commit(unit), drafts)
 
+    def needs_approval(self, drafts: Sequence[Draft]) -> bool:
+        """Whether somebody has to approve a change before it is made."""
+        del drafts
+        return False
+
     async def commit(self, unit: Unit) -> Committed:
         """Run any unit on the ledger; whoever watches learns of new entries."""
         if self.opening is not None:

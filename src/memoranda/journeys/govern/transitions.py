@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar, Unpack
 from memoranda.identity import Frozen, decode
 from memoranda.journeys.govern.about import (
     About,
+    Said,
     Source,
     check_temporal,
     check_verdict,
@@ -46,7 +47,7 @@ from memoranda.ledger.object import Cause, VerdictType
 from memoranda.ledger.policy import OnConflict
 from memoranda.ledger.time import TemporalScope
 from memoranda.ledger.unit import Current, Draft
-from memoranda.records.table import Content, check_version
+from memoranda.records.table import Content, Note, Row, check_version
 
 T = TypeVar("T")
 
@@ -169,14 +170,32 @@ class Transitions(Generic[T]):
         check_expected(expected_version)
         said = said_of_next(about, "supersede", reason)
         note = self._committer.note_unchecked(reason)
-        annotated = annotation(said.tags, said.meta)
         row = self._writer.row(data, None, replace(said, tags=UNCHANGED, meta=UNCHANGED))
         await self._table.rulebook.check_forgetting(note.actor, cause)
         await self._table.rulebook.check_judging(said.verdict, note.actor)
+        superseded = self.superseding(row, said, note, reason, cause)
 
         def decide(found: Sequence[Current | None]) -> list[Draft]:
             current = active(id, found[0])
             check_version(id, current.number, expected_version)
+            return superseded(current)
+
+        request = ("supersede", id, expected_version, row.content, said.request, cause)
+        key = retry_key(idempotency_key, *request)
+        written = await self._table.change([id], note, decide, key, id)
+        old, replacement = await self._committer.receipts(written)
+        if written.committed.fresh:
+            before, after = (draft.body for draft in written.drafts)
+            replacement = replace(replacement, dropped_sources=dropped(before, after))
+        return old, replacement
+
+    def superseding(
+        self, row: Row, said: Said, note: Note, reason: str, cause: Cause
+    ) -> Callable[[Current], list[Draft]]:
+        """What it takes to let a row stand in the place of an object: the end of that, and it."""
+        annotated = annotation(said.tags, said.meta)
+
+        def decided(current: Current) -> list[Draft]:
             before = decode(current.body)
             data, _, _, is_raw = row.content
             content = Content(data, *annotated(content_of(before)), is_raw)
@@ -194,14 +213,7 @@ class Transitions(Generic[T]):
             gone = self._drafts.following(current, old.event_type, old.object)
             return [gone, new._replace(body=replacement.object.canonical)]
 
-        request = ("supersede", id, expected_version, row.content, said.request, cause)
-        key = retry_key(idempotency_key, *request)
-        written = await self._table.change([id], note, decide, key, id)
-        old, replacement = await self._committer.receipts(written)
-        if written.committed.fresh:
-            before, after = (draft.body for draft in written.drafts)
-            replacement = replace(replacement, dropped_sources=dropped(before, after))
-        return old, replacement
+        return decided
 
     async def consolidate(
         self,

@@ -10,7 +10,8 @@ RUNNING: Final = "running/"
 BRANCHES: Final = "branches/"
 TRACE: Final = "trace/"
 REF: Final = "ref/"
-LASTING: Final = ("proposal/", "execution/", "world/", BRANCHES, TRACE, CYCLE)
+LEARNED: Final = "learned/"
+LASTING: Final = ("proposal/", "execution/", "world/", BRANCHES, TRACE, CYCLE, LEARNED)
 """Names that say 'erased' when what stood under them was."""
 
 
@@ -62,6 +63,26 @@ def ref(world_id: str) -> str:
 def cycle(cycle_id: str) -> str:
     """A turn through a plan, and every attempt at it."""
     return CYCLE + _text(cycle_id)
+
+
+def learned(learned_id: str) -> str:
+    """One thing that was learned, or seen again, or proposed, of one message."""
+    return LEARNED + learned_id
+
+
+def message(digest: str) -> str:
+    """What was learned of a message; it is gone when that is erased."""
+    return "message/" + digest
+
+
+def seen(record_id: str) -> str:
+    """The messages in which something that was known was said again."""
+    return "seen/" + record_id
+
+
+def denied(record_id: str) -> str:
+    """The messages that say otherwise than something that was known."""
+    return "denied/" + record_id
 
 
 def execution_key(proposal_id: str) -> str:

@@ -17,6 +17,7 @@ _COMMANDS: Final = {
         ("remember", "memory", "Remember a text, or data; or many of them at once."),
         ("put", "memory", "Create something under an id, or replace it whole."),
         ("update", "memory", "Make the next version of what is remembered."),
+        ("learn", "memory", "Learn facts out of a conversation, each message once."),
         ("recall", "memory", "Select memory for a question, and put that on record."),
         ("get", "memory", "Show one thing that is remembered, if it is current."),
         ("list", "memory", "List what is remembered and current, newest first."),

@@ -14,6 +14,7 @@ from memoranda.formats import parse_json as parse
 from memoranda.selectors import Hybrid
 from memoranda.surfaces.cli.command import command
 from memoranda.surfaces.cli.groups import arg, opt, wrong_use
+from memoranda.surfaces.cli.model_options import ModelOptions, chosen_model
 from memoranda.surfaces.cli.options import (
     Data,
     ForgetOptions,
@@ -32,7 +33,14 @@ from memoranda.surfaces.cli.options import (
 )
 from memoranda.surfaces.cli.present import print_line
 from memoranda.surfaces.cli.show_records import in_numbers
-from memoranda.types import ErasureCertificate, Event, Recalled, Receipt, Remembered
+from memoranda.types import (
+    ErasureCertificate,
+    Event,
+    Learned,
+    Recalled,
+    Receipt,
+    Remembered,
+)
 
 TOP_K: Final = 5
 """So many are recalled where nothing else is said: on the command line only."""
@@ -109,6 +117,43 @@ async def update(
     given with a statement are its own.
     """
     return await memory.update(id, given(text, data, about), reason=reason, **about)
+
+
+@command(create=True)
+async def learn(
+    memory: Memory[Any],
+    file: Annotated[
+        typer.FileBinaryRead, arg("FILE", "Messages, a JSON object a line; - is standard input.")
+    ],
+    thread: Annotated[str | None, opt("What conversation it is.", metavar="NAME")] = None,
+    subject: Annotated[str | None, opt("Whom it is about; else whoever says it.")] = None,
+    **asked: Unpack[ModelOptions],
+) -> Learned:
+    """Learn facts out of a conversation, each message once.
+
+    A line is {"role", "content", "speaker" or "name", "at", "id"}; only content must be there.
+    Without an --endpoint, rules find what people say of themselves, in English and Korean. What
+    denies something known waits in the inbox.
+    """
+    messages = messages_of(file.read())
+    extractor = chosen_model(asked)
+    return await memory.learn(messages, extractor=extractor, thread=thread, subject=subject)
+
+
+def messages_of(contents: bytes) -> list[dict[str, Any]]:
+    """The messages of a file, a JSON object for each line that is not blank."""
+    messages: list[dict[str, Any]] = []
+    for number, line in enumerate(contents.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            said = parse(line)
+        except InvalidJson as refused:
+            raise wrong_use(f"Line {number:,} is not JSON: {refused.why}.") from None
+        if not isinstance(said, dict) or "content" not in said:
+            raise wrong_use(f'Line {number:,} is not an object with a member "content".')
+        messages.append(said)
+    return messages
 
 
 def given(text: str | None, data: Any, about: Any = None) -> Any:

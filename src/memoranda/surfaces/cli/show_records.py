@@ -29,6 +29,7 @@ from memoranda.types import (
     ImportReport,
     Item,
     JournalEntry,
+    Learned,
     Original,
     Recalled,
     Receipt,
@@ -75,6 +76,19 @@ def receipts(done: str, given: Sequence[Receipt]) -> RenderableType:
     return Group(*lines, Text(f"{done} {counted(len(given), 'thing')}, {entries}", "bold"))
 
 
+@shows(Learned)
+def _learned(found: Learned) -> RenderableType:
+    """A line for each fact, and the proposals that wait; the rest in numbers."""
+    lines = [
+        *[("+ ", fact.text) for fact in found.learned],
+        *[("= ", f"{seen.text} (said again: {seen.count:,})") for seen in found.seen_again],
+        *[("? ", f"{fact.text} (waits: {fact.proposal_id})") for fact in found.proposed],
+    ]
+    said = f"learned {counted(len(found.learned), 'fact')}, {len(found.seen_again):,} seen again, "
+    said += f"{len(found.proposed):,} proposed, {counted(len(found.skipped), 'message')} skipped"
+    return Group(*[item(mark, plain(line)) for mark, line in lines], Text(said, "bold"))
+
+
 # ----------------------------------------------------------------------------- records
 
 
@@ -103,12 +117,19 @@ def _remembered(found: Remembered[Any]) -> RenderableType:
             ("valid", validity if has_validity else None),
             ("expires", when(found.expires_at) if has_expiry else None),
             *[("source", str(source.get("uri"))) for source in found.sources],
+            ("said again", _said_again(found)),
             ("subject", found.subject),
             ("tags", found.tags),
             ("meta", dict(found.meta or {})),
             ("hash", found.hash.removeprefix("sha256:")),
         ]
     )
+
+
+def _said_again(found: Remembered[Any]) -> str | None:
+    if not found.seen_again:
+        return None
+    return f"{counted(found.seen_again, 'time')}, last learned {when(found.last_seen_at)}"
 
 
 def history(events: Sequence[Event[Any]]) -> RenderableType:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import Annotated, Any, Final, Required, TypedDict
+from typing import Annotated, Any, Final, Required
 from unicodedata import category
 
 import typer
@@ -17,9 +17,10 @@ from memoranda import Memory
 from memoranda.app.surfaces import DEFAULT_SESSION, Plan
 from memoranda.errors import CycleFailed, InvalidInput, InvalidPlan
 from memoranda.formats import read_document, read_profile
-from memoranda.models import ChatModel, Model, scripted
+from memoranda.models import Model
 from memoranda.surfaces.cli.command import command
 from memoranda.surfaces.cli.groups import arg, error_lines, group, opt, wrong_use
+from memoranda.surfaces.cli.model_options import ModelOptions, chosen_model
 from memoranda.surfaces.cli.options import IdKind
 from memoranda.surfaces.cli.present import print_json, print_json_line, print_line
 from memoranda.surfaces.errors import exit_code
@@ -28,7 +29,7 @@ from memoranda.types import CycleReplay, Turn, Turns
 _NOT_KEPT: Final = "(this cycle has landed before; what was answered then was not recorded)"
 
 
-class SessionOptions(TypedDict, total=False):
+class SessionOptions(ModelOptions, total=False):
     """Which plan, which session, and which model is asked."""
 
     plan: Required[
@@ -37,14 +38,6 @@ class SessionOptions(TypedDict, total=False):
     session: Annotated[str, opt("Which session; else 'default'.", metavar="NAME")]
     fresh: Annotated[bool, opt("Put the session that is there aside, and begin anew.")]
     record: Annotated[bool, opt("Keep what was said and answered, to replay it.")]
-    endpoint: Annotated[
-        str, opt("Any OpenAI-compatible endpoint, up to and with /v1.", metavar="URL")
-    ]
-    model: Annotated[str, opt("The model, as the endpoint calls it.", metavar="NAME")]
-    key_variable: Annotated[
-        str, opt("The environment variable that holds its key.", metavar="NAME")
-    ]
-    script: Annotated[Path, opt("Answers (when, answer) in place of a model.")]
 
 
 @command(create=True)
@@ -102,29 +95,19 @@ async def replay_turn(
 async def _opened(memory: Memory[Any], given: SessionOptions) -> Turns:
     return await memory.turns.open(
         _plan(given["plan"]),
-        model=_model(
-            given.get("endpoint"),
-            given.get("model"),
-            given.get("key_variable"),
-            given.get("script"),
-        ),
+        model=_model(given),
         session=given.get("session", DEFAULT_SESSION),
         fresh=given.get("fresh", False),
         record=given.get("record", False),
     )
 
 
-def _model(
-    endpoint: str | None, name: str | None, key_variable: str | None, script: Path | None
-) -> Model:
-    """The model that the options name; wrong use where they name none, or two."""
-    if (endpoint is None) == (script is None):
+def _model(asked: SessionOptions) -> Model:
+    """The model that the options name; wrong use where they name none."""
+    model = chosen_model(asked)
+    if model is None:
         raise wrong_use("Name an --endpoint with a --model, or a --script.")
-    if script is not None:
-        return scripted(read_document(script))
-    if endpoint is None or name is None:
-        raise wrong_use("Name the --model of the endpoint.")
-    return ChatModel(endpoint, name, key_variable=key_variable)
+    return model
 
 
 def _plan(path: Path) -> Plan:
