@@ -197,6 +197,8 @@ class Unit(NamedTuple):
     """MarkMoved, and nothing is written, where it is not so when the unit runs."""
     attachments: Sequence[Attachment] = ()
     """What lands with its entries, or not at all."""
+    reads_rows: bool = False
+    """Whether it only asks how what it reads stands: then a `Current` may come without its body."""
     is_dry: bool = False
     """Whether it only looks: it decides on nothing, and also where nothing can be written."""
     is_short: bool = False

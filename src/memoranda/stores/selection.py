@@ -52,10 +52,12 @@ class SelectStatement:
     parameters: list[object]
 
 
-COLUMNS: Final = (
+ROW: Final = (
     "v.id, v.number, v.status, v.created_at, v.updated_at, v.valid_from, v.valid_to,"
-    " v.expires_at, v.subject, v.seq, e.entry, b.salt, b.body"
+    " v.expires_at, v.subject"
 )
+"""The version of an object: what a `Current` begins with."""
+COLUMNS: Final = f"{ROW}, v.seq, e.entry, b.salt, b.body"
 """What `stores.compared` makes a `Current` of: its version, and what its body is compared with."""
 WITH_ENTRY: Final = Statement(
     "LEFT JOIN bodies b ON b.place = (v.journal << 40 | v.seq)"

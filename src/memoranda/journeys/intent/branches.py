@@ -5,6 +5,7 @@ The first world of a branch is the initial state of a domain, or a world that is
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 from memoranda.identity import canonical_bytes, sha256_hex
@@ -161,6 +162,12 @@ def first_parts(genesis: Genesis, at: int) -> Parts:
 def first_world(genesis: Genesis, at: int) -> World:
     """The world of that snapshot: its id follows from what a branch begins with, not from when."""
     return sealed(Snapshot.known(first_parts(genesis, at)), created_at=at, created_by=None)
+
+
+@cache
+def empty_world() -> str:
+    """The id of the genesis of nothing: the same everywhere, and at any time."""
+    return first_world(EMPTY, 1).world_id
 
 
 def check_free(name: str) -> None:

@@ -19,7 +19,7 @@ from typing import Final, Generic, TypeVar
 from memoranda.journeys.govern.about import check_name
 from memoranda.journeys.govern.conformance import Conformance
 from memoranda.journeys.govern.table import FilteredLedger
-from memoranda.journeys.intent.branches import EMPTY, first_world
+from memoranda.journeys.intent.branches import empty_world
 from memoranda.journeys.intent.chronicle import MEMORY, Chronicle
 from memoranda.journeys.intent.documents import traced
 from memoranda.journeys.intent.phases import observed_aside
@@ -140,7 +140,7 @@ class Recaller(Generic[T]):
         # 2. to 4.
         picked = await self._picked(request, selector, count)
         # 5.
-        world = await self._at_world(branch, at)
+        world = await self._at_world(branch)
         while True:
             recalled = self._recalled(request, selector, world, picked)
             try:
@@ -152,7 +152,7 @@ class Recaller(Generic[T]):
             reached(picked.sources)
             return replace(recalled, seq=seq)
 
-    async def _at_world(self, branch: str, at: int) -> str:
+    async def _at_world(self, branch: str) -> str:
         """The head of a branch; where nothing was run yet, the genesis of nothing.
 
         Its id is the same everywhere, and follows from what anybody knows: a recall seals no world
@@ -162,7 +162,7 @@ class Recaller(Generic[T]):
             head = await self._chronicle.head(branch)
         except WorldErased:
             head = None
-        return first_world(EMPTY, at).world_id if head is None else head.world
+        return empty_world() if head is None else head.world
 
     async def _picked(self, request: Request, selector: Selector, count: Count) -> Picked:
         constraints = request.constraints
@@ -350,7 +350,7 @@ class Recaller(Generic[T]):
         at = recalled.journaled.selected_at
         expected = list(dict.fromkeys(worlds))
         committed = await self._chronicle.run(
-            Unit(str(by), at, decide, records, expects=expected, is_short=True)
+            Unit(str(by), at, decide, records, expects=expected, is_short=True, reads_rows=True)
         )
         return committed.places[0].seq
 

@@ -22,7 +22,7 @@ from memoranda.kernel.json import JsonValue
 from memoranda.ledger.lifecycle import trust_of
 from memoranda.ledger.object import data_of, value_of
 from memoranda.ledger.unit import Current, Expected, Past
-from memoranda.recall.index import fits, fits_by_time
+from memoranda.recall.index import EVERYTHING, fits, fits_by_time
 from memoranda.recall.proof import body_address
 from memoranda.recall.selector import Chosen, NoSelection, Request, Selection, Selector
 from memoranda.recall.trace import MemoryRef
@@ -233,7 +233,11 @@ def details_of(request: Request, selector: Selector, picked: Picked) -> dict[str
         "validAt": asked.valid_at,
         "asOf": asked.as_of,
         "tokenBudget": asked.token_budget,
-        **asked.filter.model_dump(mode="json", exclude_defaults=True),
+        **(
+            {}
+            if asked.filter == EVERYTHING
+            else asked.filter.model_dump(mode="json", exclude_defaults=True)
+        ),
     }
     details: dict[str, JsonValue] = {
         "selector": selector.name,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 from memoranda.journeys.intent import names
-from memoranda.journeys.intent.branches import EMPTY, first_world
+from memoranda.journeys.intent.branches import empty_world
 from memoranda.journeys.intent.chronicle import Chronicle
 from memoranda.journeys.intent.documents import TRACE, fact_of_type
 from memoranda.journeys.intent.requests import Confirmed, Traced
@@ -83,9 +83,7 @@ class ScopeSelections(Generic[T]):
             raise InvalidWorld(f"{where}.selectedAt", why)
         # 2.
         world = trace.at_world_id
-        if world != first_world(EMPTY, 1).world_id and not await self._chronicle.is_there(
-            names.world(world)
-        ):
+        if world != empty_world() and not await self._chronicle.is_there(names.world(world)):
             raise InvalidWorld(f"{where}.atWorldId", "this scope has no such world")
         # 3.
         selected, sources = [], []

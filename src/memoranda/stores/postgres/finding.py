@@ -21,7 +21,7 @@ from memoranda.stores.postgres.connection import Connection, off_the_loop
 from memoranda.stores.postgres.index import IndexReader, State, rows_of
 from memoranda.stores.postgres.journal import compared
 from memoranda.stores.postings import Chunk, run_of
-from memoranda.stores.selection import COLUMNS, PLACED
+from memoranda.stores.selection import PLACED, ROW
 from memoranda.stores.statements import Integers, Texts
 from memoranda.stores.words import BATCH
 from memoranda.text import Query, matches
@@ -39,7 +39,6 @@ WIDE: Final = 64 * STRETCH
 _AT_LEAST: Final = 16
 _LATEST: Final = 2**63 - 1
 
-_ROW: Final = COLUMNS.partition(", v.seq")[0]
 _BYTES: Final = """
 SELECT coalesce(sum(octet_length(p.body)), 0)::bigint
 FROM memoranda.segments s CROSS JOIN unnest(%s) AS n (token) CROSS JOIN LATERAL (
@@ -77,7 +76,7 @@ _LOOK_UP: Final = (
     " ORDER BY v.created_at DESC, v.since DESC"
 )
 _WALK: Final = (
-    f"SELECT v.seq, v.since, {_ROW} FROM memoranda.versions v"  # noqa: S608 - ours
+    f"SELECT v.seq, v.since, {ROW} FROM memoranda.versions v"  # noqa: S608 - ours
     " WHERE v.journal = %s AND v.is_newest AND v.status = 'active'"
     " AND (v.created_at, v.since) < (%s, %s)"
     " ORDER BY v.created_at DESC, v.since DESC"

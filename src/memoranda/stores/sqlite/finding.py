@@ -24,7 +24,7 @@ from memoranda.ledger.unit import Current
 from memoranda.recall.postings import PostingRun, matching
 from memoranda.stores.compared import Compared
 from memoranda.stores.postings import POSTING_BYTES, Chunk, run_of
-from memoranda.stores.selection import COLUMNS
+from memoranda.stores.selection import ROW
 from memoranda.stores.sqlite.connection import SEQ, place
 from memoranda.stores.sqlite.merging import STATE
 from memoranda.stores.sqlite.words import BODIES, words_at
@@ -37,7 +37,6 @@ FEW: Final = 512
 _STRETCH: Final = 256
 _WIDE: Final = 64 * _STRETCH
 
-_ROW: Final = COLUMNS.partition(", v.seq")[0]
 _SIZES: Final = """
 SELECT t.value, sum(length(p.body))
 FROM json_each(?2) t CROSS JOIN segments s CROSS JOIN postings p
@@ -60,13 +59,13 @@ _BODIES: Final = (
     " LEFT JOIN bodies b ON b.place = n.value LEFT JOIN entries e ON e.place = n.value"
 )
 _VERSIONS: Final = (
-    f"SELECT v.seq, v.since, {_ROW} FROM json_each(?2) n CROSS JOIN versions v ON v.journal = ?1"  # noqa: S608 - ours
+    f"SELECT v.seq, v.since, {ROW} FROM json_each(?2) n CROSS JOIN versions v ON v.journal = ?1"  # noqa: S608 - ours
     " AND v.id = n.value ->> 0 AND v.number = n.value ->> 1"
     " WHERE v.seq = n.value ->> 2 AND v.is_newest AND v.status = 'active'"
     " ORDER BY v.created_at DESC, v.since DESC"
 )
 _NEWEST_FIRST: Final = (
-    f"SELECT v.seq, v.since, {_ROW} FROM versions v"  # noqa: S608 - ours
+    f"SELECT v.seq, v.since, {ROW} FROM versions v"  # noqa: S608 - ours
     " WHERE v.journal = ? AND v.is_newest AND v.status = 'active'"
     " AND (v.created_at, v.since) < (?, ?)"
     " ORDER BY v.created_at DESC, v.since DESC"

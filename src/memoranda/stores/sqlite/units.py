@@ -12,7 +12,7 @@ from memoranda.ledger.unit import Committed, Current, Everything, Found, NamedFa
 from memoranda.stores.attachments import landed
 from memoranda.stores.compared import Compared, stand_in
 from memoranda.stores.erasing import check_expected, facts_of, names_after
-from memoranda.stores.selection import COLUMNS, PLACED, WITH_ENTRY
+from memoranda.stores.selection import COLUMNS, PLACED, ROW, WITH_ENTRY
 from memoranda.stores.shorthand import ENTRY, InShorthand, digest_in
 from memoranda.stores.sqlite.append import Appender
 from memoranda.stores.sqlite.erase import counting
@@ -34,6 +34,10 @@ _NEWEST_OF_SOME: Final = (
     f"SELECT {PLACED} FROM json_each(?2) n CROSS JOIN {JOINED} WHERE v.journal = ?1"  # noqa: S608 - ours
     " AND v.id = n.value AND v.number ="
     " (SELECT max(w.number) FROM versions w WHERE w.journal = ?1 AND w.id = n.value)"
+)
+_ROWS_OF_SOME: Final = (
+    f"SELECT {ROW} FROM json_each(?2) n CROSS JOIN versions v WHERE v.journal = ?1"  # noqa: S608 - ours
+    " AND v.id = n.value AND v.is_newest"
 )
 _AFTER: Final = (
     f"SELECT {PLACED} FROM {JOINED}"  # noqa: S608 - ours
@@ -152,6 +156,9 @@ def _read(
             yield from _facts(connection, appender)
     elif not unit.is_erasing and not isinstance(reads, OfSubject):
         appender.settle(reads)
+        if unit.reads_rows:
+            yield _rows_of(connection, journal, reads)
+            return
         yield _newest(connection, journal, reads, _maker(unit, bodies))
     else:
         appender.flush()
@@ -182,6 +189,14 @@ def _newest(
         asked = orjson.dumps(ids).decode()  # noqa: TID251 - a parameter
         rows = connection.execute(_NEWEST_OF_SOME, (journal, asked)).fetchall()
     found = {current.id: current for current in map(made, rows)}
+    return [found.get(id) for id in ids]
+
+
+def _rows_of(connection: apsw.Connection, journal: int, ids: Sequence[str]) -> list[Current | None]:
+    """How each object stands, without its body; None where there is none."""
+    asked = orjson.dumps(ids).decode()  # noqa: TID251 - a parameter
+    rows: Any = connection.execute(_ROWS_OF_SOME, (journal, asked))
+    found = {row[0]: Current(*row, b"") for row in rows}  # type: ignore[call-arg]  # it has ten
     return [found.get(id) for id in ids]
 
 
