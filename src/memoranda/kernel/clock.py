@@ -30,6 +30,16 @@ class SystemClock:
 # The one place where randomness is drawn.
 
 _DRAWN_AT_ONCE: Final = 4096
+_forks = 0
+"""How often the process that this is was forked; asking the system who it is takes longer."""
+
+
+def _forked() -> None:
+    global _forks  # noqa: PLW0603 - it is a property of the process
+    _forks += 1
+
+
+os.register_at_fork(after_in_child=_forked)
 
 
 class Randomness:
@@ -43,14 +53,14 @@ class Randomness:
         self._draw = draw
         self._drawn = b""
         self._used = 0
-        self._process = os.getpid()
+        self._forks = _forks
 
     def take(self, count: int) -> bytes:
         """Bytes that were never taken before."""
         start, end = self._used, self._used + count
-        if end > len(self._drawn) or self._process != os.getpid():
+        if end > len(self._drawn) or self._forks != _forks:
             self._drawn = self._draw(max(_DRAWN_AT_ONCE, count))
-            self._process = os.getpid()
+            self._forks = _forks
             start, end = 0, count
         self._used = end
         return self._drawn[start:end]
@@ -95,8 +105,8 @@ class TimeOrderedIds:
         # Milliseconds and a 12-bit counter are one number: when more than 4,096 ids fall
         # into one millisecond, the carry borrows the next one.
         stamp = self._clock.now_ms() << _COUNTER_BITS
-        self._last = stamp if stamp > self._last else self._last + 1
-        time, tail = f"{self._last:015x}", self._randomness.take(_TAIL_BYTES).hex()
+        self._last = last = stamp if stamp > self._last else self._last + 1
+        time, tail = f"{last:015x}", self._randomness.take(_TAIL_BYTES).hex()
         variant = _VARIANTS[tail[0]]
         return f"{time[:8]}-{time[8:12]}-7{time[12:]}-{variant}{tail[1:4]}-{tail[4:]}"
 

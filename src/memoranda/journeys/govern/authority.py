@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
-from memoranda.journeys.govern.committer import Telling
 from memoranda.journeys.govern.drafts import Drafts
+from memoranda.journeys.govern.objects import Telling
 from memoranda.journeys.govern.operations import (
     Operations,
     from_wire,
