@@ -1,10 +1,17 @@
-"""What varies from run to run: the time, randomness and ids. The one place where each is drawn."""
+"""What varies from run to run: the time, randomness and ids. The one place where each is drawn.
+
+Also how a time is written.
+"""
 
 import os
 import secrets  # noqa: TID251 - the one place
 import time
 from collections.abc import Callable
+from datetime import date
+from functools import lru_cache
 from typing import Final, Protocol
+
+from memoranda.kernel.errors import InvalidTime
 
 # ------------------------------------------------------------------------------------------------
 # The one place where the wall clock is read.
@@ -24,6 +31,27 @@ class SystemClock:
     def now_ms(self) -> int:
         """The time now."""
         return time.time_ns() // 1_000_000  # noqa: TID251 - the one place
+
+
+_EPOCH: Final = date(1970, 1, 1).toordinal()
+_SECONDS_A_DAY: Final = 86_400
+
+
+@lru_cache(maxsize=1024)  # those of a batch are the same
+def format_time(ms: int) -> str:
+    """Milliseconds since 1970 as ``2026-02-15T10:22:31.000Z``; years 1 to 9999."""
+    second, rest = divmod(ms, 1000)
+    return f"{_second(second)}.{rest:03d}Z"
+
+
+@lru_cache(maxsize=256)  # neighbouring writes fall into the same second
+def _second(second: int) -> str:
+    day, rest = divmod(second, _SECONDS_A_DAY)
+    try:
+        shown = date.fromordinal(day + _EPOCH).isoformat()
+    except (OverflowError, ValueError):
+        raise InvalidTime(second * 1000, "it is outside the years 1 to 9999") from None
+    return f"{shown}T{rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}"
 
 
 # ------------------------------------------------------------------------------------------------

@@ -25,10 +25,11 @@ from collections.abc import Mapping
 from typing import Final, Literal, get_args
 
 from memoranda.identity import Frozen, canonical_bytes, decode, sha256_hex
+from memoranda.kernel.clock import format_time
 from memoranda.kernel.errors import InvalidObject
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.passages import FirstVersion
-from memoranda.ledger.time import TemporalScope, format_time, parse_time
+from memoranda.ledger.time import TemporalScope, parse_time
 
 StatementType = Literal[
     "SourceStatement",

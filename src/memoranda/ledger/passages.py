@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
 from memoranda.identity import canonical_bytes, canonical_text
-from memoranda.ledger.time import format_time
+from memoranda.kernel.clock import format_time
 
 STATEMENT: Final = b'"statement":"'
 TYPE: Final = b'","statement_type":"'

@@ -233,6 +233,12 @@ class GatedTable(GovernedTable):
     async def begin(self, at: int) -> None:
         await self._shared.begin(at)
 
+    async def land(
+        self, drafts: list[Draft], note: Note, key: RetryKey | None = None, about: str = ""
+    ) -> UnitOutcome:
+        """Append drafts that follow from nothing that was read, or propose them."""
+        return await self.change((), note, lambda _: drafts, key, about)
+
     async def change(
         self,
         ids: Sequence[str] | Everything,

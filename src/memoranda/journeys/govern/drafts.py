@@ -99,9 +99,10 @@ class Drafts:
         self,
         row: Row,
         provenance: Provenance,
-        is_dated: bool,
         found: Sequence[Current | None],
         note: Note,
+        *,
+        is_dated: bool,
     ) -> list[Draft]:
         """The decision on a new object; RecordExists where one is active under its id.
 

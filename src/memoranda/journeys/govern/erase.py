@@ -22,9 +22,9 @@ from memoranda.journeys.govern.certificate import (
 )
 from memoranda.journeys.govern.conformance import Conformance
 from memoranda.journeys.govern.drafts import Drafts
-from memoranda.journeys.govern.objects import Telling, receipts
+from memoranda.journeys.govern.objects import Telling
 from memoranda.journeys.govern.table import GovernedTable
-from memoranda.journeys.govern.writer import Writer
+from memoranda.journeys.govern.writer import Writer, receipts
 from memoranda.journeys.intent import names
 from memoranda.journeys.intent.chronicle import Chronicle
 from memoranda.journeys.records.contents import check_findable, check_text

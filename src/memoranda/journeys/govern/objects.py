@@ -258,28 +258,6 @@ class Receipt(Result):
         return self.size - 1
 
 
-def receipts(committed: Committed, drafts: Sequence[Draft]) -> list[Receipt]:
-    """The receipts of a unit that was committed now."""
-    return [
-        receipt_of(place, draft)
-        for place, draft in zip(committed.places, drafts, strict=True)
-        if draft.version is not None
-    ]
-
-
-def receipt_of(place: EntryPlace, draft: Draft) -> Receipt:
-    """The receipt of a draft of an object that was committed now."""
-    assert draft.version is not None  # noqa: S101 - it is of an object
-    return Receipt(
-        draft.version.id,
-        draft.version.number,
-        place.entry_hash.hex(),
-        place.seq + 1,
-        0 if draft.replaces is None else dropped(draft.replaces.body, draft.body),
-        created=draft.is_new or draft.replaces is None,
-    )
-
-
 # --------------------------------------------------------------------------- retries
 
 

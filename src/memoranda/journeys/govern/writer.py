@@ -22,9 +22,8 @@ from memoranda.journeys.govern.objects import (
     Earlier,
     Receipt,
     Telling,
+    dropped,
     earlier_writes,
-    receipt_of,
-    receipts,
 )
 from memoranda.journeys.govern.provenance import NO_PROVENANCE, of_new
 from memoranda.journeys.govern.rulebook import Rulebook
@@ -33,7 +32,6 @@ from memoranda.journeys.govern.writes import (
     Check,
     Write,
     active,
-    creating,
     editing,
     forgetting,
     replacing,
@@ -63,7 +61,7 @@ from memoranda.kernel.clock import Clock, IdSource
 from memoranda.kernel.errors import InvalidJson, InvalidRecord
 from memoranda.ledger.lifecycle import check_reason
 from memoranda.ledger.object import Cause
-from memoranda.ledger.unit import Current, Draft
+from memoranda.ledger.unit import Committed, Current, Draft, EntryPlace
 from memoranda.records.model import MemoryRecordInput
 from memoranda.records.table import Note, Row, check_version, new_content, new_row_of
 
@@ -104,13 +102,14 @@ class Writer(Generic[T]):
         row = self.row(data, id, said)
         if row.content.is_raw:
             check_typed(provenance.media_type)
-        return creating(
-            self._drafts,
-            row,
-            provenance,
-            request=("remember", id, row.content, said.members),
-            check=_judging(said) if said.members else None,
-            reason=None if reason is None else _checked(reason),
+        return Write(
+            row.id,
+            partial(self._drafts.new, row, provenance, is_dated=False),
+            () if row.is_minted else (row.id,),
+            ("remember", id, row.content, said.members),
+            _judging(said) if said.members else None,
+            None if reason is None else _checked(reason),
+            creates=True,
         )
 
     def put(
@@ -330,6 +329,28 @@ async def _may_judge(id: str, rulebook: Rulebook, actor: str) -> None:
 
 async def _may_forget(cause: Cause, rulebook: Rulebook, actor: str) -> None:
     await rulebook.check_forgetting(actor, cause)
+
+
+def receipts(committed: Committed, drafts: Sequence[Draft]) -> list[Receipt]:
+    """The receipts of a unit that was committed now."""
+    return [
+        receipt_of(place, draft)
+        for place, draft in zip(committed.places, drafts, strict=True)
+        if draft.version is not None
+    ]
+
+
+def receipt_of(place: EntryPlace, draft: Draft) -> Receipt:
+    """The receipt of a draft of an object that was committed now."""
+    assert draft.version is not None  # noqa: S101 - it is of an object
+    return Receipt(
+        draft.version.id,
+        draft.version.number,
+        place.entry_hash.hex(),
+        place.seq + 1,
+        0 if draft.replaces is None else dropped(draft.replaces.body, draft.body),
+        created=draft.is_new or draft.replaces is None,
+    )
 
 
 def _first(writes: Sequence[Write], earlier: Sequence[Earlier]) -> list[Receipt | None]:

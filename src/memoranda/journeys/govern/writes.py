@@ -5,13 +5,12 @@ A verb runs one write; a batch runs many in one transaction, each on what those 
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from memoranda.identity import decode
 from memoranda.journeys.govern.about import Said
 from memoranda.journeys.govern.drafts import Drafts, content_of
-from memoranda.journeys.govern.provenance import NO_PROVENANCE, Provenance, of_new
+from memoranda.journeys.govern.provenance import of_new
 from memoranda.journeys.govern.rulebook import Rulebook
 from memoranda.journeys.records.contents import (
     Request,
@@ -57,22 +56,6 @@ class Write(NamedTuple):
 # ------------------------------------------------------------------ what is to be decided
 
 
-def creating(
-    drafts: Drafts,
-    row: Row,
-    provenance: Provenance = NO_PROVENANCE,
-    *,
-    is_dated: bool = False,
-    **more: Any,
-) -> Write:
-    """A new object; RecordExists if its id is in use.
-
-    `is_dated` says that its row knows when it was created; else that is when it is written.
-    """
-    decide = partial(drafts.new, row, provenance, is_dated)  # there may be very many
-    return Write(row.id, decide, () if row.is_minted else (row.id,), creates=True, **more)
-
-
 def replacing(
     drafts: Drafts, row: Row, said: Said, expected_version: int | None, **more: Any
 ) -> Write:
@@ -83,7 +66,7 @@ def replacing(
         (current,) = found
         check_version(row.id, 0 if current is None else current.number, expected_version)
         if current is None or current.status != "active":
-            return drafts.new(row, provenance, False, found, note)
+            return drafts.new(row, provenance, found, note, is_dated=False)
         return [drafts.replaced(current, row.content, note, said)]
 
     return Write(row.id, decide, (row.id,), creates=True, **more)

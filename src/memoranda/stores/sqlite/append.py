@@ -249,18 +249,23 @@ class Appender:
         if self.size == self._stored:
             return
         connection = self._connection
-        ENTRY_ROWS.run(connection, self._entries)
-        BODY_ROWS.run(connection, self._bodies)
         if self._replaced:
             self._write_replaced()
-        try:
-            VERSION_ROWS.run(connection, self._versions)
-        except apsw.ConstraintError:
-            raise RecordExists(self._first_in_use()) from None
         self._tags.sort()
-        TAG_ROWS.run(connection, self._tags)
-        _DERIVATIONS.run(connection, self._derivations)
-        MARK_ROWS.run(connection, self._marks)
+        for inserts, rows in (
+            (ENTRY_ROWS, self._entries), (BODY_ROWS, self._bodies),
+            (VERSION_ROWS, self._versions), (TAG_ROWS, self._tags),
+            (_DERIVATIONS, self._derivations), (MARK_ROWS, self._marks),
+        ):  # fmt: skip
+            try:
+                if len(rows) == 1:  # as most writes have it
+                    connection.execute(inserts.one, rows[0])
+                elif rows:
+                    inserts.run(connection, rows)
+            except apsw.ConstraintError:
+                if inserts is not VERSION_ROWS:
+                    raise
+                raise RecordExists(self._first_in_use()) from None
         if self._stored // BLOCK != self.size // BLOCK:
             self._grow_tree()
         connection.execute(MOVE_HEAD, (self.size, self._hash, self._at, self.journal))
