@@ -166,8 +166,10 @@ class Appender:
         tags: Sequence[str],
     ) -> tuple[int, Sequence[str]]:
         """Make room for the next version: since when that is active, and the tags that stay."""
-        self.settle((replaced.id,))  # this very version may still be to be written
-        before = self._since.get(replaced.id, replaced.since)
+        before = replaced.since
+        if replaced.id in self._since:  # this very version may still be to be written
+            before = self._since[replaced.id]
+            self.flush()
         self._replaced.append((self.journal, replaced.id, replaced.number))
         is_active = version is not None and version.status == replaced.status == "active"
         is_as_old = version is not None and version.created_at == replaced.created_at
