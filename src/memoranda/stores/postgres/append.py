@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 from psycopg.types.numeric import Int8
 
 from memoranda.identity import sha256
-from memoranda.identity.merkle import HASH_SIZE
 from memoranda.kernel.given import RetryKey
 from memoranda.ledger.entry import FACT_KINDS, chained_bytes, entry_hash, salted
 from memoranda.ledger.retry import key_digest
@@ -18,25 +17,25 @@ from memoranda.ledger.tree import BLOCK, Block, Blocks, completed, leaves, node_
 from memoranda.ledger.unit import Current, Draft, EntryPlace, Expected, Unit, Version
 from memoranda.stores.postgres.arrays import (
     DERIVATION,
-    ENTRY,
     MARK,
     NODE,
     RETRY,
-    TAG,
-    VERSION,
     RowTypes,
+    entry_row,
+    packed_rows,
     rows_of_table,
+    tag_row,
+    version_row,
 )
-from memoranda.stores.shorthand import InShorthand
+from memoranda.stores.shorthand import InShorthand, packed_fields
 from memoranda.stores.statements import Integers, Texts
 
 DRAFTS_AT_ONCE: Final = 1_000
 BYTES_AT_ONCE: Final = 8 * 1024 * 1024
 _PARAMETERS: Final = 21
-_TAG_BYTES: Final = 96
 
 APPEND: Final = (
-    "SELECT outcome, about, seq, hashes FROM memoranda.append("  # noqa: S608 - ours
+    "SELECT outcome, about, seq, entries FROM memoranda.append("  # noqa: S608 - ours
     + ", ".join(["%s"] * _PARAMETERS)
     + ")"
 )
@@ -83,7 +82,7 @@ class Portion:
         self._since = {} if since is None else since
         self.raws: list[bytes] = []
         self.places: list[EntryPlace] = []
-        self._entries: list[tuple[Any, ...]] = []
+        self._entries: list[bytes] = []
         self._versions: list[_Row] = []
         self._stored: dict[tuple[str, int], _Row] = {}
         self._replaced: list[tuple[Any, ...]] = []
@@ -113,15 +112,17 @@ class Portion:
         at = self._at = max(unit.at, self._at) if drafts else self._at
         for draft in drafts:
             seq, body, salt, version = self._size, draft.body, draft.salt, draft.version
+            actor = draft.actor or unit.actor
             digest = salted(salt, sha256(body))
-            raw = chained_bytes(seq, draft.kind, at, draft.actor or unit.actor, digest, self._hash)
+            raw = chained_bytes(seq, draft.kind, at, actor, digest, self._hash)
+            entry = packed_fields(draft.kind, at, seq, digest, self._hash, actor, raw)
             self._hash = entry_hash(raw)
             self._size = seq + 1
             self.raws.append(raw)
             self.places.append(EntryPlace(seq, self._hash))
             subject = None if version is None else version.subject
             stored = self._codec.pack(body, subject, draft.first)
-            self._entries.append((journal, seq, raw, salt, stored))
+            self._entries.append(entry_row(journal, seq, entry, salt, stored))
             if draft.replaces is not None:
                 self._replace(draft.replaces, draft.replaced_tags)
                 if draft.erases:
@@ -159,19 +160,19 @@ class Portion:
         """The parameters of `APPEND`."""
         journal = self._journal
         pairs = ((journal, *pair) for pair in self._derivations)
-        versions = (
-            (journal, *version_row(row.version, row.seq, row.since, is_newest=row.is_newest))
+        versions = [
+            version_row(journal, row.version, row.seq, row.since, is_newest=row.is_newest)
             for row in self._versions
-        )
+        ]
         return (
             *(Int8(journal), Int8(self._before.size), self._before.hash),
             *(Int8(self._size), self._hash, Int8(self._at)),
-            rows_of_table(types, ENTRY, self._entries),
-            rows_of_table(types, VERSION, versions),
-            rows_of_table(types, TAG, ((journal, *tag_row(*tag)) for tag in self._tags)),
+            packed_rows(types, "entries", self._entries),
+            packed_rows(types, "versions", versions),
+            packed_rows(types, "tags", [tag_row(journal, *tag) for tag in self._tags]),
             rows_of_table(types, MARK, self._read),
             rows_of_table(types, MARK, self._replaced),
-            rows_of_table(types, TAG, ((journal, *tag_row(*tag)) for tag in self._gone)),
+            packed_rows(types, "tags", [tag_row(journal, *tag) for tag in self._gone]),
             rows_of_table(types, DERIVATION, pairs),
             rows_of_table(types, MARK, self._marks),
             rows_of_table(types, NODE, self._nodes(blocks)),
@@ -209,7 +210,8 @@ class Portion:
         self._stored[key] = row
         self._since[key] = since
         self._versions.append(row)
-        self._derivations.update(((source, version.id), None) for source in draft.inputs)
+        if draft.inputs:
+            self._derivations.update(((source, version.id), None) for source in draft.inputs)
         for tag in draft.tags:
             _move((tag, version.created_at, since, version.id), self._gone, self._tags)
 
@@ -256,39 +258,6 @@ def portions(drafts: Sequence[Draft]) -> Iterator[Sequence[Draft]]:
             ids.add(draft.version.id)
     if start < len(drafts):
         yield drafts[start:]
-
-
-def places(seq: int, hashes: bytes) -> list[EntryPlace]:
-    """Where the entries stand whose hashes these are, one after the other."""
-    return [EntryPlace(seq + number, each) for number, each in enumerate(hashes_in(hashes))]
-
-
-def hashes_in(hashes: bytes) -> list[bytes]:
-    starts = range(0, len(hashes), HASH_SIZE)
-    return [hashes[start : start + HASH_SIZE] for start in starts]
-
-
-def tag_key(tag: str) -> str:
-    """`memoranda.tag_key`: a tag as it stands in the index, by its digest when it is long."""
-    raw = tag.encode()
-    if len(raw) <= _TAG_BYTES and not tag.startswith("sha256:"):
-        return tag
-    return "sha256:" + sha256(raw).hex()
-
-
-def tag_row(tag: str, created_at: int, since: int, id: str) -> tuple[Any, ...]:
-    """The columns of a row of `tags`, after the journal."""
-    key = tag_key(tag)
-    return created_at, since, key, id, None if key == tag else tag
-
-
-def version_row(version: Version, seq: int, since: int, *, is_newest: bool) -> tuple[Any, ...]:
-    """The columns of a row of `versions`, after the journal."""
-    id, number, status, created, updated, start, end, expires, subject = version
-    return (
-        *(seq, since, created, updated, number, is_newest, status, id),
-        *(start, end, expires, subject),
-    )
 
 
 def _move(tag: _Tag, source: dict[_Tag, None], target: dict[_Tag, None]) -> None:

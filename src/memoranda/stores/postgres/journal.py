@@ -9,10 +9,10 @@ from psycopg import sql
 from psycopg.types.numeric import Int8
 
 from memoranda.ledger.codec import BodyCodec
-from memoranda.ledger.entry import entry_digest
 from memoranda.stores.compared import Compared
 from memoranda.stores.postgres.connection import Connection, off_the_loop
 from memoranda.stores.postgres.pool import Pool
+from memoranda.stores.shorthand import ENTRY, digest_in
 from memoranda.stores.statements import Each, Procedure, Question, Statement, Values
 
 R = TypeVar("R")
@@ -132,5 +132,5 @@ class PostgresRows:
 
 
 def compared(bodies: BodyCodec) -> Compared:
-    """What makes the rows of this database into values: entries are stored as they are."""
-    return Compared(bodies, entry_digest, bytes)
+    """What makes the rows of this database into values."""
+    return Compared(bodies, digest_in, ENTRY.unpack)
