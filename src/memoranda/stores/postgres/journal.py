@@ -113,9 +113,7 @@ class PostgresRows:
         self, make: Callable[[Any], R], statement: Statement, /, **values: Any
     ) -> list[R]:
         asked = parameters(statement, self._journal, self._origin, values)
-        async with self._calls.connection() as connection:
-            found = await connection.execute(statement.postgres, asked, prepare=True, binary=True)
-            rows = await found.fetchall()
+        rows = await self._calls.call(statement.postgres, asked)
         return await off_the_loop(_size(rows), lambda: [make(row) for row in rows])
 
     async def read(self, procedure: Callable[[], Procedure[R]]) -> R:

@@ -1037,14 +1037,35 @@ BEGIN
   END IF;
 END $$;
 
+-- The newest entry about the memory as a whole, or null. The caller has entered the journal.
+CREATE FUNCTION memoranda.newest_notice(p_journal bigint) RETURNS bigint
+LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN (
+    SELECT e.seq FROM memoranda.entries e
+    WHERE e.journal = p_journal
+      AND ((e.entry >= '\x05'::bytea AND e.entry < '\x07'::bytea)
+      OR (e.entry >= '\x08'::bytea AND e.entry < '\x09'::bytea)
+      OR (e.entry >= '\x7b'::bytea
+        AND (position('\x226b696e64223a22706f6c6963795f6368616e676522'::bytea IN e.entry) > 0
+        OR position('\x226b696e64223a22636f6e666f726d616e63655f627265616b22'::bytea IN e.entry) > 0
+        OR position('\x226b696e64223a226d61696e74656e616e636522'::bytea IN e.entry) > 0)))
+    ORDER BY e.seq DESC LIMIT 1);
+END $$;
+
 -- The first name whose newest entry is another one than expected; null expects that there is none.
+-- The name 'notices' stands for the entries about the memory as a whole.
 CREATE FUNCTION memoranda.moved_mark(p_journal bigint, p_expected memoranda.marks[]) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
   v_one memoranda.marks;
 BEGIN
   FOREACH v_one IN ARRAY p_expected LOOP
-    IF v_one.seq IS DISTINCT FROM (
+    IF v_one.name = 'notices' THEN
+      IF v_one.seq IS DISTINCT FROM memoranda.newest_notice(p_journal) THEN
+        RETURN v_one.name;
+      END IF;
+    ELSIF v_one.seq IS DISTINCT FROM (
       SELECT m.seq FROM memoranda.marks m
       WHERE m.journal = p_journal AND m.name = v_one.name
       ORDER BY m.seq DESC LIMIT 1
