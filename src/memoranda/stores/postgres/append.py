@@ -5,13 +5,13 @@ versions, tags, the nodes of the tree. The database compares the head, and refus
 """
 
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from psycopg.types.numeric import Int8
 
-from memoranda.identity import sha256
 from memoranda.kernel.given import RetryKey
-from memoranda.ledger.entry import FACT_KINDS, chained_bytes, entry_hash, salted
+from memoranda.ledger.entry import FACT_KINDS, chained_bytes
 from memoranda.ledger.retry import key_digest
 from memoranda.ledger.tree import BLOCK, Block, Blocks, completed, leaves, node_of
 from memoranda.ledger.unit import Current, Draft, EntryPlace, Expected, Unit, Version
@@ -108,20 +108,18 @@ class Portion:
 
     def add(self, unit: Unit, drafts: Sequence[Draft]) -> None:
         """Add the entries of a unit. Time in a journal never goes back."""
-        journal = self._journal
+        journal, pack, previous, seq = self._journal, self._codec.pack, self._hash, self._size
         at = self._at = max(unit.at, self._at) if drafts else self._at
         for draft in drafts:
-            seq, body, salt, version = self._size, draft.body, draft.salt, draft.version
+            kind, body, salt, version = draft[:4]
             actor = draft.actor or unit.actor
-            digest = salted(salt, sha256(body))
-            raw = chained_bytes(seq, draft.kind, at, actor, digest, self._hash)
-            entry = packed_fields(draft.kind, at, seq, digest, self._hash, actor, raw)
-            self._hash = entry_hash(raw)
-            self._size = seq + 1
+            digest = sha256(salt + sha256(body).digest()).digest()
+            raw = chained_bytes(seq, kind, at, actor, digest, previous)
+            entry = packed_fields(kind, at, seq, digest, previous, actor, raw)
+            stored = pack(body, None if version is None else version.subject, draft.first)
+            previous = sha256(raw).digest()
             self.raws.append(raw)
-            self.places.append(EntryPlace(seq, self._hash))
-            subject = None if version is None else version.subject
-            stored = self._codec.pack(body, subject, draft.first)
+            self.places.append(EntryPlace(seq, previous))
             self._entries.append(entry_row(journal, seq, entry, salt, stored))
             if draft.replaces is not None:
                 self._replace(draft.replaces, draft.replaced_tags)
@@ -131,9 +129,11 @@ class Portion:
                 self._take_away(draft)
             if version is not None:
                 self._store(draft, version, seq)
-            elif draft.kind in FACT_KINDS:
+            elif kind in FACT_KINDS:
                 self._marks += [(journal, name, seq) for name in draft.marks]
                 self._derivations.update(((source, draft.output), None) for source in draft.inputs)
+            seq += 1
+        self._hash, self._size = previous, seq
 
     def add_read(self, ids: Sequence[str], found: Sequence[Current | None]) -> None:
         """Add what a unit decided on: it is refused if that is no longer so."""
@@ -212,8 +212,13 @@ class Portion:
         self._versions.append(row)
         if draft.inputs:
             self._derivations.update(((source, version.id), None) for source in draft.inputs)
-        for tag in draft.tags:
-            _move((tag, version.created_at, since, version.id), self._gone, self._tags)
+        created, id = version.created_at, version.id
+        if self._gone:
+            for tag in draft.tags:
+                _move((tag, created, since, id), self._gone, self._tags)
+        else:
+            for tag in draft.tags:
+                self._tags[tag, created, since, id] = None
 
     def _since_of(self, current: Current) -> int:
         return self._since.get((current.id, current.number), current.since)

@@ -7,7 +7,7 @@ bytes as text: for the rows of a write that costs more than the trip.
 import struct
 from binascii import hexlify
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from psycopg import AsyncConnection
@@ -26,12 +26,11 @@ _INTEGER: Final = struct.Struct("!iq")
 _NULL: Final = _LENGTH.pack(-1)
 
 
-class PackedRows(list[bytes]):
+class PackedRows(NamedTuple):
     """Rows of a table, packed; `table` is the number of the table's row type."""
 
-    def __init__(self, table: int, rows: Iterable[bytes]) -> None:
-        super().__init__(rows)
-        self.table = table
+    table: int
+    rows: Sequence[bytes]
 
 
 def register(context: AdaptContext) -> None:
@@ -87,17 +86,19 @@ class _RowsDumper(Dumper):
     oid = 0  # the function that is called says what it takes
 
     def dump(self, obj: Any) -> bytes:
-        rows = (part for row in obj for part in (_LENGTH.pack(len(row)), row))
-        return _HEADER.pack(1, 0, obj.table, len(obj), 1) + b"".join(rows)
+        table, rows = obj
+        return b"".join((_HEADER.pack(1, 0, table, len(rows), 1), *rows))
 
 
 # ------------------------------------------------------------------------------------------------
-# Rows of tables: the number of columns, then of each its type, its length and itself.
+# Rows of tables: the length of a row and the number of its columns, then the type of each, its
+# length and itself.
 
 _BIGINT: Final = 20
 _BYTEA: Final = 17
 _TEXT: Final = 25
 _COLUMN: Final = struct.Struct("!Ii").pack  # a type and a length
+_ROW: Final = struct.Struct("!ii").pack
 
 
 def _whole(value: int | None) -> bytes:
@@ -131,11 +132,12 @@ class RowForm:
 
     def __init__(self, table: str, columns: str) -> None:
         self.table = table
-        self._count = _LENGTH.pack(len(columns))
+        self._count = len(columns)
         self._columns = _packed(columns)
 
     def pack(self, row: Sequence[Any]) -> bytes:
-        return self._count + self._columns(row)
+        packed = self._columns(row)
+        return _ROW(4 + len(packed), self._count) + packed
 
 
 MARK: Final = RowForm("marks", "iti")
@@ -145,9 +147,13 @@ RETRY: Final = RowForm("retries", "ibbbtiii")
 
 # Every record has rows in these tables. They are written in a few pieces, without a call for each
 # column: that takes a third of the time, which in a batch is what most of the time goes into.
-_ENTRY: Final = struct.Struct("!iIiqIiqIi").pack
-_VERSION: Final = struct.Struct("!iIiqIiqIiqIiqIiqIiiIi?Ii").pack
-_TAG: Final = struct.Struct("!iIiqIiqIiqIi").pack
+_ENTRY: Final = struct.Struct("!iiIiqIiqIi")
+_VERSION: Final = struct.Struct("!iiIiqIiqIiqIiqIiqIiiIi?Ii")
+_TAG: Final = struct.Struct("!iiIiqIiqIiqIi")
+# What a row takes besides its texts and bytes; its own length is no part of that.
+_ENTRY_BYTES: Final = _ENTRY.size - 4 + 2 * 8
+_VERSION_BYTES: Final = _VERSION.size - 4 + 8
+_TAG_BYTES: Final = _TAG.size - 4 + 8
 _ERASED: Final = _COLUMN(_BYTEA, -1) * 2
 _MORE: Final = _packed("iiit")
 _NO_MORE: Final = _MORE([None] * 4)
@@ -158,22 +164,25 @@ def entry_row(
     journal: int, seq: int, entry: bytes, salt: bytes | None, body: bytes | None
 ) -> bytes:
     """A row of `entries`."""
-    start = _ENTRY(5, _BIGINT, 8, journal, _BIGINT, 8, seq, _BYTEA, len(entry))
-    if salt is None or body is None:
-        return b"".join((start, entry, _ERASED))
-    of_salt, of_body = _COLUMN(_BYTEA, len(salt)), _COLUMN(_BYTEA, len(body))
-    return b"".join((start, entry, of_salt, salt, of_body, body))
+    rest: tuple[bytes, ...] = (_ERASED,)
+    size = _ENTRY_BYTES + len(entry)
+    if salt is not None and body is not None:
+        rest = (_COLUMN(_BYTEA, len(salt)), salt, _COLUMN(_BYTEA, len(body)), body)
+        size += len(salt) + len(body)
+    start = _ENTRY.pack(size, 5, _BIGINT, 8, journal, _BIGINT, 8, seq, _BYTEA, len(entry))
+    return b"".join((start, entry, *rest))
 
 
 def version_row(journal: int, version: Version, seq: int, since: int, *, is_newest: bool) -> bytes:
     """A row of `versions`."""
     id, number, status, created, updated, *more = version
     raw, state = id.encode(), status.encode()
-    start = _VERSION(
+    end = _NO_MORE if more == [None] * 4 else _MORE(more)
+    start = _VERSION.pack(
+        _VERSION_BYTES + len(state) + len(raw) + len(end),
         13, _BIGINT, 8, journal, _BIGINT, 8, seq, _BIGINT, 8, since, _BIGINT, 8, created,
         _BIGINT, 8, updated, 23, 4, number, 16, 1, is_newest, _TEXT, len(state),
     )  # fmt: skip
-    end = _NO_MORE if more == [None] * 4 else _MORE(more)
     return b"".join((start, state, _COLUMN(_TEXT, len(raw)), raw, end))
 
 
@@ -182,17 +191,20 @@ def tag_row(journal: int, tag: str, created_at: int, since: int, id: str) -> byt
     raw, name = tag.encode(), id.encode()
     key = tag_key(raw)
     whole = _NOT_LONG if key is raw else _COLUMN(_TEXT, len(raw)) + raw
-    start = _TAG(6, _BIGINT, 8, journal, _BIGINT, 8, created_at, _BIGINT, 8, since, _TEXT, len(key))
+    start = _TAG.pack(
+        _TAG_BYTES + len(key) + len(name) + len(whole),
+        6, _BIGINT, 8, journal, _BIGINT, 8, created_at, _BIGINT, 8, since, _TEXT, len(key),
+    )  # fmt: skip
     return b"".join((start, key, _COLUMN(_TEXT, len(name)), name, whole))
 
 
-_TAG_BYTES: Final = 96
+_LONGEST_TAG: Final = 96
 _BY_DIGEST: Final = b"sha256:"
 
 
 def tag_key(tag: bytes) -> bytes:
     """`memoranda.tag_key`: a tag as it stands in the index, by its digest when it is long."""
-    if len(tag) <= _TAG_BYTES and not tag.startswith(_BY_DIGEST):
+    if len(tag) <= _LONGEST_TAG and not tag.startswith(_BY_DIGEST):
         return tag
     return _BY_DIGEST + hexlify(sha256(tag))
 
