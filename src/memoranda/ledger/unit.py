@@ -182,6 +182,11 @@ class Expected(NamedTuple):
     seq: int | None
 
 
+NOTICE: Final = "notices"
+"""The name by which a unit expects the newest of the entries about the memory as a whole: that the
+policies are still those that it was checked by. No fact has it: a fact's is a word and an id."""
+
+
 class EntryPlace(NamedTuple):
     """Where an entry stands: its number, and its hash."""
 

@@ -246,6 +246,7 @@ class GatedTable(GovernedTable):
         decide: Decide,
         key: RetryKey | None = None,
         about: str = "",
+        expects: Sequence[Expected] = (),
     ) -> UnitOutcome:
         """Run a unit of work, or propose it, where the policy says so.
 
@@ -264,18 +265,18 @@ class GatedTable(GovernedTable):
             return []
 
         try:
-            await self.commit(Unit(note.actor, note.at, plan, ids))
+            await self.commit(Unit(note.actor, note.at, plan, ids, expects=expects))
         except RecordError:
             if key is None:
                 raise
             # Unless it was done before: then the key is known, and it does not come to this again.
-            written = await super().change(ids, note, decide, key, about)
+            written = await super().change(ids, note, decide, key, about, expects)
             return await self._authority.outcome_of(written.committed, "do this")
         actor_id = self._actor.actor_id
         asked = [operation_of(draft, actor_id) for draft in planned]
         needed, risk = needing_approval(self._policy, asked)
         # 2.
         if not needed:
-            return await super().change(ids, note, decide, key, about)
+            return await super().change(ids, note, decide, key, about, expects)
         # 3.
         return await self._authority.put(planned, needed, note, risk, key)

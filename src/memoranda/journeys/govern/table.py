@@ -7,6 +7,7 @@ has it (GOV-FORGET).
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from memoranda.identity import decode
@@ -14,14 +15,23 @@ from memoranda.journeys.govern.about import NOTHING_SAID
 from memoranda.journeys.govern.drafts import Drafts, content_of
 from memoranda.journeys.govern.find import FilteredReads, FoundRecords, row_of, still_fitting
 from memoranda.journeys.govern.objects import earlier_writes
-from memoranda.journeys.govern.rulebook import Rulebook
+from memoranda.journeys.govern.rulebook import Rulebook, may_forget
 from memoranda.journeys.govern.writes import Write, editing, forgetting
 from memoranda.kernel.errors import RecordExists
 from memoranda.kernel.given import RetryKey
 from memoranda.ledger.attachments import AttachmentCounts
 from memoranda.ledger.object import Cause
 from memoranda.ledger.port import Ledger
-from memoranda.ledger.unit import ACTIVE, Committed, Current, Draft, Everything, OfSubject, Unit
+from memoranda.ledger.unit import (
+    ACTIVE,
+    Committed,
+    Current,
+    Draft,
+    Everything,
+    Expected,
+    OfSubject,
+    Unit,
+)
 from memoranda.recall.index import WordIndex, fits
 from memoranda.recall.vectors import Embedded
 from memoranda.records.filter import GOVERNED_KEYS, MemoryFilter
@@ -79,7 +89,11 @@ class GovernedTable(FoundRecords):
     # ------------------------------------------------------------------ units of work
 
     async def run(
-        self, writes: Sequence[Write], note: Note, key: RetryKey | None = None
+        self,
+        writes: Sequence[Write],
+        note: Note,
+        key: RetryKey | None = None,
+        expects: Sequence[Expected] = (),
     ) -> WriteOutcomes:
         """Run writes in one transaction, each on what those before it left.
 
@@ -101,8 +115,8 @@ class GovernedTable(FoundRecords):
             return [draft for drafts in made for draft in drafts]
 
         about = "" if key is None else _about(writes)
-        if ids:
-            committed, drafts = await self.change(ids, note, decide, key, about)
+        if ids or expects:
+            committed, drafts = await self.change(ids, note, decide, key, about, expects)
         else:
             for write in writes:
                 why = write.reason
@@ -129,6 +143,7 @@ class GovernedTable(FoundRecords):
         decide: Decide,
         key: RetryKey | None = None,
         about: str = "",
+        expects: Sequence[Expected] = (),
     ) -> UnitOutcome:
         """Run a unit of work on the newest versions of some objects."""
         drafts: list[Draft] = []
@@ -138,7 +153,9 @@ class GovernedTable(FoundRecords):
             return drafts
 
         is_short = not isinstance(ids, Everything) and len(ids) <= FEW
-        unit = Unit(note.actor, note.at, decided, ids, key, about, is_short=is_short)
+        unit = Unit(
+            note.actor, note.at, decided, ids, key, about, expects=expects, is_short=is_short
+        )
         return UnitOutcome(await self.commit(unit), drafts)
 
     def needs_approval(self, drafts: Sequence[Draft]) -> bool:
@@ -243,9 +260,10 @@ class GovernedTable(FoundRecords):
 
         VersionConflict where somebody else changed or deleted it since the expected version.
         """
-        await self.rulebook.check_forgetting(note.actor, _DELETED)
         writes = [forgetting(self._drafts, id, _DELETED, expected_version) for id in ids]
-        ran = await self.run(writes, note, key)
+        ran = await self.rulebook.obeyed(
+            partial(may_forget, note.actor, _DELETED), partial(self.run, writes, note, key)
+        )
         return (row_of(draft.replaces) for draft in ran.made if draft and draft.replaces)
 
     async def clear(self, note: Note, removed: list[Row] | None = None) -> None:
