@@ -150,6 +150,16 @@ MOST: Final = 10**15
 """Numbers from here on, and below its negative, have no shorthand."""
 
 
+def packed_fields(
+    kind: str, at: int, seq: int, digest: bytes, previous: bytes, actor: str, raw: bytes
+) -> bytes:
+    """The same as `packed(raw, ENTRY)`, for who has just made the entry of these fields."""
+    plain = plain_actor(actor)
+    if plain is None or not -MOST < at < MOST or seq >= MOST:
+        return raw
+    return FIELDS.pack(CODES[kind], at, seq, digest, previous) + plain
+
+
 @lru_cache(maxsize=1024)
 def plain_actor(actor: str) -> bytes | None:
     """An actor as it stands at the end of the shorthand; None if that has none."""

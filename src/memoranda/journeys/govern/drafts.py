@@ -169,7 +169,9 @@ class Drafts:
         Whoever approved it approved what it was.
         """
         before = decode(current.body)
-        provenance = of_new(said)
+        provenance = of_new(said) if said.members else NO_PROVENANCE
+        if provenance is NO_PROVENANCE and content.meta is None and self._is_ordinary(before):
+            return self._restated(current, before, content, note, provenance, {})
         lowered = {"trust": "unreviewed"} if before["trust"] == "approved" else {}
         where = {"applicability_scope": provenance.where_in(self._scope)}
         members = {**provenance.members, **lowered, **where}

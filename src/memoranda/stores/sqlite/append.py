@@ -7,7 +7,7 @@ that the units of one commit share their statements.
 from binascii import hexlify
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import apsw
 
@@ -71,10 +71,28 @@ NODES: Final = (
 )
 
 
+class LastLeaves(NamedTuple):
+    """The leaves over the last entries of a journal that has no node over them yet.
+
+    They follow from its size and its head, which are compared before they are used: another
+    process may have written, and a transaction may not have landed.
+    """
+
+    size: int
+    head: bytes
+    leaves: Sequence[bytes]
+
+
 class Appender:
     """The end of one journal in one transaction: what is added shows after `flush`."""
 
-    def __init__(self, connection: apsw.Connection, journal: int, bodies: InShorthand) -> None:
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        journal: int,
+        bodies: InShorthand,
+        last: LastLeaves | None = None,
+    ) -> None:
         self._connection = connection
         self.journal = journal
         self.bodies = bodies
@@ -85,6 +103,11 @@ class Appender:
         self._stored = self.size
         self.first: Final = self.size
         self._raw: list[bytes] = []
+        is_last = last is not None and (last.size, last.head) == (self.size, self._hash)
+        self._leaves: list[bytes] | None = None if self.size % BLOCK else []
+        if last is not None and is_last:
+            self._leaves = [*last.leaves]
+        """Those of the block that is not complete; None where they are still to be read."""
         self._entries: list[tuple[object, ...]] = []
         self._bodies: list[tuple[object, ...]] = []
         self._versions: list[tuple[object, ...]] = []
@@ -268,6 +291,8 @@ class Appender:
                 if inserts is not VERSION_ROWS:
                     raise
                 raise RecordExists(self._first_in_use()) from None
+        if self._leaves is not None:
+            self._leaves += leaves(self._raw)
         if self._stored // BLOCK != self.size // BLOCK:
             self._grow_tree()
         connection.execute(MOVE_HEAD, (self.size, self._hash, self._at, self.journal))
@@ -286,22 +311,39 @@ class Appender:
         if self._connection.changes():
             self._connection.execute(_MOVE_SEGMENTS, moved)
 
+    @property
+    def last_leaves(self) -> LastLeaves | None:
+        """What the next transaction need not read again, once all was written."""
+        return None if self._leaves is None else LastLeaves(self.size, self._hash, self._leaves)
+
     def _grow_tree(self) -> None:
+        if self._leaves is None:
+            self._leaves = self._read_leaves()
+        first = self._stored // BLOCK
         for node in completed(self._stored, self.size):
-            hashes = self._block(node)
-            if len(hashes) == BLOCK:  # where an entry was lost, there is no node over it
+            if node.level == STRIDE:
+                start = (node.number - first) * BLOCK
+                hashes = self._leaves[start : start + BLOCK]
+            else:
+                hashes = self._block(node)
+            # Where an entry was lost, there is no node over it.
+            if len(hashes) == BLOCK and all(hashes):
                 row = (self.journal, node.level, node.number, node_of(hashes))
-                _NODES.run(self._connection, [row])
+                self._connection.execute(_NODES.one, row)
+        self._leaves = self._leaves[(self.size // BLOCK - first) * BLOCK :]
+
+    def _read_leaves(self) -> list[bytes]:
+        """The leaves from the beginning of the block that was last begun and is stored in part."""
+        start = self._stored // BLOCK * BLOCK
+        places = (place(self.journal, start), place(self.journal, self._stored))
+        entries: Any = self._connection.execute(LEAVES, places)
+        stored = leaves([unpacked(entry, ENTRY) for (entry,) in entries])
+        lost = self._stored - start - len(stored)
+        return [b""] * lost + stored + leaves(self._raw)
 
     def _block(self, node: StoredNode) -> list[bytes]:
         level, number = node.block
         start, end = number * BLOCK, (number + 1) * BLOCK
-        if level < STRIDE:
-            places = (place(self.journal, start), place(self.journal, self._stored))
-            entries: Any = self._connection.execute(LEAVES, places)
-            before = [unpacked(entry, ENTRY) for (entry,) in entries]
-            first = max(start - self._stored, 0)
-            return leaves(before + self._raw[first : end - self._stored])
         rows: Any = self._connection.execute(NODES, (self.journal, level, start, end))
         return [node for (node,) in rows]
 
