@@ -112,10 +112,11 @@ def value_of(document: Mapping[str, JsonValue]) -> JsonValue | bytes:
 
 def data_bytes(document: Mapping[str, JsonValue]) -> bytes:
     """The data as canonical JSON, or the bytes that were given."""
-    if is_bytes(document):
-        return b64decode(document["data"])
     statement: str = document["statement"]
-    return statement.encode() if document.get("format") == "json" else canonical_bytes(statement)
+    format = document.get("format")  # noqa: A001 - the name on the wire
+    if format == "json":
+        return statement.encode()
+    return b64decode(document["data"]) if format == "bytes" else canonical_bytes(statement)
 
 
 def is_bytes(document: Mapping[str, JsonValue]) -> bool:

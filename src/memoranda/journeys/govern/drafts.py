@@ -34,7 +34,7 @@ from memoranda.ledger.object import (
 )
 from memoranda.ledger.passages import FurtherMembers, ordinary_version
 from memoranda.ledger.unit import Current, Draft, new_draft, new_version
-from memoranda.records.table import Content, Note, Row, new_row_of
+from memoranda.records.table import Content, Note, Row, new_content, new_row_of
 
 _HUMAN: Final = "human:"
 _URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
@@ -352,12 +352,12 @@ class Drafts:
 def content_of(document: Mapping[str, Any]) -> Content:
     """What a record says, from the object that it is."""
     tags, meta = document.get("tags"), document.get("meta")
-    return Content(
+    return new_content((
         data_bytes(document),
         None if tags is None else tuple(tags),
         None if meta is None else canonical_bytes(meta),
-        is_bytes(document),
-    )
+        document.get("format") == "bytes",
+    ))  # fmt: skip
 
 
 def check_typed(media_type: str | None) -> str:

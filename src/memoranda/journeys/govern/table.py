@@ -285,7 +285,8 @@ class GovernedTable(FoundRecords):
 
     async def get(self, id: str, make: Callable[[Row], R]) -> R | None:
         """The record under this id, made into a value where it was read."""
-        await self.opened()
+        if self.opening is not None:
+            await self.opened()
         return await self.ledger.current(id, lambda current: make(row_of(current)))
 
     async def forget_where(self, filter: MemoryFilter, note: Note) -> list[Row]:
