@@ -78,9 +78,8 @@ class Drafts:
             updated_at,
             b2a_base64(drawn[:NONCE_BYTES], newline=False).translate(_URL_SAFE),
         )
-        number, validity = 1, provenance.validity
-        if replaced is not None:
-            number = replaced.number + 1
+        number = 1
+        valid_from = valid_to = expires = subject = None
         if (
             provenance is not NO_PROVENANCE
             or is_raw
@@ -89,11 +88,13 @@ class Drafts:
             or replaced is not None
         ):
             first = with_members(first, self._more(content, note, provenance, replaced))
+            valid_from, valid_to = provenance.validity.valid_from, provenance.validity.valid_to
+            expires, subject = provenance.expires, provenance.subject
+            number = 1 if replaced is None else replaced.number + 1
         version = new_version((
-            id, number, "active", created_at, updated_at,
-            validity.valid_from, validity.valid_to, provenance.expires, provenance.subject,
+            id, number, "active", created_at, updated_at, valid_from, valid_to, expires, subject,
         ))  # fmt: skip
-        if tags:
+        if tags and len(tags) > 1:
             tags = tuple(dict.fromkeys(tags))
         return new_draft((
             "create", first.body, drawn[NONCE_BYTES:], version, tags or (), replaced,

@@ -228,7 +228,7 @@ class Telling(Generic[T]):
 # A receipt: what was written, and where it stands in the journal.
 
 
-@dataclass(frozen=True, init=False, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Receipt(Result):
     """Proof for whoever wrote: which version of what, and the entry that says so.
 
@@ -244,25 +244,6 @@ class Receipt(Result):
     """How many sources of what it replaces it has not: they were given with another statement."""
     created: bool = False
     """Whether nothing was there before, or no longer; else it is a next version."""
-
-    def __init__(
-        self,
-        id: str,
-        version: int,
-        entry_hash: str,
-        size: int,
-        dropped_sources: int = 0,
-        created: bool = False,
-    ) -> None:
-        # All at once: a frozen dataclass sets each by a call, and every write makes one of these.
-        self.__dict__.update(
-            id=id,
-            version=version,
-            entry_hash=entry_hash,
-            size=size,
-            dropped_sources=dropped_sources,
-            created=created,
-        )
 
     def wire_members(self) -> Mapping[str, object]:
         """All fields; dropped sources only where there are some."""

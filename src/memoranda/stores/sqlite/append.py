@@ -71,8 +71,8 @@ NODES: Final = (
 )
 
 
-class LastLeaves(NamedTuple):
-    """The leaves over the last entries of a journal that has no node over them yet.
+class LastEntries(NamedTuple):
+    """The last entries of a journal, those that no node of the tree is over yet.
 
     They follow from its size and its head, which are compared before they are used: another
     process may have written, and a transaction may not have landed.
@@ -80,7 +80,7 @@ class LastLeaves(NamedTuple):
 
     size: int
     head: bytes
-    leaves: Sequence[bytes]
+    entries: Sequence[bytes]
 
 
 class Appender:
@@ -91,23 +91,22 @@ class Appender:
         connection: apsw.Connection,
         journal: int,
         bodies: InShorthand,
-        last: LastLeaves | None = None,
+        last: LastEntries | None = None,
     ) -> None:
         self._connection = connection
         self.journal = journal
         self.bodies = bodies
         head: Any = connection.execute(_HEAD, (journal,)).fetchone()
         self.size: int = head[0]
-        self._hash: bytes = head[1]
+        self.head: bytes = head[1]
         self._at: int = head[2]
         self._stored = self.size
         self.first: Final = self.size
         self._raw: list[bytes] = []
-        is_last = last is not None and (last.size, last.head) == (self.size, self._hash)
-        self._leaves: list[bytes] | None = None if self.size % BLOCK else []
-        if last is not None and is_last:
-            self._leaves = [*last.leaves]
-        """Those of the block that is not complete; None where they are still to be read."""
+        self.last: list[bytes] | None = None if self.size % BLOCK else []
+        """The entries of the block that is not complete; None where they are still to be read."""
+        if last is not None and (last.size, last.head) == (self.size, self.head):
+            self.last = [*last.entries]
         self._entries: list[tuple[object, ...]] = []
         self._bodies: list[tuple[object, ...]] = []
         self._versions: list[tuple[object, ...]] = []
@@ -133,7 +132,7 @@ class Appender:
         """
         at = self._at = max(unit.at, self._at)
         journal, pack, is_plain = self.journal, self.bodies.pack, self.bodies.is_plain
-        start, previous, seq = journal << SEQ_BITS, self._hash, self.size
+        start, previous, seq = journal << SEQ_BITS, self.head, self.size
         places = []
         for (
             kind, body, salt, version, tags, replaces, replaced_tags, inputs, erases, marks,
@@ -175,7 +174,7 @@ class Appender:
                     self._derivations += [(journal, source, id) for source in inputs]
             elif kind in FACT_KINDS:
                 self._note_fact(seq, marks, [(source, output) for source in inputs])
-            previous = self._hash = sha256(entry).digest()
+            previous = self.head = sha256(entry).digest()
             places.append(new_place((seq, previous)))
             seq += 1
             self.size = seq
@@ -232,7 +231,7 @@ class Appender:
         """Append entries of the same journal in another database, as they are."""
         for seq, raw, salt, body in stored:
             entry = read_entry(raw)
-            if (entry.seq, entry.previous_entry_hash) != (self.size, self._hash.hex()):
+            if (entry.seq, entry.previous_entry_hash) != (self.size, self.head.hex()):
                 raise InvalidProof(f"entry {seq} does not follow the entry before it")
             if entry.kind in FACT_KINDS and body is not None:
                 self._adopt_fact(self.size, decode(body))
@@ -242,7 +241,7 @@ class Appender:
             if salt is not None and body is not None:
                 self._bodies.append((where, salt, self.bodies.pack(body, subject_of(body))))
             self._raw.append(raw)
-            self._hash, self._at = entry_hash(raw), entry.at
+            self.head, self._at = entry_hash(raw), entry.at
             self.size += 1
         self.flush()
 
@@ -291,11 +290,11 @@ class Appender:
                 if inserts is not VERSION_ROWS:
                     raise
                 raise RecordExists(self._first_in_use()) from None
-        if self._leaves is not None:
-            self._leaves += leaves(self._raw)
+        if self.last is not None:
+            self.last += self._raw
         if self._stored // BLOCK != self.size // BLOCK:
             self._grow_tree()
-        connection.execute(MOVE_HEAD, (self.size, self._hash, self._at, self.journal))
+        connection.execute(MOVE_HEAD, (self.size, self.head, self._at, self.journal))
         if not self._has_words:
             self._move_index()
         self._stored, self._has_words = self.size, False
@@ -311,35 +310,28 @@ class Appender:
         if self._connection.changes():
             self._connection.execute(_MOVE_SEGMENTS, moved)
 
-    @property
-    def last_leaves(self) -> LastLeaves | None:
-        """What the next transaction need not read again, once all was written."""
-        return None if self._leaves is None else LastLeaves(self.size, self._hash, self._leaves)
-
     def _grow_tree(self) -> None:
-        if self._leaves is None:
-            self._leaves = self._read_leaves()
         first = self._stored // BLOCK
+        if self.last is None:
+            self.last = self._read_last(first * BLOCK)
         for node in completed(self._stored, self.size):
             if node.level == STRIDE:
                 start = (node.number - first) * BLOCK
-                hashes = self._leaves[start : start + BLOCK]
+                entries = self.last[start : start + BLOCK]
+                hashes = leaves(entries) if all(entries) else []
             else:
                 hashes = self._block(node)
-            # Where an entry was lost, there is no node over it.
-            if len(hashes) == BLOCK and all(hashes):
+            if len(hashes) == BLOCK:  # where an entry was lost, there is no node over it
                 row = (self.journal, node.level, node.number, node_of(hashes))
                 self._connection.execute(_NODES.one, row)
-        self._leaves = self._leaves[(self.size // BLOCK - first) * BLOCK :]
+        self.last = self.last[(self.size // BLOCK - first) * BLOCK :]
 
-    def _read_leaves(self) -> list[bytes]:
-        """The leaves from the beginning of the block that was last begun and is stored in part."""
-        start = self._stored // BLOCK * BLOCK
+    def _read_last(self, start: int) -> list[bytes]:
+        """The entries from here on; what was lost of them is empty."""
         places = (place(self.journal, start), place(self.journal, self._stored))
-        entries: Any = self._connection.execute(LEAVES, places)
-        stored = leaves([unpacked(entry, ENTRY) for (entry,) in entries])
-        lost = self._stored - start - len(stored)
-        return [b""] * lost + stored + leaves(self._raw)
+        rows: Any = self._connection.execute(LEAVES, places)
+        stored = [unpacked(entry, ENTRY) for (entry,) in rows]
+        return [b""] * (self._stored - start - len(stored)) + stored + self._raw
 
     def _block(self, node: StoredNode) -> list[bytes]:
         level, number = node.block
