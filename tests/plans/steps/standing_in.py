@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memoranda.kernel.clock import Randomness
+from memoranda.plans.facts import ExtractedFact
 from memoranda.plans.items import MemoryItem, RetrievedItem
 from memoranda.plans.summary import Limits, Summary
 
@@ -44,12 +45,18 @@ class KeepingStaging:
     def __init__(self, broken: Exception | None = None) -> None:
         self.broken = broken
         self.items: list[MemoryItem] = []
+        self.facts: list[tuple[str, ExtractedFact]] = []
         self.sessions: list[tuple[str, str | None]] = []
 
     def stage_item(self, item: MemoryItem) -> None:
         if self.broken:
             raise self.broken
         self.items.append(item)
+
+    def stage_fact(self, session_ref: str, fact: ExtractedFact) -> None:
+        if self.broken:
+            raise self.broken
+        self.facts.append((session_ref, fact))
 
     def stage_session(self, session_ref: str, repo_scan_version: str | None) -> None:
         if self.broken:
