@@ -39,6 +39,7 @@ _KOREAN: Final = re.compile("[가-힣]")
 _LEADS: Final = re.compile(
     r"^(?:(?:and|but|so|well|yes|yeah|yep|no|nope|oh|ah|ok|okay|sure|hi|hey|hello|actually|also|"
     r"anyway|now|then|thanks|thank you|by the way|btw|you know|to be honest|honestly|"
+    r"remember that|remember|note that|don't forget that|"
     r"네|아니요|아니|음|아|그리고|그런데|근데|사실|참|안녕하세요|안녕)(?:\s*[,.!:;~-]+\s*|\s+))+",
     re.IGNORECASE,
 )

@@ -6,6 +6,7 @@ from typing import Any
 from memoranda.kernel.clock import Randomness
 from memoranda.plans.facts import ExtractedFact
 from memoranda.plans.items import MemoryItem, RetrievedItem
+from memoranda.plans.steps.context import MemoryAnswer
 from memoranda.plans.summary import Limits, Summary
 
 ID = "0f0e0d0c-0b0a-4908-8706-050403020100"
@@ -37,6 +38,20 @@ class AnsweringStore:
 
     async def save(self, item: MemoryItem) -> None:
         raise AssertionError(item)
+
+
+class AnsweringRecall:
+    """Governed memory that answers what it is told to answer."""
+
+    def __init__(self, answer: Any = None) -> None:
+        self.answer = answer or MemoryAnswer("trace-1", "empty")
+        self.asked: list[tuple[str, int]] = []
+
+    async def recall(self, query: str, top_k: int) -> MemoryAnswer:
+        self.asked.append((query, top_k))
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
 
 
 class KeepingStaging:

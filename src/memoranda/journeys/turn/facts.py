@@ -42,6 +42,7 @@ from memoranda.plans.session import SessionState
 Outcome = Literal["completed", "failed", "cancelled"]
 
 TYPE: Final = "Cycle"
+RECALL: Final = "CycleRecall"
 CYCLES: Final = "cycles/"
 """How the names begin that all cycles of a session are found by; its id follows."""
 
@@ -93,6 +94,12 @@ class Began(NamedTuple):
             **others,
         }
         return Fact("cycle", says, marks=(CYCLE + self.cycle_id, CYCLES + self.session_ref))
+
+    def recall(self, trace: str) -> Fact:
+        """That it recalled: the trace repeats what was said, and goes when the cycle does."""
+        name = CYCLE + self.cycle_id
+        says: dict[str, JsonValue] = {"type": RECALL, "cycleId": self.cycle_id, "trace": trace}
+        return Fact("cycle", says, marks=(name,), inputs=(name,), output=trace)
 
     def completed(
         self,

@@ -130,10 +130,13 @@ class Landing:
         learned = Learned() if changes is None else changes.came_to
         return LandedCycle(committed, session.after(state), learned)
 
-    async def leave(self, fact: Fact) -> None:
-        """Write the fact of a cycle that left nothing else; WriteFailed where that fails."""
+    async def leave(self, fact: Fact, recalls: Sequence[Fact] = ()) -> None:
+        """Write the fact of a cycle that left nothing else; WriteFailed where that fails.
+
+        `recalls` are the facts of what it had recalled until then.
+        """
         try:
-            unit = self._unit(fact, self.scope.clock.now_ms())
+            unit = self._unit([fact, *recalls], self.scope.clock.now_ms())
             await to_its_end(self.scope.table.commit(unit))
         except Exception as error:
             why = str(error).removesuffix(".")
@@ -157,7 +160,8 @@ class Landing:
             touched = () if changes is None else changes.touched
             sources = [CYCLE + cycle for cycle in sorted(given.sources)]
             inputs = [*sources, *(trace.name for trace in traces), *touched, *person]
-            unit = self._unit(fact(inputs), said.at, ran.notices, changes)._replace(
+            written = [fact(inputs), *(ran.began.recall(trace.name) for trace in traces)]
+            unit = self._unit(written, said.at, ran.notices, changes)._replace(
                 attachments=attachments,
                 key=RetryKey(said.cycle_id, ran.began.fingerprint),
                 about=said.cycle_id,
@@ -179,12 +183,13 @@ class Landing:
 
     def _unit(
         self,
-        fact: Fact,
+        facts: Sequence[Fact],
         at: int,
         notices: Sequence[Draft] = (),
         changes: TaughtChanges | None = None,
     ) -> Unit:
-        drafts = [fact.draft(self.scope.randomness.take(SALT_BYTES)), *notices]
+        take = self.scope.randomness.take
+        drafts = [*(fact.draft(take(SALT_BYTES)) for fact in facts), *notices]
         if changes is None:
             return Unit(self.scope.actor, at, lambda _: drafts)
 

@@ -296,6 +296,10 @@ class Turns:
         items = NotedItems(await self._scope.items(ref), self._scope.table.ledger, ref)
         memory = NotedRecall(self._scope.memory, self._subject)
         planned, session = begun.planned, begun.session
+
+        def recalls() -> list[Fact]:
+            return [began.recall(trace.name) for trace in memory.traces]
+
         try:
             types = composed(
                 planned.plan, tools, items, memory, staged, clock, self._scope.randomness, listener
@@ -310,14 +314,14 @@ class Turns:
                 elif step.type == ExtractFacts.name and isinstance(extractor, Identified):
                     model.used.setdefault(EXTRACTOR, set()).add(extractor.identity)
         except CycleFailed as failed:
-            await self._landing.leave(began.failed(failed, planned.plan))
+            await self._landing.leave(began.failed(failed, planned.plan), recalls())
             await self._scope.conformance.note(failed.__cause__)
             raise
         except FailFast as failed:
-            await self._leave_anyway(began.failed(failed, planned.plan), failed)
+            await self._leave_anyway(began.failed(failed, planned.plan), recalls(), failed)
             raise
         except asyncio.CancelledError as cancelled:
-            await self._leave_anyway(began.fact("cancelled"), cancelled)
+            await self._leave_anyway(began.fact("cancelled"), recalls(), cancelled)
             raise
         notices: Sequence[Draft] = ()
         if model.used:
@@ -325,10 +329,12 @@ class Turns:
         said = (turn, outputs, staged, clock, model.answers, items, memory)
         return FinishedCycle(began, planned, session, *said, self._subject, notices)
 
-    async def _leave_anyway(self, fact: Fact, instead_of: BaseException) -> None:
+    async def _leave_anyway(
+        self, fact: Fact, recalls: Sequence[Fact], instead_of: BaseException
+    ) -> None:
         """Journal what ends the cycle, which the caller learns of whether this works or not."""
         try:
-            await self._landing.leave(fact)
+            await self._landing.leave(fact, recalls)
         except WriteFailed as failed:
             self._stopped = str(failed)
             instead_of.add_note(str(failed))

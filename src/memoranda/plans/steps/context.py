@@ -245,8 +245,10 @@ class RecallMemory(ShippedStep, type="RecallMemory"):
         del payload
         answer = await self._memory.recall(self.text(inputs, "query"), self._top_k)
         if answer.outcome not in _WHOLE:
-            said = "; ".join(answer.notes) or "nobody said why"
-            raise RecallFailed(answer.trace_id, f"its outcome is {answer.outcome}: {said}")
+            why = "; ".join(answer.notes) or "nobody said why"
+            if answer.outcome == "failed":
+                raise RecallFailed(answer.trace_id, why)
+            raise CycleFailed(self.name, f"the recall {answer.trace_id} is {answer.outcome}: {why}")
         memories = whole_recall(answer.memories, self.name)
         if len(memories) > self._top_k:
             why = f"{len(memories)} memories came for a topK of {self._top_k}"
