@@ -67,6 +67,7 @@ from memoranda.plans.steps.facts import ExtractFacts, RememberFacts
 from memoranda.plans.summary import raw_texts
 
 MAX_CYCLE_ID: Final = 128
+NOTHING_LEARNED: Final = Learned()
 _TOO_SHORT: Final = "the answer is too short to be summarised"
 
 
@@ -88,8 +89,8 @@ class Turn(Result):
     """The governed memory that its RecallMemory step found, best first; none for such a retry."""
     items: Sequence[str]
     """The ids of the items that it stored, of a retry as well."""
-    learned: Learned | None
-    """What came of the facts that it taught; None where the plan keeps none, and for a retry."""
+    learned: Learned
+    """What came of the facts that it taught; nothing where the plan keeps none, and for a retry."""
     not_kept: str | None
     """Why nothing of the answer was stored although the plan says so; None where something was."""
     retried: bool = False
@@ -365,7 +366,7 @@ def _turn(
     outputs: Outputs,
     place: EntryPlace,
     stored: Sequence[str],
-    learned: Learned | None = None,
+    learned: Learned = NOTHING_LEARNED,
 ) -> Turn:
     """A turn as its caller gets it; without outputs, what its fact says alone."""
     ids = {step.type: step.id for step in planned.plan.steps}
@@ -383,7 +384,7 @@ def _turn(
         if recalled is None
         else whole_recall(recalled.thaw()["memories"], RecallMemory.name),
         items=tuple(stored),
-        learned=learned if RememberFacts.name in ids else None,
+        learned=learned,
         not_kept=_TOO_SHORT if is_short else None,
     )
 
