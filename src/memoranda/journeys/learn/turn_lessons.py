@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from memoranda.journeys.govern.committer import Telling
+from memoranda.journeys.govern.objects import Telling
 from memoranda.journeys.learn.lessons import Lessons, Teaching, Told
 from memoranda.journeys.turn.cycle import Taught
 from memoranda.ledger.unit import Draft

@@ -5,7 +5,7 @@ from typing import Any
 from memoranda.journeys.intent import names
 from memoranda.journeys.recall.reasoning import Recalling
 from memoranda.journeys.recall.recalled import Item, Recalled
-from memoranda.ledger.time import format_time
+from memoranda.kernel.clock import format_time
 from memoranda.ledger.unit import Expected
 from memoranda.plans.steps.context import MemoryAnswer, RecalledMemory
 
