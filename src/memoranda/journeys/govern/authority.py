@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
-from memoranda.journeys.govern.committer import Telling
 from memoranda.journeys.govern.drafts import Drafts
+from memoranda.journeys.govern.objects import Telling
 from memoranda.journeys.govern.operations import (
     Operations,
     from_wire,
@@ -232,6 +232,12 @@ class GatedTable(GovernedTable):
 
     async def begin(self, at: int) -> None:
         await self._shared.begin(at)
+
+    async def land(
+        self, drafts: list[Draft], note: Note, key: RetryKey | None = None, about: str = ""
+    ) -> UnitOutcome:
+        """Append drafts that follow from nothing that was read, or propose them."""
+        return await self.change((), note, lambda _: drafts, key, about)
 
     async def change(
         self,
