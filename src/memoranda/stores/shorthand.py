@@ -152,3 +152,13 @@ def plain_actor(actor: str) -> bytes | None:
     """An actor as it stands at the end of the shorthand; None if that has none."""
     raw = entry_bytes(Entry(0, "create", 0, actor, "0" * 64, "0" * 64))
     return actor.encode() if PLAIN.fullmatch(raw) else None
+
+
+def packed_fields(
+    kind: str, at: int, seq: int, digest: bytes, previous: bytes, actor: str, raw: bytes
+) -> bytes:
+    """The same as `packed(raw, ENTRY)`, for who has just made the entry of these fields."""
+    plain = plain_actor(actor)
+    if plain is None or not -MOST < at < MOST or seq >= MOST:
+        return raw
+    return FIELDS.pack(CODES[kind], at, seq, digest, previous) + plain
