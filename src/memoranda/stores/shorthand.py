@@ -11,7 +11,7 @@ that are still free.
 """
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final, Protocol
 
@@ -56,17 +56,20 @@ class InShorthand:
         self._codec = codec
         self.is_plain: Final = codec is PLAIN_CODEC
         """Whether the shorthand is stored as it is."""
+        self.unpack: Final[Callable[[bytes], bytes]] = (
+            passages.unpack if self.is_plain else self._decoded
+        )
+        """Gives the body of what is stored; BodyUnreadable if the codec says so."""
 
     def pack(
-        self, body: bytes, subject: str | None, first: passages.FirstVersion | None = None
+        self, body: bytes, subject: str | None, first: passages.WrittenBody | None = None
     ) -> bytes:
         """What is stored of a body; `first` is how it was written, unless it was replaced since."""
         if first is not None and first.body is body and first.shorthand:
             return self._codec.pack(first.shorthand, subject)
         return self._codec.pack(BODY.pack(body), subject)
 
-    def unpack(self, stored: bytes) -> bytes:
-        """The body; BodyUnreadable if the codec says so."""
+    def _decoded(self, stored: bytes) -> bytes:
         return BODY.unpack(self._codec.unpack(stored))
 
 
@@ -145,6 +148,16 @@ def first_bytes(kinds: Iterable[str]) -> list[bytes]:
 
 MOST: Final = 10**15
 """Numbers from here on, and below its negative, have no shorthand."""
+
+
+def packed_fields(
+    kind: str, at: int, seq: int, digest: bytes, previous: bytes, actor: str, raw: bytes
+) -> bytes:
+    """The same as `packed(raw, ENTRY)`, for who has just made the entry of these fields."""
+    plain = plain_actor(actor)
+    if plain is None or not -MOST < at < MOST or seq >= MOST:
+        return raw
+    return FIELDS.pack(CODES[kind], at, seq, digest, previous) + plain
 
 
 @lru_cache(maxsize=1024)
