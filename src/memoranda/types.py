@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from memoranda.ledger.time import Validity
     from memoranda.ledger.validate import Violation
     from memoranda.outside.anchors import FileAnchor
+    from memoranda.outside.witnesses import WitnessAnchor
     from memoranda.recall.provider import (
         AppExecutionContext,
         AppInputNamespace,
@@ -248,6 +249,7 @@ __all__ = [
     "Vote",
     "Waiting",
     "Why",
+    "WitnessAnchor",
     "World",
     "WorldEdge",
     "projection",

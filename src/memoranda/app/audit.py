@@ -61,6 +61,7 @@ async def verify_database(
     seal: Seal | None = None,
     kept: Sequence[KeptNote] = (),
     require_signature: bool = False,
+    quorum: int = 0,
     record: bool = False,
     progress: ScopeProgress | None = None,
     bodies: BodyCodec = PLAIN,
@@ -69,8 +70,9 @@ async def verify_database(
 
     `kept` are checkpoints that somebody kept outside; each is compared with the journal of its
     origin, and one whose journal is not there is damage. With `require_signature` it is damage,
-    too, where entries are under no checkpoint that one of the seal's known keys has signed. With
-    `record`, damage of a scope is logged there as a conformance break, if it can be written.
+    too, where entries are under no checkpoint that one of the seal's known keys has signed; with
+    `quorum`, where fewer of its witnesses than that have cosigned them. With `record`, damage of a
+    scope is logged there as a conformance break, if it can be written.
     """
     async with journals_at(url, read_only=True, bodies=bodies) as database:
         found = await verify_opened(
@@ -80,6 +82,7 @@ async def verify_database(
             seal=seal,
             kept=kept,
             require_signature=require_signature,
+            quorum=quorum,
             progress=progress,
         )
     return await _on_record(found, url, seal or Seal(), bodies) if record else found
@@ -93,6 +96,7 @@ async def verify_opened(
     seal: Seal | None = None,
     kept: Sequence[KeptNote] = (),
     require_signature: bool = False,
+    quorum: int = 0,
     progress: ScopeProgress | None = None,
 ) -> DatabaseAudit:
     """The same for a database that is open already; its URL is for messages."""
@@ -118,6 +122,7 @@ async def verify_opened(
             heads=heads,
             kept=mine,
             require_signature=require_signature,
+            quorum=quorum,
             progress=tell,
         )
     for note in kept:
