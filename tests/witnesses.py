@@ -10,7 +10,7 @@ from memoranda.identity.merkle import NodeList, consistency_proof, frontier_at, 
 from memoranda.kernel.clock import Clock
 from memoranda.ledger.checkpoint import Checkpoint, sign_checkpoint
 from memoranda.ledger.signed_note import VerifierKey
-from memoranda.ledger.witness import submission_text
+from memoranda.ledger.witness import request_text
 from memoranda.outside.keys import Ed25519Signer, create_key
 from memoranda.outside.witnesses import WitnessAnchor
 from memoranda.surfaces.witness import serving
@@ -43,9 +43,9 @@ class Log:
         size = self.nodes.frontier.size if size is None else size
         return consistency_proof(old, size, self.nodes) if 0 < old < size else []
 
-    async def submission(self, old: int, size: int | None = None) -> bytes:
+    async def request(self, old: int, size: int | None = None) -> bytes:
         proof = await self.proof(old, size)
-        return submission_text(old, proof, await self.note(size)).encode()
+        return request_text(old, proof, await self.note(size)).encode()
 
 
 @dataclass(frozen=True)

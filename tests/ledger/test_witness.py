@@ -30,9 +30,9 @@ from memoranda.ledger.witness import (
     KnownLogs,
     check_extends,
     cosignature,
-    parse_submission,
+    parse_request,
+    request_text,
     split_cosignature,
-    submission_text,
 )
 from memoranda.outside.keys import Cosigner, Ed25519Signer, verifiers
 from memoranda.testkit.strategies import FrozenClock
@@ -101,14 +101,14 @@ async def test_a_cosigner_signs_its_time_and_only_its_own_kind_of_key() -> None:
     assert caught.value.code == "input.key"
 
 
-# ---------------------------------------------------------------------- submissions
+# ---------------------------------------------------------------------- requests
 
 
 @given(st.integers(0, 2**63 - 1), st.lists(st.binary(min_size=32, max_size=32), max_size=63))
-def test_a_submission_is_read_as_it_was_written(old: int, proof: Sequence[bytes]) -> None:
+def test_a_request_is_read_as_it_was_written(old: int, proof: Sequence[bytes]) -> None:
     note = str(SignedNote(Checkpoint(ORIGIN, 5, bytes(32)).text, (Signature("a", bytes(4), b"s"),)))
 
-    read = parse_submission(submission_text(old, proof, note).encode())
+    read = parse_request(request_text(old, proof, note).encode())
 
     assert (read.old_size, read.proof, str(read.noted.note)) == (old, proof, note)
 
@@ -139,9 +139,9 @@ HASH = "A" * 43 + "="
         "old 1\n\n" + NOTE.replace("5", "05"),
     ],
 )
-def test_what_is_no_submission_is_refused(body: str) -> None:
+def test_what_is_no_request_is_refused(body: str) -> None:
     with pytest.raises(InvalidCheckpoint) as caught:
-        parse_submission(body.encode())
+        parse_request(body.encode())
 
     assert caught.value.code == "input.checkpoint"
 
@@ -156,7 +156,7 @@ async def cosigned(log: Log, size: int) -> Cosigned:
 
 async def judged(log: Log, known: Cosigned | None, old: int, size: int) -> str | None:
     try:
-        check_extends(parse_submission(await log.submission(old, size)), known)
+        check_extends(parse_request(await log.request(old, size)), known)
     except MemorandaError as refused:
         return type(refused).__name__
     return None
@@ -185,10 +185,10 @@ async def test_the_empty_log_is_extended_without_a_proof() -> None:
     assert await judged(log, None, 0, 0) is None
     assert await judged(log, empty, 0, 0) is None
     assert await judged(log, empty, 0, 1) is None
-    raw = submission_text(0, [bytes(32)], await log.note())
+    raw = request_text(0, [bytes(32)], await log.note())
     for known in (None, empty):
         with pytest.raises(InvalidProof) as caught:
-            check_extends(parse_submission(raw.encode()), known)
+            check_extends(parse_request(raw.encode()), known)
         assert caught.value.code == "input.proof"
 
 
@@ -207,13 +207,13 @@ def test_no_order_of_requests_makes_a_witness_agree_to_two_roots_of_a_size(
         old = data.draw(st.sampled_from([0, size, 0 if known is None else known.size]))
         told = min(size, liar.nodes.frontier.size)
         proof = asyncio.run(liar.proof(min(old, told), told))
-        raw = submission_text(old, proof, asyncio.run(log.note(size)))
-        submission = parse_submission(raw.encode())
+        raw = request_text(old, proof, asyncio.run(log.note(size)))
+        request = parse_request(raw.encode())
         try:
-            check_extends(submission, known)
+            check_extends(request, known)
         except MemorandaError:
             continue
-        new = submission.noted.checkpoint
+        new = request.noted.checkpoint
         assert roots.setdefault(new.size, new.root) == new.root
         assert known is None or new.size >= known.size
         known = Cosigned(new.size, new.root, "")

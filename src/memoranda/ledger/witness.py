@@ -56,7 +56,7 @@ def split_cosignature(raw: bytes) -> tuple[int, bytes] | None:
 # ----------------------------------------------------------------- what is sent to it
 
 
-class Submission(NamedTuple):
+class CosignRequest(NamedTuple):
     """A checkpoint that is to be cosigned, and the proof that it grew from what is known."""
 
     old_size: int
@@ -64,13 +64,13 @@ class Submission(NamedTuple):
     noted: NotedCheckpoint
 
 
-def submission_text(old_size: int, proof: Sequence[bytes], note: str) -> str:
+def request_text(old_size: int, proof: Sequence[bytes], note: str) -> str:
     """The body of a request."""
     return "\n".join([f"old {old_size}", *map(to_base64, proof), "", note])
 
 
-def parse_submission(raw: bytes) -> Submission:
-    """The submission of a request's body, or InvalidCheckpoint with where and why."""
+def parse_request(raw: bytes) -> CosignRequest:
+    """What a body asks for, or InvalidCheckpoint with where and why."""
     head, blank, note = raw.partition(b"\n\n")
     if not blank:
         raise InvalidCheckpoint("the request", "no blank line stands before the checkpoint")
@@ -83,7 +83,7 @@ def parse_submission(raw: bytes) -> Submission:
     if len(hashes) > MOST_HASHES:
         raise InvalidCheckpoint("the proof", f"it has more than {MOST_HASHES} hashes")
     proof = [_hash(line, number) for number, line in enumerate(hashes, 2)]
-    return Submission(parse_size(first.removeprefix("old ")), proof, parse_checkpoint(note))
+    return CosignRequest(parse_size(first.removeprefix("old ")), proof, parse_checkpoint(note))
 
 
 def _hash(line: str, number: int) -> bytes:
@@ -104,7 +104,7 @@ class Cosigned(NamedTuple):
     note: str
 
 
-def check_extends(submission: Submission, known: Cosigned | None) -> None:
+def check_extends(request: CosignRequest, known: Cosigned | None) -> None:
     """Prove that a checkpoint grew from the one that was cosigned last, or raise.
 
     1. the old size is not larger than the new one               InvalidCheckpoint
@@ -112,7 +112,7 @@ def check_extends(submission: Submission, known: Cosigned | None) -> None:
     3. two checkpoints of one size have one root                  CheckpointConflict
     4. the proof leads from the known root to the new one         InvalidProof
     """
-    old_size, proof, (new, _) = submission
+    old_size, proof, (new, _) = request
     # 1.
     if old_size > new.size:
         raise InvalidCheckpoint("line 1", "the old size is larger than the checkpoint's")

@@ -30,7 +30,7 @@ from memoranda.ledger.signed_note import (
     VerifierKey,
     check_signatures,
 )
-from memoranda.ledger.witness import split_cosignature, submission_text
+from memoranda.ledger.witness import request_text, split_cosignature
 from memoranda.outside.keys import Ed25519Verifier
 from memoranda.outside.models.endpoint import Refused, httpx2_module, is_this_machine, joined
 
@@ -109,7 +109,7 @@ class WitnessAnchor:
         for _ in range(_TRIES):
             needs_proof = 0 < old < checkpoint.size
             proof = await proofs(old) if proofs is not None and needs_proof else ()
-            answer = await self._post(submission_text(old, proof, note))  # 1.
+            answer = await self._post(request_text(old, proof, note))  # 1.
             match answer.status:
                 case 200:
                     self._known[checkpoint.origin] = checkpoint.size

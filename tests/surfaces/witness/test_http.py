@@ -70,7 +70,7 @@ async def witness(files: WitnessFiles) -> AsyncIterator[Asked]:
 async def test_what_extends_is_cosigned_and_remembered(witness: Asked, files: WitnessFiles) -> None:
     log = Log.of("a", "b", "c")
     for old, size in ((0, 1), (1, 3), (3, 3)):
-        answer = await witness.post(await log.submission(old, size))
+        answer = await witness.post(await log.request(old, size))
 
         assert (answer.status_code, answer.headers["content-type"]) == (200, surface.PLAIN)
         name = f"{files.key.name}+{files.key.key_id.hex()}"
@@ -84,7 +84,7 @@ async def test_what_extends_is_cosigned_and_remembered(witness: Asked, files: Wi
 async def test_a_new_journal_may_begin_anywhere(witness: Asked) -> None:
     log = Log.of("a", "b", "c")
 
-    assert (await witness.post(await log.submission(0, 3))).status_code == 200
+    assert (await witness.post(await log.request(0, 3))).status_code == 200
 
 
 @pytest.mark.parametrize("old", [0, 1, 4])
@@ -92,9 +92,9 @@ async def test_another_size_is_a_conflict_that_names_the_known_one(
     witness: Asked, old: int
 ) -> None:
     log = Log.of("a", "b", "c", "d", "e")
-    await witness.post(await log.submission(0, 2))
+    await witness.post(await log.request(0, 2))
 
-    answer = await witness.post(await log.submission(old, 5))
+    answer = await witness.post(await log.request(old, 5))
 
     assert (answer.status_code, answer.text) == (409, "2\n")
     assert answer.headers["content-type"] == "text/x.tlog.size"
@@ -102,11 +102,11 @@ async def test_another_size_is_a_conflict_that_names_the_known_one(
 
 async def test_an_old_checkpoint_that_is_sent_again_is_a_conflict(witness: Asked) -> None:
     log = Log.of("a", "b", "c")
-    first = await log.submission(0, 1)
+    first = await log.request(0, 1)
     await witness.post(first)
-    await witness.post(await log.submission(1, 3))
+    await witness.post(await log.request(1, 3))
 
-    for replayed in (first, await log.submission(1, 1)):
+    for replayed in (first, await log.request(1, 1)):
         answer = await witness.post(replayed)
         assert (answer.status_code, answer.text) == (409, "3\n")
 
@@ -114,18 +114,18 @@ async def test_an_old_checkpoint_that_is_sent_again_is_a_conflict(witness: Asked
 async def test_another_root_of_the_known_size_is_a_conflict(
     witness: Asked, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await witness.post(await Log.of("a", "b").submission(0))
+    await witness.post(await Log.of("a", "b").request(0))
 
-    answer = await witness.post(await Log.of("a", "x").submission(2))
+    answer = await witness.post(await Log.of("a", "x").request(2))
 
     assert (answer.status_code, answer.text) == (409, "2\n")
     assert await Log.of("a", "x").note() in caplog.text, "it is kept as evidence"
 
 
 async def test_a_proof_that_does_not_hold_is_unprocessable(witness: Asked) -> None:
-    await witness.post(await Log.of("a", "b").submission(0))
+    await witness.post(await Log.of("a", "b").request(0))
 
-    answer = await witness.post(await Log.of("a", "x", "c").submission(2))
+    answer = await witness.post(await Log.of("a", "x", "c").request(2))
 
     assert (answer.status_code, answer.text.partition(":")[0]) == (422, "input.proof")
     assert parse_checkpoint((await witness.newest()).text).checkpoint.size == 2
@@ -133,15 +133,15 @@ async def test_a_proof_that_does_not_hold_is_unprocessable(witness: Asked) -> No
 
 async def test_an_old_size_beyond_the_checkpoint_is_a_bad_request(witness: Asked) -> None:
     log = Log.of("a", "b", "c")
-    await witness.post(await log.submission(0, 3))
+    await witness.post(await log.request(0, 3))
 
-    body = (await log.submission(0, 2)).replace(b"old 0", b"old 3")
+    body = (await log.request(0, 2)).replace(b"old 0", b"old 3")
 
     assert (await witness.post(body)).status_code == 400
 
 
 async def test_an_unknown_log_is_not_found(witness: Asked) -> None:
-    answer = await witness.post(await Log.of("a", origin="other.example/log").submission(0))
+    answer = await witness.post(await Log.of("a", origin="other.example/log").request(0))
 
     assert (answer.status_code, answer.text.partition(":")[0]) == (404, "input.log_unknown")
     assert (await witness.newest("memoranda/0193-a/never")).status_code == 404
@@ -151,11 +151,11 @@ async def test_an_unknown_log_is_not_found(witness: Asked) -> None:
 async def test_what_no_known_key_has_signed_is_forbidden(witness: Asked) -> None:
     log = Log.of("a")
     thief = Log(signer=Ed25519Signer(LOG_KEY.name, bytes(32)), nodes=log.nodes)
-    body = await log.submission(0)
+    body = await log.request(0)
     unsigned = body[: body.rindex(b"\n\n") + 2]
     forged = body.replace(b"\n1\n", b"\n2\n")
 
-    for refused in (await thief.submission(0), unsigned, forged):
+    for refused in (await thief.request(0), unsigned, forged):
         answer = await witness.post(refused)
         assert (answer.status_code, answer.text.partition(":")[0]) == (403, "input.signature")
     assert (await witness.newest()).status_code == 404, "nothing was remembered"
@@ -183,7 +183,7 @@ async def test_when_it_can_not_remember_it_does_not_cosign(files: WitnessFiles) 
             witness = Asked(WitnessAnchor(url, files.key), to)
             assert isinstance(opened.memory, WitnessedFile)
             opened.memory.close()
-            answer = await witness.post(await log.submission(0))
+            answer = await witness.post(await log.request(0))
 
     assert (answer.status_code, answer.text.partition(":")[0]) == (503, "store.closed")
 
@@ -240,7 +240,7 @@ async def test_after_a_rotation_both_keys_cosign(files: WitnessFiles) -> None:
     rotated = rotate_key(files.folder / "key", files.folder / "ring")
     log = Log.of("a")
     async with asking(files) as witness:
-        answer = await witness.post(await log.submission(0))
+        answer = await witness.post(await log.request(0))
 
     note = parse_checkpoint(f"{parse_checkpoint(await log.note()).note.text}\n{answer.text}").note
     signed = check_signatures(note, verifiers([rotated.new, rotated.old])).signed
@@ -278,9 +278,9 @@ async def test_of_histories_that_race_it_cosigns_one(witness: Asked) -> None:
     async def push(log: Log) -> None:
         size = 0
         for wanted in range(1, 9):
-            answer = await witness.post(await log.submission(size, wanted))
+            answer = await witness.post(await log.request(size, wanted))
             if answer.status_code == 409 and (known := int(answer.text)) <= wanted:
-                answer = await witness.post(await log.submission(known, wanted))
+                answer = await witness.post(await log.request(known, wanted))
             if answer.status_code == 200:
                 size = wanted
                 checkpoint = parse_checkpoint(await log.note(wanted)).checkpoint
@@ -371,13 +371,13 @@ async def test_a_crash_between_saving_and_cosigning_is_made_good_by_asking_again
     log = Log.of("a", "b")
     ended = subprocess.run(  # noqa: ASYNC221, S603 - our own program, and it ends at once
         [sys.executable, "-c", DIES, *map(str, files.named.values())],
-        input=await log.submission(0),
+        input=await log.request(0),
         check=False,
         env=os.environ,
     )
     assert ended.returncode == 9
 
     async with asking(files) as witness:
-        assert (await witness.post(await Log.of("x", "y").submission(0))).text == "2\n"
-        assert (await witness.post(await Log.of("x", "y").submission(2))).status_code == 409
-        assert (await witness.post(await log.submission(2))).status_code == 200
+        assert (await witness.post(await Log.of("x", "y").request(0))).text == "2\n"
+        assert (await witness.post(await Log.of("x", "y").request(2))).status_code == 409
+        assert (await witness.post(await log.request(2))).status_code == 200

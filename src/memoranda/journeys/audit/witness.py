@@ -8,7 +8,7 @@ from typing import Protocol
 from memoranda.kernel.errors import CheckpointConflict, InvalidProof, LogUnknown
 from memoranda.ledger.checkpoint import parse_checkpoint
 from memoranda.ledger.signed_note import SignedNote, Signer, Verifier, sign_note, verify_note
-from memoranda.ledger.witness import Cosigned, check_extends, parse_submission
+from memoranda.ledger.witness import Cosigned, check_extends, parse_request
 
 log = logging.getLogger("memoranda.witness")
 
@@ -46,17 +46,17 @@ class Witness:
         5. it is remembered, in one transaction with 4
         6. only then it is cosigned: a crash forgets nothing that somebody was given
         """
-        submission = parse_submission(raw)  # 1.
-        new, note = submission.noted
+        request = parse_request(raw)  # 1.
+        new, note = request.noted
         keys = self.known(new.origin)  # 2.
         signed = verify_note(note, keys).signed  # 3.
         kept = Cosigned(new.size, new.root, str(SignedNote(note.text, signed)))
         try:
             await self.memory.advance(  # 4. and 5.
-                new.origin, kept, lambda known: check_extends(submission, known)
+                new.origin, kept, lambda known: check_extends(request, known)
             )
         except (CheckpointConflict, InvalidProof) as refused:
-            if getattr(refused, "size", submission.old_size) == submission.old_size:
+            if getattr(refused, "size", request.old_size) == request.old_size:
                 # The log's own key has signed it. If it does not grow from here, that proves it.
                 log.warning("perhaps another history: %s: %s", refused, kept.note)
             raise

@@ -116,6 +116,9 @@ def verify(
         list[str] | None,
         opt("A witness to ask, and its key; may be repeated.", metavar="URL[#VKEY]"),
     ] = None,
+    origin: Annotated[
+        list[str] | None, opt("A journal that must be there; may be repeated.", metavar="ORIGIN")
+    ] = None,
     quorum: Annotated[int, opt("So many witnesses must have cosigned every entry.", min=0)] = 0,
 ) -> Output:
     """Verify a database: its chain, tree, rows, checkpoints, anchors.
@@ -144,6 +147,7 @@ def verify(
                 scopes=target.scopes,
                 seal=seal,
                 kept=kept,
+                expected=origin or (),
                 require_signature=require_signature,
                 quorum=quorum,
                 record=True,
