@@ -1,19 +1,25 @@
 """Witnesses and logs for tests: real keys, real files, real HTTP over loopback."""
 
+import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from memoranda.app.witness import opened_witness
 from memoranda.identity.merkle import NodeList, consistency_proof, frontier_at, leaf_hash
 from memoranda.kernel.clock import Clock
+from memoranda.kernel.json import parse
 from memoranda.ledger.checkpoint import Checkpoint, sign_checkpoint
 from memoranda.ledger.signed_note import VerifierKey
 from memoranda.ledger.witness import request_text
 from memoranda.outside.keys import Ed25519Signer, create_key
 from memoranda.outside.witnesses import WitnessAnchor
 from memoranda.surfaces.witness import serving
+from tests.patience import PATIENCE
 
 ORIGIN = "memoranda/0193-a/support"
 LOG_KEY = Ed25519Signer("example.org/memory", bytes(range(32)))
@@ -78,3 +84,23 @@ class WitnessFiles:
         with opened_witness(**self.named, clock=clock) as witness:
             async with serving(witness) as (url, _):
                 yield WitnessAnchor(url, self.key, clock=clock)
+
+
+class WitnessProcess:
+    """`memoranda witness` as a process of its own."""
+
+    def __init__(self, files: WitnessFiles) -> None:
+        named = [f"--{name.replace('_', '-')}={path}" for name, path in files.named.items()]
+        self._started = subprocess.Popen(  # noqa: S603 - our own program
+            [sys.executable, "-m", "memoranda", "witness", *named, "--port=0", "--json"],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._started.stdout is not None
+        said: Any = parse(self._started.stdout.readline())
+        self.anchor = WitnessAnchor(said["url"], files.key)
+
+    def end(self, how: int = signal.SIGKILL) -> None:
+        self._started.send_signal(how)
+        with self._started:
+            self._started.wait(PATIENCE)

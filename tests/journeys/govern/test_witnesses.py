@@ -100,6 +100,22 @@ async def test_a_database_that_was_left_alone_agrees_with_its_witnesses(
         assert {name.partition("+")[0] for name in audit.signed_by} == {LOG_KEY.name, "w1", "w2"}
 
 
+async def test_a_database_that_grows_is_cosigned_again_with_a_proof(
+    databases: Databases, witnesses: list[WitnessAnchor]
+) -> None:
+    seal = sealed_by(witnesses[:1], 1)
+    await write(databases("true"), TRUE, seal)
+    for said in ("more", "and more"):
+        # a client that knows nothing of what the witness knows
+        fresh = sealed_by([WitnessAnchor(witnesses[0].url, witnesses[0].key)], 1)
+        async with opened(databases("true"), scope=SCOPE, seal=fresh) as memory:
+            await memory.remember(said)
+
+        grown = await audited(databases("true"), seal, quorum=1)
+        assert grown.is_sound
+        assert grown.kept_outside == grown.report.size
+
+
 @pytest.mark.parametrize(
     ("said", "verdict"),
     [

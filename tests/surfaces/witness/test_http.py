@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -15,7 +14,6 @@ import pytest
 
 from memoranda.app.witness import opened_witness
 from memoranda.kernel.errors import AnchorFailed, DependencyMissing, InvalidKey, InvalidOption
-from memoranda.kernel.json import parse
 from memoranda.ledger.checkpoint import parse_checkpoint
 from memoranda.ledger.signed_note import check_signatures
 from memoranda.outside.keys import Ed25519Signer, rotate_key, verifiers
@@ -24,7 +22,7 @@ from memoranda.stores.sqlite.witnessed import WitnessedFile
 from memoranda.surfaces import witness as surface
 from memoranda.testkit.strategies import FrozenClock
 from tests.patience import PATIENCE, eventually
-from tests.witnesses import LOG_KEY, ORIGIN, Log, WitnessFiles
+from tests.witnesses import LOG_KEY, ORIGIN, Log, WitnessFiles, WitnessProcess
 
 
 class Asked:
@@ -295,26 +293,6 @@ async def test_of_histories_that_race_it_cosigns_one(witness: Asked) -> None:
 # ---------------------------------------------------------------------------- kills
 
 
-class Process:
-    """`memoranda witness` as a process of its own."""
-
-    def __init__(self, files: WitnessFiles) -> None:
-        named = [f"--{name.replace('_', '-')}={path}" for name, path in files.named.items()]
-        self.started = subprocess.Popen(  # noqa: S603 - our own program
-            [sys.executable, "-m", "memoranda", "witness", *named, "--port=0", "--json"],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert self.started.stdout is not None
-        said: Any = parse(self.started.stdout.readline())
-        self.anchor = WitnessAnchor(said["url"], files.key)
-
-    def end(self, how: int = signal.SIGKILL) -> int:
-        self.started.send_signal(how)
-        with self.started:
-            return self.started.wait(PATIENCE)
-
-
 async def pushed(log: Log, anchor: WitnessAnchor, size: int) -> int:
     """How much of a log is cosigned, one entry after the other, when the witness is killed."""
     while True:
@@ -326,7 +304,7 @@ async def pushed(log: Log, anchor: WitnessAnchor, size: int) -> int:
 
 
 async def killed(files: WitnessFiles, log: Log, cosigned: int) -> int:
-    process = await asyncio.to_thread(Process, files)
+    process = await asyncio.to_thread(WitnessProcess, files)
     known = [_size(one) async for one in process.anchor.read(ORIGIN)]
     assert (known or [0])[0] >= cosigned
     pushing = asyncio.create_task(pushed(log, process.anchor, cosigned))
