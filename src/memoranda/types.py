@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     )
     from memoranda.plans.spoken import AnyExtractor
     from memoranda.plans.steps.context import RecalledMemory
+    from memoranda.outside.witnesses import WitnessAnchor
     from memoranda.recall.provider import (
         AppExecutionContext,
         AppInputNamespace,
@@ -250,6 +251,7 @@ __all__ = [
     "Vote",
     "Waiting",
     "Why",
+    "WitnessAnchor",
     "World",
     "WorldEdge",
     "projection",
