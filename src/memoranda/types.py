@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from memoranda.ledger.time import Validity
     from memoranda.ledger.validate import Violation
     from memoranda.outside.anchors import FileAnchor
+    from memoranda.outside.witnesses import WitnessAnchor
     from memoranda.plans.facts import (
         Learned,
         LearnedFact,
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
     )
     from memoranda.plans.spoken import AnyExtractor
     from memoranda.plans.steps.context import RecalledMemory
-    from memoranda.outside.witnesses import WitnessAnchor
     from memoranda.recall.provider import (
         AppExecutionContext,
         AppInputNamespace,
