@@ -16,7 +16,6 @@ from memoranda.ledger.unit import Draft, Unit
 from memoranda.stores.shorthand import ENTRY, InShorthand
 from memoranda.stores.sqlite.connection import connect
 from memoranda.stores.sqlite.units import JournalUnit, SqliteUnits
-from memoranda.stores.words import WordCache
 
 
 @pytest.fixture
@@ -31,8 +30,7 @@ async def connection(tmp_path: Path) -> AsyncIterator[apsw.Connection]:
 
 def process() -> SqliteUnits:
     """What one process runs units with."""
-    bodies = InShorthand(PLAIN)
-    return SqliteUnits(bodies, WordCache(bodies), lambda _journal, _entries: None)
+    return SqliteUnits(InShorthand(PLAIN), lambda _journal, _entries: None)
 
 
 def write(units: SqliteUnits, connection: apsw.Connection, journal: int, count: int) -> None:

@@ -57,6 +57,7 @@ _COMMANDS: Final = {
         ("backup", "journal", "Take backups, and put them back."),
         ("maintain", "database", "Vectors, and bytes of what was erased."),
         ("keys", "database", "Keys."),
+        ("witness", "witness", "Keep the checkpoints of others append-only, over HTTP."),
     ),
     "Getting to know it": (
         ("rules", "rules", "List the rules that memoranda must prove, and what proves them."),
