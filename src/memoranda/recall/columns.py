@@ -76,15 +76,19 @@ class Columns:
 
     # ------------------------------------------------------------------- what is known
 
-    def add(self, rows: Iterable[StoredDocument]) -> None:
-        for seq, said_at, thread, speaker, length, is_question in rows:
-            self._reserve(seq + 1)
-            number = self._thread(thread)
-            self.there[seq], self.classes[seq], self.questions[seq] = True, length, is_question
-            self.times[seq], self.threads[seq] = said_at, number
-            self.speakers[seq] = self._speaker(speaker)
-            self.documents += 1
-            self.length += LENGTHS[length]
+    def add(self, rows: Sequence[StoredDocument]) -> None:
+        """Documents, which come by their entry."""
+        if not rows:
+            return
+        seqs, times, threads, speakers, classes, questions = map(list, zip(*rows, strict=True))
+        self._reserve(seqs[-1] + 1)
+        numbers = [self._thread(name) for name in threads]
+        self.there[seqs], self.classes[seqs], self.questions[seqs] = True, classes, questions
+        self.times[seqs], self.threads[seqs] = times, numbers
+        self.speakers[seqs] = [self._speaker(name) for name in speakers]
+        self.documents += len(rows)
+        self.length += sum(LENGTHS[length] for length in classes)
+        for seq, number in zip(seqs, numbers, strict=True):
             if number >= 0:
                 self._unsettled.setdefault(number, []).append(seq)
                 self._changes += 1

@@ -34,12 +34,11 @@ from memoranda.stores.postings import (
     ChunkDamaged,
     Segment,
     SegmentMerge,
-    by_token,
     checked,
+    chunks_by_token,
     due,
+    joined,
     next_number,
-    packed,
-    postings_in,
     without,
 )
 from memoranda.stores.statements import Blobs, EachRow, Integers, Procedure, Texts, ask
@@ -121,11 +120,7 @@ def batch(
     found = sorted((seq, words) for seq, words in newest.values() if words.document is not None)
     added = [words.document._replace(seq=seq) for seq, words in found if words.document is not None]
     counts = ((seq, words.counts, words.document.length) for seq, words in found if words.document)
-    chunks = [
-        ChunkRow(number, token, chunk)
-        for token, postings in sorted(by_token(counts).items())
-        for chunk in packed(postings)
-    ]
+    chunks = [ChunkRow(number, token, chunk) for token, chunk in chunks_by_token(counts)]
     blocks = yield from _blocks(taken.gone, added)
     return WordBatch(state, end, number, added, chunks, taken, blocks, is_lost)
 
@@ -211,7 +206,7 @@ def segment_step() -> Procedure[SegmentStep | None]:
     chunks = [
         ChunkRow(merge.into.number, token, chunk)
         for token in sorted(tokens)
-        for chunk in _joined(tokens[token])
+        for chunk in joined(sorted(tokens[token]))
     ]
     upto = None if end is None else max(tokens)
     return SegmentStep(State._make(row), merge, after, upto, chunks)
@@ -244,10 +239,6 @@ def write_segments(step: SegmentStep) -> Procedure[bool]:
 
 _LAST: Final = "\U0010ffff" * 65
 """Longer than any token, of the last character: all stand before it."""
-
-
-def _joined(chunks: list[Chunk]) -> list[Chunk]:
-    return chunks if len(chunks) == 1 else packed(postings_in(sorted(chunks)))
 
 
 # ------------------------------------------------------------------------------------ an erasure
