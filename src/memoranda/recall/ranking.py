@@ -169,6 +169,11 @@ class Best:
         order = np.lexsort((-seqs, -scores))[:limit]
         return seqs[order], scores[order]
 
+    def pairs(self, limit: int) -> list[tuple[int, float]]:
+        """The same, one by one."""
+        seqs, scores = self.first(limit)
+        return list(zip(seqs.tolist(), scores.tolist(), strict=True))
+
 
 # ------------------------------------------------------------------------------------------------
 # In context: what a record has of a question, as numbers; and the score that they come to.
@@ -300,8 +305,7 @@ class Ranked:
 
     def first(self, limit: int) -> list[tuple[int, float]]:
         """The entries of the best, with their scores."""
-        seqs, scores = self.found.first(limit)
-        return list(zip(seqs.tolist(), scores.tolist(), strict=True))
+        return self.found.pairs(limit)
 
     def scored(self, seq: int, points: float, id: str) -> Scored:
         """A record that was found, with its confidence and its reason."""
