@@ -13,7 +13,6 @@ from bench.evaluate.questions import Collection, Question, Questions
 from memoranda.models import Embedder, embedded, similarities
 from memoranda.recall.bm25 import Scored
 from memoranda.recall.hybrid import depth_of, only_near, together
-from memoranda.recall.vectors import in_order
 from memoranda.selectors import Chosen, Corpus, Hybrid, RankingMode, asked, of_text
 
 AT: Final = (5, 10, 20)
@@ -195,7 +194,8 @@ class WithEmbedder:
             texts = [one.text for one in self._texts[first : first + _BATCH]]
             self._vectors += await embedded(self._embedder, texts)
         (vector,) = await embedded(self._embedder, [question.text])
-        found = in_order(enumerate(similarities(vector, self._vectors)))
+        each = enumerate(similarities(vector, self._vectors))
+        found = sorted(each, key=lambda pair: (-pair[1], -pair[0]))
         return [
             Chosen("", only_near(near), self._texts[number].id, score=near)
             for number, near in found

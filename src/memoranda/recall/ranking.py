@@ -31,7 +31,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from memoranda.recall.bm25 import Scored, Statistics, Weights
-from memoranda.recall.columns import Around, Columns, Numbers
+from memoranda.recall.columns import Columns, Numbers, Surroundings
 from memoranda.recall.confidence import Calibration
 from memoranda.recall.question import ParsedQuestion
 from memoranda.recall.reasons import Reason
@@ -169,6 +169,11 @@ class Best:
         order = np.lexsort((-seqs, -scores))[:limit]
         return seqs[order], scores[order]
 
+    def pairs(self, limit: int) -> list[tuple[int, float]]:
+        """The same, one by one."""
+        seqs, scores = self.first(limit)
+        return list(zip(seqs.tolist(), scores.tolist(), strict=True))
+
 
 # ------------------------------------------------------------------------------------------------
 # In context: what a record has of a question, as numbers; and the score that they come to.
@@ -201,7 +206,7 @@ def score(features: Features) -> Numbers:
 class _Context:
     """The seeds of one question, and what their words reach."""
 
-    def __init__(self, weighed: Numbers, around: Around) -> None:
+    def __init__(self, weighed: Numbers, around: Surroundings) -> None:
         """`weighed` has a row for each seed and a column for each token."""
         self._weighed, self._pairs = weighed, around
         self.near, self._at = np.unique(around.near, return_inverse=True)
@@ -300,8 +305,7 @@ class Ranked:
 
     def first(self, limit: int) -> list[tuple[int, float]]:
         """The entries of the best, with their scores."""
-        seqs, scores = self.found.first(limit)
-        return list(zip(seqs.tolist(), scores.tolist(), strict=True))
+        return self.found.pairs(limit)
 
     def scored(self, seq: int, points: float, id: str) -> Scored:
         """A record that was found, with its confidence and its reason."""

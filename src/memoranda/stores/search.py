@@ -35,7 +35,7 @@ from memoranda.stores.merge import batch, clear, segment_step, write_batch, writ
 from memoranda.stores.postings import Chunk, ChunkDamaged, postings_in
 from memoranda.stores.scope_words import KnownScopes, ScopeWords
 from memoranda.stores.selection import COLUMNS
-from memoranda.stores.statements import Integers, JournalRows, Plain, Procedure, Texts, ask
+from memoranda.stores.statements import Integers, JournalRows, PlainStatement, Procedure, Texts, ask
 from memoranda.stores.words import BATCH, Words, words_in
 from memoranda.text import Query
 
@@ -68,7 +68,7 @@ class WordSearch:
         compared: Compared,
         bodies: LenientCodec,
         known: KnownScopes,
-        select: Callable[[MemoryFilter, str], Plain | None],
+        select: Callable[[MemoryFilter, str], PlainStatement | None],
     ) -> None:
         """`select` gives the statement for what a filter may ask for, None for nothing."""
         self._journal, self._known = journal, known
@@ -283,7 +283,7 @@ class JournalWords:
         journal: int,
         rows: JournalRows,
         known: KnownScopes,
-        select: Callable[[MemoryFilter, str], Plain | None],
+        select: Callable[[MemoryFilter, str], PlainStatement | None],
     ) -> None:
         """`select` gives the statement for what a filter may ask for, None for nothing."""
         self._rows = rows

@@ -315,7 +315,8 @@ async def test_a_handle_whose_database_was_replaced_is_told_so(
         "INSERT INTO memoranda.journals VALUES (7, 'new', 'new', 0, 0, '', 0)",
         "INSERT INTO memoranda.segments VALUES ({}, 99, 0, 1, 0)",
         "INSERT INTO memoranda.postings VALUES ({}, 1, 'word', 99, '')",
-        "INSERT INTO memoranda.threads VALUES ({}, 'talk:1', 0, 'new', 99, '')",
+        "INSERT INTO memoranda.threads VALUES ({}, 'talk:1', 99)",
+        "INSERT INTO memoranda.documents VALUES ({}, 9, '')",
         "UPDATE memoranda.versions SET journal = {} WHERE id = 'one'",
     ],
 )

@@ -36,7 +36,7 @@ from memoranda.stores.scope_words import KnownScopes
 from memoranda.stores.search import JournalWords
 from memoranda.stores.selection import selection
 from memoranda.stores.shorthand import InShorthand
-from memoranda.stores.statements import Integers, Plain
+from memoranda.stores.statements import Integers, PlainStatement
 
 CONNECTIONS: Final = 8
 STREAMS: Final = 8
@@ -188,9 +188,9 @@ class PostgresDatabase:
     def _words(self, journal: int, origin: str) -> JournalWords:
         rows = PostgresRows(self._calls, journal, origin, self._bodies)
 
-        def select(filter: MemoryFilter, columns: str) -> Plain | None:
+        def select(filter: MemoryFilter, columns: str) -> PlainStatement | None:
             chosen = selection(filter, journal, DIALECT, columns=columns)
-            return None if chosen is None else Plain(*for_psycopg(chosen))
+            return None if chosen is None else PlainStatement(*for_psycopg(chosen))
 
         return JournalWords(journal, rows, self._known_scopes, select)
 

@@ -13,7 +13,15 @@ from memoranda.stores.compared import Compared
 from memoranda.stores.postgres.connection import Connection, off_the_loop
 from memoranda.stores.postgres.pool import Pool
 from memoranda.stores.shorthand import ENTRY, digest_in
-from memoranda.stores.statements import Each, Plain, Procedure, Question, Rows, Statement, Values
+from memoranda.stores.statements import (
+    Each,
+    EachRow,
+    PlainStatement,
+    Procedure,
+    Question,
+    Statement,
+    Values,
+)
 
 R = TypeVar("R")
 
@@ -53,7 +61,7 @@ def _next(procedure: Procedure[R], found: Any) -> tuple[Any, bool]:
 
 
 async def _asked(connection: Connection, journal: int, origin: str | None, question: Any) -> Any:
-    if isinstance(question, Plain):
+    if isinstance(question, PlainStatement):
         cursor = await connection.execute(
             question.sql, question.parameters, prepare=True, binary=True
         )
@@ -62,7 +70,7 @@ async def _asked(connection: Connection, journal: int, origin: str | None, quest
     sql = statement.postgres
     if not sql:
         return []
-    if isinstance(question, Question | Rows):
+    if isinstance(question, Question | EachRow):
         values = question.values if isinstance(question, Question) else question.columns
         asked = parameters(statement, journal, origin, values)
         cursor = await connection.execute(sql, asked, prepare=True, binary=True)

@@ -20,7 +20,7 @@ from memoranda.stores.sqlite.heads import block_read
 from memoranda.stores.sqlite.select import DIALECT, SqliteSelecting
 from memoranda.stores.sqlite.snapshot import SqliteSnapshot
 from memoranda.stores.sqlite.units import JOINED, NEWEST, JournalUnit
-from memoranda.stores.statements import Plain
+from memoranda.stores.statements import PlainStatement
 from memoranda.stores.vectors import StoredVectors
 
 A = TypeVar("A")
@@ -76,9 +76,9 @@ class SqliteLedger(SqliteSelecting, JournalReader):
             async for row in rows:
                 yield self._compared.placed(row)
 
-    def _select(self, filter: MemoryFilter, columns: str) -> Plain | None:
+    def _select(self, filter: MemoryFilter, columns: str) -> PlainStatement | None:
         chosen = selection(filter, self._journal, DIALECT, columns=columns)
-        return None if chosen is None else Plain(chosen.sql, chosen.parameters)
+        return None if chosen is None else PlainStatement(chosen.sql, chosen.parameters)
 
     # ------------------------------------------------------------------------ journal
 
