@@ -11,8 +11,9 @@ from typing import Any, Final, NamedTuple
 
 import memoranda
 from memoranda import App, Clockwork, Memory, MemoryFilter, MemoryRecordInput, MemoryUpdate
-from memoranda.app.groups import Govern, Inbox, Maintain, TurnsOf, Worlds
+from memoranda.app.groups import Govern, Inbox, TurnsOf, Worlds
 from memoranda.app.journal import Journal
+from memoranda.app.upkeep import Maintain
 from memoranda.journeys.records.store import Records
 from memoranda.ledger.policy import Policy
 from memoranda.testkit.strategies import CountedIds, FrozenClock

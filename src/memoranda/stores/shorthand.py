@@ -11,10 +11,12 @@ that are still free.
 """
 
 import struct
+import zlib
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, Protocol
 
+from memoranda.kernel.errors import BodyUnreadable
 from memoranda.ledger import passages
 from memoranda.ledger.codec import BodyCodec
 from memoranda.ledger.entry import KINDS, PLAIN, Entry, chained_bytes, entry_bytes, entry_digest
@@ -47,6 +49,9 @@ def unpacked(shorthand: bytes, form: Shorthand) -> bytes:
 BODY: Final[Shorthand] = passages
 """For bodies."""
 
+_COMPACT: Final = b"\x1f"
+"""How a shorthand begins that was compressed since (`InShorthand.compacted`); no other does."""
+
 
 class InShorthand:
     """Bodies in shorthand, and that as a codec stores it: what is encrypted has no passages."""
@@ -64,7 +69,21 @@ class InShorthand:
 
     def unpack(self, stored: bytes) -> bytes:
         """The body; BodyUnreadable if the codec says so."""
-        return BODY.unpack(self._codec.unpack(stored))
+        shorthand = self._codec.unpack(stored)
+        if shorthand[:1] == _COMPACT:
+            try:
+                shorthand = zlib.decompress(shorthand[1:])
+            except zlib.error as damaged:
+                raise BodyUnreadable(f"what was compressed is damaged: {damaged}") from None
+        return BODY.unpack(shorthand)
+
+    def compacted(self, stored: bytes) -> bytes | None:
+        """The same body in fewer bytes; None if it can't be had, or was before."""
+        shorthand = self._codec.unpack(stored)
+        if shorthand[:1] == _COMPACT:
+            return None
+        shorter = self._codec.pack(_COMPACT + zlib.compress(shorthand), None)
+        return shorter if len(shorter) < len(stored) else None
 
 
 # -------------------------------------------------------------------------------- entries
@@ -87,6 +106,7 @@ _CODES: Final = {
     "trace": 15,
     "cycle": 16,
     "learning": 17,
+    "job": 18,
 }
 _KINDS: Final = {code: kind for kind, code in _CODES.items()}
 _FIELDS: Final = struct.Struct(">BqQ32s32s")  # kind, at, seq, digest, previous; then the actor

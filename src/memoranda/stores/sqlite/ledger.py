@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 import apsw
 
 from memoranda.kernel.errors import EntryDamaged, StoreFailed, StoreReadOnly, StoreUnavailable
+from memoranda.ledger.port import Compacted
 from memoranda.ledger.snapshot import REBUILDING, Index, LedgerSnapshot
 from memoranda.ledger.tree import Block, Blocks
 from memoranda.ledger.unit import Committed, Current, Unit
@@ -18,10 +19,12 @@ from memoranda.recall.question import ParsedQuestion
 from memoranda.recall.ranking import RankingMode
 from memoranda.records.filter import MemoryFilter
 from memoranda.stores.attachments import StoredOrigins
+from memoranda.stores.leases import StoredLeases
 from memoranda.stores.postings import ChunkDamaged
 from memoranda.stores.reading import JournalReader
 from memoranda.stores.selection import PLACED
 from memoranda.stores.sessions import StoredAttachments
+from memoranda.stores.sqlite.compact import compact
 from memoranda.stores.sqlite.erase import scrub
 from memoranda.stores.sqlite.file import SqliteFile, SqliteRows
 from memoranda.stores.sqlite.finding import BEFORE_ALL, SqliteWordSearch, find
@@ -59,6 +62,7 @@ class SqliteLedger(SqliteSelecting, JournalReader):
         self.vectors = StoredVectors(self._reads)
         self.attachments = StoredAttachments(self._reads)
         self.origins = StoredOrigins(self._reads)
+        self.leases = StoredLeases(self._reads)
 
     def commit(self, unit: Unit) -> Coroutine[Any, Any, Committed]:
         """Run a unit in one transaction, which other units may share."""
@@ -156,6 +160,11 @@ class SqliteLedger(SqliteSelecting, JournalReader):
             pass
         return left
 
+    async def tidy(self) -> None:
+        """Bring the word index forward, and merge it, as is done when nobody writes."""
+        while await self._merge():
+            pass
+
     # ------------------------------------------------------------------------ journal
 
     async def hashes(self, blocks: Collection[Block]) -> Blocks:
@@ -169,6 +178,12 @@ class SqliteLedger(SqliteSelecting, JournalReader):
         database.check_writable()
         database.merger.words.clear()
         await asyncio.to_thread(scrub, database.connect, database.name, rewrite=rewrite)
+
+    async def compact(self, after: int, *, dry_run: bool = False) -> Compacted:
+        """Store some long bodies of executions in fewer bytes."""
+        database = self._database
+        run, bodies = database.read if dry_run else database.write, database.bodies
+        return await run(lambda c: compact(c, self._journal, after, bodies, dry_run=dry_run))
 
     def snapshot(self) -> AbstractAsyncContextManager[LedgerSnapshot]:
         database = self._database
