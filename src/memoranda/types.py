@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         SeenAgain,
         SkippedMessage,
     )
+    from memoranda.journeys.maintain.schedule import JobRun, JobStatus, MaintenanceStatus
     from memoranda.journeys.maintain.upkeep import Brought, Reindexed
     from memoranda.journeys.recall.originals import Original
     from memoranda.journeys.recall.reasoning import Reasoning
@@ -173,6 +174,8 @@ __all__ = [
     "IntentInstance",
     "IntentScope",
     "Item",
+    "JobRun",
+    "JobStatus",
     "JournalEntry",
     "JournalHead",
     "JournalReport",
@@ -182,6 +185,7 @@ __all__ = [
     "ListOptions",
     "LocalHost",
     "LogEvent",
+    "MaintenanceStatus",
     "MemoryExperience",
     "MemoryFilter",
     "MemoryHooks",

@@ -71,7 +71,7 @@ class Database:
     async def __aenter__(self) -> Self:
         await self._connected.open()
         if self._maintain and self._working is None:
-            work = self.worker().work()
+            work = self._worker().work()
             self._working = asyncio.get_running_loop().create_task(work, name="memoranda-worker")
         return self
 
@@ -162,7 +162,7 @@ class Database:
             await asyncio.wait({working})
         await self._connected.close()
 
-    def worker(self, **how: Any) -> Worker:
+    def _worker(self, **how: Any) -> Worker:
         """What runs the maintenance jobs of this database that are due (docs/maintenance.md)."""
         connected = self._connected
         if isinstance(connected.opened, DictDatabase):

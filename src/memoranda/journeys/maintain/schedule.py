@@ -205,7 +205,7 @@ class Maintenance:
         error, done = WornOut(ATTEMPTS) if is_worn_out else None, Done({})
         try:
             if error is None:
-                async with held(self._leases, taken, work.clock):
+                async with held(self._leases, taken, work.clock, for_ms=LEASE_MS):
                     done = await job.perform(work)
                     await self._log(job, done, policy)
         except asyncio.CancelledError:

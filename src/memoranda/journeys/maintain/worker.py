@@ -49,7 +49,6 @@ class Worker:
     clock: Clock
     tell: Callable[[JobRun], None] = lambda _: None
     """Hears of each run."""
-    poll_s: float = POLL_S
 
     async def work(self) -> None:
         """Plan and run until it is cancelled. A database that can't be reached is tried again."""
@@ -63,7 +62,7 @@ class Worker:
                 await self.run_due()
             except StoreError as failed:
                 log.warning("maintenance waits for the database: %s", failed)
-            await asyncio.sleep(self.poll_s)
+            await asyncio.sleep(POLL_S)
 
     async def plan(self) -> None:
         """See that the jobs of every scope's policy are planned."""
