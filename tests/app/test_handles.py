@@ -43,7 +43,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         monkeypatch.setattr(kind, name, method)
 
-    for name in ("read", "write", "write_joined", "rows", "glance", "stream"):
+    for name in ("read", "write", "rows", "glance", "stream"):
         counting(SqliteDatabase, name)
     counting(Pool, "connection")
     return counted

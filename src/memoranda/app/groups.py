@@ -288,7 +288,7 @@ class Govern(Verbs[T], Generic[T]):
         """
         parts = self._handle.parts
         write = parts.writer.revise(id, about, expected_version, reason)
-        return await parts.committer.one(write, idempotency_key)
+        return await parts.writer.one(write, idempotency_key)
 
     @verb
     async def consolidate(

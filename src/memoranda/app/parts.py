@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Generic
 from typing_extensions import TypeVar
 
 from memoranda.journeys.govern.authority import GatedTable
-from memoranda.journeys.govern.committer import Committer, Telling
+from memoranda.journeys.govern.objects import Telling
 from memoranda.journeys.govern.read import Reading
-from memoranda.journeys.govern.writes import Writer
+from memoranda.journeys.govern.writer import Writer
 from memoranda.journeys.intent.chronicle import Chronicle
 from memoranda.journeys.records.store import Records
 from memoranda.worlds.policies import AutoApprove
@@ -102,13 +102,16 @@ class Parts(Generic[T]):
 
     @cached_property
     def writer(self) -> Writer[T]:
-        """Says what is to be written."""
-        return Writer(self.scoped.drafts, self._codec, self._ids)
-
-    @cached_property
-    def committer(self) -> Committer[T]:
-        """Writes it, and answers with receipts."""
-        return Committer(self.table, self._telling, self.actor, self.clock)
+        """Makes writes, commits them, and answers with receipts."""
+        return Writer(
+            self.table,
+            self.scoped.drafts,
+            self._codec,
+            self._ids,
+            self._telling,
+            self.actor,
+            self.clock,
+        )
 
     @cached_property
     def reading(self) -> Reading[T]:
@@ -155,7 +158,7 @@ class Parts(Generic[T]):
         return Learner(
             self.lessons,
             self.table,
-            self.committer,
+            self.writer,
             self._telling,
             self._chronicle,
             self.scoped.conformance,
@@ -169,7 +172,7 @@ class Parts(Generic[T]):
         """Archives, reinstates, supersedes, consolidates and approves."""
         from memoranda.journeys.govern.transitions import Transitions
 
-        return Transitions(self.table, self.scoped.drafts, self.writer, self.committer, self._ids)
+        return Transitions(self.table, self.scoped.drafts, self.writer, self._ids)
 
     @cached_property
     def eraser(self) -> Eraser:
@@ -180,7 +183,7 @@ class Parts(Generic[T]):
         return Eraser(
             self.table,
             scoped.drafts,
-            self.committer,
+            self.writer,
             self._telling,
             scoped.conformance,
             self._chronicle,
@@ -191,7 +194,7 @@ class Parts(Generic[T]):
         """Brings MemoryObjects in."""
         from memoranda.journeys.govern.imports import Importing
 
-        return Importing(self.table, self.scoped.drafts, self.committer)
+        return Importing(self.table, self.scoped.drafts, self.writer)
 
     @cached_property
     def maintenance(self) -> Maintenance:

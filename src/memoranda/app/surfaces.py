@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from memoranda.journeys.intent.replays import Verdict as ReplayVerdict
     from memoranda.journeys.intent.replays import WorldHistory
     from memoranda.journeys.turn.sessions import Plan
+    from memoranda.kernel.clock import format_time
     from memoranda.kernel.results import plain as plain_json
     from memoranda.kernel.rules import Proof, Rule, find_rule, load_book, load_proofs
     from memoranda.ledger.anchor import KeptNote
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from memoranda.ledger.keyring import RingKey
     from memoranda.ledger.object import Cause, VerdictType, data_of
     from memoranda.ledger.policy import EVERY, POLICY_KINDS, policy_of
-    from memoranda.ledger.time import TemporalScope, format_time
+    from memoranda.ledger.time import TemporalScope
     from memoranda.outside.files import sync_folder
     from memoranda.plans.session import DEFAULT_SESSION
     from memoranda.recall.selectors import SHIPPED, USUAL

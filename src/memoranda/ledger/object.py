@@ -20,18 +20,16 @@ a first version, of another object. So the versions of an object are a chain, an
 the MemoryLog can be derived from the object that it led to. `superseded_by` is always an id.
 """
 
-import re
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Final, Literal, get_args
 
 from memoranda.identity import Frozen, canonical_bytes, decode, sha256_hex
+from memoranda.kernel.clock import format_time
 from memoranda.kernel.errors import InvalidObject
 from memoranda.kernel.json import JsonValue
-from memoranda.ledger import passages
 from memoranda.ledger.passages import FirstVersion
-from memoranda.ledger.time import TemporalScope, format_time, parse_time
+from memoranda.ledger.time import TemporalScope, parse_time
 
 StatementType = Literal[
     "SourceStatement",
@@ -164,49 +162,12 @@ def misdescribed(document: Mapping[str, JsonValue]) -> str | None:
 # `canonical_bytes` refuses whatever is not JSON.
 
 
-def first_version(
-    *,
-    scope: bytes,
-    id: str,
-    data: bytes,
-    tags: tuple[str, ...] | None,
-    statement_type: StatementType,
-    at: int,
-    created_ms: int,
-    updated_ms: int,
-    nonce: bytes,
-    more: Mapping[str, JsonValue],
-) -> FirstVersion:
-    """The stored bytes of a first version.
+def with_members(written: FirstVersion, more: Mapping[str, JsonValue]) -> FirstVersion:
+    """A first version of which more is known: members that differ, and further ones.
 
-    `scope` is the text of the scope as it stands between quotes; `data` is canonical JSON.
-    `more` are the members that differ from those of an object of which nothing else is known, and
-    further ones; None takes one away that is not the seed's own.
+    None takes one away that is not the seed's own.
     """
-    written = passages.first_version(
-        scope,
-        None if created_ms == at else created_ms,
-        id.encode() if _PLAIN_ID(id) else canonical_bytes(id)[1:-1],
-        nonce,
-        data,
-        _TYPES[statement_type],
-        b"" if tags is None else _tags(tags),
-        format_time(at).encode(),
-        None if updated_ms == at else updated_ms,
-        is_text=is_text(data),
-    )
-    if not more:
-        return written
     return FirstVersion(canonical_bytes(_changed(decode(written.body), more)))
-
-
-_PLAIN_ID: Final = re.compile(r"[\w.:/@+ -]+", re.ASCII).fullmatch
-_TYPES: Final[Mapping[StatementType, bytes]] = {name: name.encode() for name in STATEMENT_TYPES}
-
-
-@lru_cache(maxsize=1024)
-def _tags(tags: tuple[str, ...]) -> bytes:
-    return b'"tags":%b,' % canonical_bytes(tags)
 
 
 def _changed(

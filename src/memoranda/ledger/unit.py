@@ -7,6 +7,7 @@ The function may run more than once and must depend on nothing but its argument.
 
 from collections.abc import Callable, Sequence
 from enum import Enum
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from memoranda.kernel.errors import EntryDamaged
@@ -57,6 +58,10 @@ class Version(NamedTuple):
     valid_to: int | None
     expires_at: int | None
     subject: str | None
+
+
+new_version: Final[Callable[[tuple[Any, ...]], Version]] = partial(tuple.__new__, Version)
+"""A version of all its fields, as one tuple: that takes a third of the time, in every write."""
 
 
 class Current(NamedTuple):
@@ -146,6 +151,10 @@ class Draft(NamedTuple):
     """How its body was written, if it still is that one: a store need not shorten it again."""
 
 
+new_draft: Final[Callable[[tuple[Any, ...]], Draft]] = partial(tuple.__new__, Draft)
+"""A draft of all its fields; see `new_version`."""
+
+
 class Mark(NamedTuple):
     """A name, and the number of an entry that is found by it."""
 
@@ -169,11 +178,20 @@ class Expected(NamedTuple):
     seq: int | None
 
 
+NOTICE: Final = "notices"
+"""The name by which a unit expects the newest of the entries about the memory as a whole: that the
+policies are still those that it was checked by. No fact has it: a fact's is a word and an id."""
+
+
 class EntryPlace(NamedTuple):
     """Where an entry stands: its number, and its hash."""
 
     seq: int
     entry_hash: bytes
+
+
+new_place: Final[Callable[[tuple[int, bytes]], EntryPlace]] = partial(tuple.__new__, EntryPlace)
+"""A place of its fields; see `new_version`."""
 
 
 class Unit(NamedTuple):

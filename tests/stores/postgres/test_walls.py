@@ -28,7 +28,16 @@ from memoranda.ledger.unit import (
 )
 from memoranda.recall.question import asked as words_of
 from memoranda.recall.ranking import RankingMode
-from memoranda.stores.postgres import finding, index, ledger, ranking, segments, select, units
+from memoranda.stores.postgres import (
+    finding,
+    index,
+    ledger,
+    ranking,
+    segments,
+    select,
+    unit_reads,
+    units,
+)
 from memoranda.stores.postgres.database import PostgresDatabase, journal_number
 from memoranda.stores.selection import SelectStatement, selection, tag_counts
 from memoranda.stores.statements import Statement
@@ -130,7 +139,8 @@ def without_conditions_in_queries(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "selection", forgetting(selection))
     monkeypatch.setattr(select, "tag_counts", forgetting(tag_counts))
     for module, names in (
-        (units, ("_REMEMBER", "_OF_SUBJECT", "_DERIVED", "_BODIES", "_NAME_TOKENIZER")),
+        (units, ("_REMEMBER", "_NAME_TOKENIZER")),
+        (unit_reads, ("_OF_SUBJECT", "_DERIVED", "_BODIES")),
         (index, ("_DIGESTS", "_BODIES", "_INDEXED", "_CHUNKS")),
         (finding, ("_BYTES", "_IN_STRETCH", "_LOOK_UP", "_WALK", "_BODIES")),
         (ranking, ("_RECORDS", "_THREADS", "_AROUND")),
@@ -145,8 +155,8 @@ def without_conditions_in_queries(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda one: IN_STATEMENT.sub(r"\1::bigint IS NOT NULL", vars(one)["postgres"])
     )
     monkeypatch.setattr(Statement, "postgres", forgotten, raising=False)
-    portions = {which: forgetful(text) for which, text in units._PORTIONS.items()}
-    monkeypatch.setattr(units, "_PORTIONS", portions)
+    portions = {which: forgetful(text) for which, text in unit_reads._PORTIONS.items()}
+    monkeypatch.setattr(unit_reads, "_PORTIONS", portions)
 
 
 def test_the_whole_isolation_contract_is_run_here() -> None:

@@ -168,7 +168,7 @@ class Checkpointer:
         if since >= self.seal.every_entries:
             self._due[scope] = None
             self._start()
-        else:
+        elif self._timer is None:
             self._set_timer()
 
     async def make(self, scope: str, dry_run: bool = False) -> int:

@@ -4,15 +4,16 @@ Every draft carries a salt, and every object a nonce, both drawn at random: what
 journal after an erasure can't be guessed.
 """
 
-from base64 import urlsafe_b64encode
-from collections.abc import Mapping
+from binascii import b2a_base64
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from memoranda.identity import Frozen, canonical_bytes, decode, sha256_hex
-from memoranda.journeys.govern.about import NOTHING_SAID, Said
+from memoranda.journeys.govern.about import NOTHING_SAID, Declared, Said
 from memoranda.journeys.govern.provenance import NO_PROVENANCE, Provenance, following, of_new
 from memoranda.kernel.clock import Randomness
-from memoranda.kernel.errors import InvalidRecord
+from memoranda.kernel.errors import InvalidRecord, RecordExists
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.derive import row_of, tags_of
 from memoranda.ledger.entry import SALT_BYTES, Kind
@@ -24,17 +25,21 @@ from memoranda.ledger.object import (
     StatementType,
     data_bytes,
     description_of,
-    first_version,
     hash_name,
     is_bytes,
     members_of_bytes,
     next_document,
     statement_of_json,
+    with_members,
 )
-from memoranda.ledger.unit import Current, Draft, Version
-from memoranda.records.table import Content, Note, Row
+from memoranda.ledger.passages import first_version
+from memoranda.ledger.unit import Current, Draft, new_draft, new_version
+from memoranda.records.table import Content, Note, Row, new_row_of
 
 _HUMAN: Final = "human:"
+_URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
+_OF_A_NEW_OBJECT: Final = Draft("create", b"", b"", is_new=True)[6:-1]
+"""What a draft of one says between what it replaces and how its body was written."""
 
 
 class Drafts:
@@ -54,10 +59,67 @@ class Drafts:
         replaced: Current | None = None,
     ) -> Draft:
         """A new object; in the place of a deleted one it is that one's next version."""
-        id, created_at, updated_at, content, *_ = row
+        id, created_at, updated_at, content = row[:4]
         drawn = self._randomness.take(NONCE_BYTES + SALT_BYTES)
+        data, tags, meta, is_raw = content
+        first = first_version(
+            self._scope_text,
+            id,
+            b'""' if is_raw else data,
+            tags,
+            _written_type(provenance.statement_type, note.actor),
+            note.at,
+            created_at,
+            updated_at,
+            b2a_base64(drawn[:NONCE_BYTES], newline=False).translate(_URL_SAFE),
+        )
+        number, validity = 1, provenance.validity
+        if replaced is not None:
+            number = replaced.number + 1
+        if (
+            provenance is not NO_PROVENANCE
+            or is_raw
+            or meta is not None
+            or note.reason is not None
+            or replaced is not None
+        ):
+            first = with_members(first, self._more(content, note, provenance, replaced))
+        version = new_version((
+            id, number, "active", created_at, updated_at,
+            validity.valid_from, validity.valid_to, provenance.expires, provenance.subject,
+        ))  # fmt: skip
+        if tags:
+            tags = tuple(dict.fromkeys(tags))
+        return new_draft((
+            "create", first.body, drawn[NONCE_BYTES:], version, tags or (), replaced,
+            *_OF_A_NEW_OBJECT, first,
+        ))  # fmt: skip
+
+    def new(
+        self,
+        row: Row,
+        provenance: Provenance,
+        found: Sequence[Current | None],
+        note: Note,
+        *,
+        is_dated: bool,
+    ) -> list[Draft]:
+        """The decision on a new object; RecordExists where one is active under its id.
+
+        One that is not dated yet is as old as its note.
+        """
+        current = found[0] if found else None
+        if current is not None and current.status == "active":
+            raise RecordExists(row.id)
+        if not is_dated:
+            row = new_row_of((row.id, note.at, note.at, *row[3:]))
+        return [self.created(row, note, provenance, current)]
+
+    def _more(
+        self, content: Content, note: Note, provenance: Provenance, replaced: Current | None
+    ) -> dict[str, Any]:
+        """The members of a new object that not every one has."""
         more: dict[str, Any] = {}
-        number = 1
         if provenance is not NO_PROVENANCE:
             more = provenance.members
             if not provenance.applies_here:
@@ -69,29 +131,9 @@ class Drafts:
         if note.reason is not None:
             more["reason"] = note.reason
         if replaced is not None:
-            number = replaced.number + 1
-            more["version"] = str(number)
+            more["version"] = str(replaced.number + 1)
             more["supersedes"] = hash_name(Frozen(replaced.body).digest)
-        first = first_version(
-            scope=self._scope_text,
-            id=id,
-            data=b'""' if content.is_raw else content.data,
-            tags=content.tags,
-            statement_type=provenance.statement_type or _statement_type(note.actor),
-            at=note.at,
-            created_ms=created_at,
-            updated_ms=updated_at,
-            nonce=urlsafe_b64encode(drawn[:NONCE_BYTES]),
-            more=more,
-        )
-        version = Version(
-            id, number, "active", created_at, updated_at,
-            provenance.validity.valid_from, provenance.validity.valid_to,
-            provenance.expires, provenance.subject,
-        )  # fmt: skip
-        tags = tuple(dict.fromkeys(content.tags)) if content.tags else ()
-        salt = drawn[NONCE_BYTES:]
-        return Draft("create", first.body, salt, version, tags, replaced, is_new=True, first=first)
+        return more
 
     def edited(
         self,
@@ -220,7 +262,8 @@ class Drafts:
         return Draft(kind, body, self.salt(), row, tags, current, tags_of(before))
 
     def nonce(self) -> str:
-        return urlsafe_b64encode(self._randomness.take(NONCE_BYTES)).decode()
+        drawn = b2a_base64(self._randomness.take(NONCE_BYTES), newline=False)
+        return drawn.translate(_URL_SAFE).decode()
 
     def salt(self) -> bytes:
         return self._randomness.take(SALT_BYTES)
@@ -250,6 +293,11 @@ def _saying(content: Content, provenance: Provenance) -> dict[str, Any]:
         return members_of_bytes(content.data, check_typed(provenance.media_type))
     statement, format_ = statement_of_json(content.data)
     return {"statement": statement, **({} if format_ == "text" else {"format": format_})}
+
+
+@lru_cache(maxsize=1024)
+def _written_type(declared: Declared | None, actor: str) -> bytes:
+    return (declared or _statement_type(actor)).encode()
 
 
 def _statement_type(actor: str) -> StatementType:

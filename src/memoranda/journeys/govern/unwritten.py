@@ -5,7 +5,15 @@ scope that is not there, say because its name was mistyped, leaves none behind. 
 another process, may make the journal at any time; from then on its ledger answers everything.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Collection,
+    Coroutine,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, TypeVar
 
@@ -47,6 +55,8 @@ class ScopeLedger:
         self._find = find
         self._make = make
         self._ledger: FilteredLedger | None = None
+        self.commit: Callable[[Unit], Coroutine[Any, Any, Committed]] = self._begin
+        """Runs a unit; once there is a journal, this is its own."""
         self._empty = _EmptySnapshot(origin)
         self._open_items = open_items
         self.vectors = _Vectors(self)
@@ -57,14 +67,23 @@ class ScopeLedger:
     async def found(self) -> FilteredLedger | None:
         """The ledger in the database, if there is one by now."""
         if self._ledger is None:
-            self._ledger = await self._find()
+            self._use(await self._find())
         return self._ledger
 
     async def begun(self, at: int | None = None) -> FilteredLedger:
         """The ledger in the database, which is made if there is none: at this time, or now."""
         if self._ledger is None:
-            self._ledger = await self._make(at)
+            self._use(await self._make(at))
+        assert self._ledger is not None  # noqa: S101 - it was made
         return self._ledger
+
+    def _use(self, ledger: FilteredLedger | None) -> None:
+        self._ledger = ledger
+        if ledger is not None:
+            self.commit = ledger.commit
+
+    async def _begin(self, unit: Unit) -> Committed:
+        return await (await self.begun(unit.at)).commit(unit)
 
     async def ask(self, question: Callable[[FilteredLedger], Awaitable[R]], empty: R) -> R:
         """What the ledger answers; `empty` while there is none."""
@@ -83,9 +102,6 @@ class ScopeLedger:
     async def items(self, session_ref: str) -> ItemStore:
         """The items of a session, by its reference."""
         return _Items(self, lambda: self._open_items(session_ref))
-
-    async def commit(self, unit: Unit) -> Committed:
-        return await (self._ledger or await self.begun(unit.at)).commit(unit)
 
     async def reindex(self) -> None:
         await (await self.begun()).reindex()

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from memoranda.journeys.govern.about import check_name
-from memoranda.journeys.govern.committer import Committer, Telling
+from memoranda.journeys.govern.objects import Telling
 from memoranda.journeys.govern.table import GovernedTable
+from memoranda.journeys.govern.writer import Writer
 from memoranda.journeys.intent import names
 from memoranda.journeys.intent.chronicle import Chronicle
 from memoranda.journeys.learn.lessons import Lessons, Teaching, Told
@@ -77,7 +78,7 @@ class Learner(Generic[T]):
         self,
         lessons: Lessons,
         table: GovernedTable,
-        committer: Committer[T],
+        writer: Writer[T],
         telling: Telling[T],
         chronicle: Chronicle,
         conformance: UsesModels,
@@ -85,7 +86,7 @@ class Learner(Generic[T]):
     ) -> None:
         self._lessons = lessons
         self._table = table
-        self._committer = committer
+        self._writer = writer
         self._telling = telling
         self._chronicle = chronicle
         self._conformance = conformance
@@ -107,7 +108,7 @@ class Learner(Generic[T]):
             _name(given, where) for given, where in ((thread, "thread"), (subject, "subject"))
         )
         given = read_messages(messages, thread)
-        note = self._committer.note(None)
+        note = self._writer.note(None)
         facts: dict[str, list[ExtractedFact]] = {}
         while True:
             # 2.

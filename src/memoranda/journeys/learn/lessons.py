@@ -14,7 +14,7 @@ from memoranda.journeys.govern.authority import ACTION
 from memoranda.journeys.govern.operations import Operations, to_wire
 from memoranda.journeys.govern.table import GovernedTable
 from memoranda.journeys.govern.transitions import Transitions
-from memoranda.journeys.govern.writes import Writer
+from memoranda.journeys.govern.writer import Writer
 from memoranda.journeys.intent import names
 from memoranda.journeys.intent.chronicle import Chronicle
 from memoranda.journeys.learn.messages import LearnedFact, ProposedFact, SeenAgain, SkippedMessage

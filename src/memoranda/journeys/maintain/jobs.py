@@ -24,16 +24,15 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from memoranda.journeys.govern.archive import Archived, Decided, archive, consolidate, duplicates
-from memoranda.journeys.govern.committer import Telling
 from memoranda.journeys.govern.conformance import Conformance
 from memoranda.journeys.govern.drafts import Drafts
+from memoranda.journeys.govern.objects import Telling
 from memoranda.journeys.govern.table import GovernedTable
 from memoranda.journeys.maintain.upkeep import embed_missing, reindex
 from memoranda.journeys.records.store import Records
-from memoranda.kernel.clock import Clock
+from memoranda.kernel.clock import Clock, format_time
 from memoranda.kernel.errors import CapabilityMissing, EmbedderMissing
 from memoranda.kernel.json import MAX_INTEGER, JsonValue
-from memoranda.ledger.time import format_time
 from memoranda.ledger.unit import Current
 from memoranda.recall.embedder import Embedder, stored_as
 from memoranda.recall.index import fits

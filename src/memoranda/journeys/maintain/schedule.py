@@ -126,6 +126,8 @@ class Maintenance:
     ) -> Receipt:
         """Put the next version of the policy into force, and let its jobs be due now."""
         check_kind("config", config, MemoryMaintenanceConfig, "a MemoryMaintenanceConfig")
+        if every is not None:
+            check_kind("every", every, Mapping, "the seconds between two runs, by job")
         before = await self._policy()
         periods = dict(EVERY if every is None else every)
         retention: Any = config.retention.model_dump(mode="json", exclude_defaults=True)

@@ -7,11 +7,10 @@ from typing import Annotated, Final, Protocol
 
 from pydantic import AfterValidator, Field
 
-from memoranda.kernel.clock import Clock, Randomness, random_uuid
+from memoranda.kernel.clock import Clock, Randomness, format_time, random_uuid
 from memoranda.kernel.errors import CycleFailed, InvalidInput, ModelFailed
 from memoranda.kernel.json import JsonValue, storable
 from memoranda.kernel.wire import STORABLE, WireModel
-from memoranda.ledger.time import format_time
 from memoranda.plans.items import MemoryItem, check_session_ref
 from memoranda.plans.models import Model, Prompt, Settings, framed, prompt_of
 from memoranda.plans.plan import NOT_NULL

@@ -9,10 +9,10 @@ from psycopg import sql
 from psycopg.types.numeric import Int8
 
 from memoranda.ledger.codec import BodyCodec
-from memoranda.ledger.entry import entry_digest
 from memoranda.stores.compared import Compared
 from memoranda.stores.postgres.connection import Connection, off_the_loop
 from memoranda.stores.postgres.pool import Pool
+from memoranda.stores.shorthand import ENTRY, digest_in
 from memoranda.stores.statements import Each, Procedure, Question, Statement, Values
 
 R = TypeVar("R")
@@ -113,9 +113,7 @@ class PostgresRows:
         self, make: Callable[[Any], R], statement: Statement, /, **values: Any
     ) -> list[R]:
         asked = parameters(statement, self._journal, self._origin, values)
-        async with self._calls.connection() as connection:
-            found = await connection.execute(statement.postgres, asked, prepare=True, binary=True)
-            rows = await found.fetchall()
+        rows = await self._calls.call(statement.postgres, asked)
         return await off_the_loop(_size(rows), lambda: [make(row) for row in rows])
 
     async def read(self, procedure: Callable[[], Procedure[R]]) -> R:
@@ -132,5 +130,5 @@ class PostgresRows:
 
 
 def compared(bodies: BodyCodec) -> Compared:
-    """What makes the rows of this database into values: entries are stored as they are."""
-    return Compared(bodies, entry_digest, bytes)
+    """What makes the rows of this database into values."""
+    return Compared(bodies, digest_in, ENTRY.unpack)

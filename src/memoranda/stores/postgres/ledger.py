@@ -18,12 +18,13 @@ from memoranda.stores.postgres.erase import rewrite_tables
 from memoranda.stores.postgres.journal import PostgresRows, chunks, parameters
 from memoranda.stores.postgres.pool import Pool
 from memoranda.stores.postgres.select import PostgresSelecting
-from memoranda.stores.postgres.units import BLOCKS, JOINED, PostgresUnits, blocks_in
+from memoranda.stores.postgres.unit_reads import JOINED
+from memoranda.stores.postgres.units import BLOCKS, PostgresUnits, blocks_in
 from memoranda.stores.postgres.words import PostgresWordIndex
 from memoranda.stores.reading import JournalReader
 from memoranda.stores.selection import PLACED
 from memoranda.stores.sessions import StoredAttachments
-from memoranda.stores.shorthand import InShorthand
+from memoranda.stores.shorthand import ENTRY, InShorthand
 from memoranda.stores.statements import Integers, Statement
 from memoranda.stores.tables import HEAD, INDEX, SEGMENTS, TABLES, Unpacking, index_of
 from memoranda.stores.vectors import StoredVectors
@@ -146,7 +147,7 @@ class PostgresSnapshot:
     """All of one ledger, on a connection inside a transaction."""
 
     def __init__(self, connection: Connection, journal: int, bodies: BodyCodec) -> None:
-        self._unpacking = Unpacking(LenientCodec(bodies), bytes)
+        self._unpacking = Unpacking(LenientCodec(bodies), ENTRY.unpack)
         self._connection = connection
         self._journal = journal
 

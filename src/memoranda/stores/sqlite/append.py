@@ -4,6 +4,7 @@ Entries, bodies, rows, tags and the head of a journal are gathered here and writ
 that the units of one commit share their statements.
 """
 
+from binascii import hexlify
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final
@@ -14,19 +15,32 @@ from memoranda.identity import decode
 from memoranda.kernel.errors import InvalidProof, RecordExists
 from memoranda.ledger.codec import subject_of
 from memoranda.ledger.derive import inputs_of
-from memoranda.ledger.entry import (
-    FACT_KINDS,
-    chained_bytes,
-    entry_hash,
-    read_entry,
-)
+from memoranda.ledger.entry import ENCODED, FACT_KINDS, FORM, entry_hash, quoted, read_entry
 from memoranda.ledger.fact import derivations_of, marks_of, unmarks_of
 from memoranda.ledger.rows import tags_of_newest
 from memoranda.ledger.snapshot import INDEX_FORM, StoredRow
 from memoranda.ledger.tree import BLOCK, STRIDE, StoredNode, completed, leaves, node_of
-from memoranda.ledger.unit import Current, Draft, EntryPlace, StoredEntry, Unit, Version
+from memoranda.ledger.unit import (
+    Current,
+    Draft,
+    EntryPlace,
+    Mark,
+    StoredEntry,
+    Unit,
+    Version,
+    new_place,
+)
 from memoranda.ledger.walk import OBJECT_KINDS
-from memoranda.stores.shorthand import ENTRY, InShorthand, packed, packed_fields, unpacked
+from memoranda.stores.shorthand import (
+    CODES,
+    ENTRY,
+    FIELDS,
+    MOST,
+    InShorthand,
+    packed,
+    plain_actor,
+    unpacked,
+)
 from memoranda.stores.sqlite.connection import SEQ_BITS, Inserts, place
 from memoranda.stores.sqlite.erase import MARK_ROWS, erase_content, erase_entries, unmark
 
@@ -89,45 +103,59 @@ class Appender:
             self.flush()
 
     def add(self, unit: Unit, drafts: Sequence[Draft]) -> list[EntryPlace]:
-        """Append the drafts of a unit. Time in a journal never goes back."""
-        places = []
-        journal, pack = self.journal, self.bodies.pack
+        """Append the drafts of a unit. Time in a journal never goes back.
+
+        Each is hashed, chained and made into rows here, without a call for each of these: all
+        writes wait for it, and a batch has a thousand.
+        """
         at = self._at = max(unit.at, self._at)
-        for draft in drafts:
-            kind, body, salt, version, tags, replaces, replaced_tags, inputs = draft[:8]
-            if draft.unmarks or draft.erased:
-                self._take_away(draft)
-            seq = since = self.size
+        journal, pack, is_plain = self.journal, self.bodies.pack, self.bodies.is_plain
+        start, previous, seq = journal << SEQ_BITS, self._hash, self.size
+        places = []
+        for (
+            kind, body, salt, version, tags, replaces, replaced_tags, inputs, erases, marks,
+            unmarks, output, erased, actor, _, _, first,
+        ) in drafts:  # fmt: skip
+            since = seq
+            if unmarks or erased:
+                self._take_away(unmarks, erased, marks)
             if replaces is not None:
                 since, kept = self._replace(replaces, replaced_tags, version, tags)
-                tags = [tag for tag in tags if tag not in kept]
-                if draft.erases:
+                tags = [tag for tag in tags if tag not in kept]  # noqa: PLW2901 - the new ones
+                if erases:
                     self._write_replaced()
                     erase_content(self._connection, journal, replaces, self.bodies)
-            actor = draft.actor or unit.actor
             digest = sha256(salt + sha256(body).digest()).digest()
-            entry = chained_bytes(seq, kind, at, actor, digest, self._hash)
-            where = journal << SEQ_BITS | seq
-            row = packed_fields(kind, at, seq, digest, self._hash, actor, entry)
-            self._entries.append((where, row))
+            by = actor or unit.actor
+            entry = FORM % (quoted(by), at, hexlify(digest), ENCODED[kind], hexlify(previous), seq)
+            plain = plain_actor(by)
+            if plain is None or not -MOST < at < MOST:
+                self._entries.append((start | seq, entry))
+            else:
+                row = FIELDS.pack(CODES[kind], at, seq, digest, previous) + plain
+                self._entries.append((start | seq, row))
             self._raw.append(entry)
-            self._hash = sha256(entry).digest()
-            self.size = seq + 1
-            places.append(EntryPlace(seq, self._hash))
-            if version is None:
-                self._bodies.append((where, salt, pack(body, None)))
-                if kind in FACT_KINDS:
-                    self._note_fact(seq, draft.marks, [(source, draft.output) for source in inputs])
-                continue
-            self._bodies.append((where, salt, pack(body, version.subject, draft.first)))
-            self._has_words = True
-            id, created = version.id, version.created_at
-            self._versions.append((journal, seq, since, 1, *version))
-            self._since[id] = since
-            if tags:
-                self._tags += [(journal, tag, created, since, id) for tag in tags]
-            if inputs:
-                self._derivations += [(journal, source, id) for source in inputs]
+            if is_plain and first is not None and first[0] is body and first[1]:
+                stored = first[1]
+            else:
+                stored = pack(body, None if version is None else version[8], first)
+            self._bodies.append((start | seq, salt, stored))
+            if version is not None:
+                id = version[0]
+                self._versions.append((journal, seq, since, 1, *version))
+                self._since[id] = since
+                self._has_words = True
+                if tags:
+                    created = version[3]
+                    self._tags += [(journal, tag, created, since, id) for tag in tags]
+                if inputs:
+                    self._derivations += [(journal, source, id) for source in inputs]
+            elif kind in FACT_KINDS:
+                self._note_fact(seq, marks, [(source, output) for source in inputs])
+            previous = self._hash = sha256(entry).digest()
+            places.append(new_place((seq, previous)))
+            seq += 1
+            self.size = seq
         return places
 
     def _replace(
@@ -158,12 +186,14 @@ class Appender:
         self._replaced.clear()
         self._untagged.clear()
 
-    def _take_away(self, fact: Draft) -> None:
+    def _take_away(
+        self, unmarks: Sequence[Mark], erased: Sequence[int], marks: Sequence[str]
+    ) -> None:
         """Take away the marks and bodies that a fact says, maybe of this very transaction."""
         self.flush()
-        unmark(self._connection, self.journal, fact.unmarks)
-        if fact.erased:
-            erase_entries(self._connection, self.journal, fact.erased, fact.marks)
+        unmark(self._connection, self.journal, unmarks)
+        if erased:
+            erase_entries(self._connection, self.journal, erased, marks)
 
     def _note_fact(
         self, seq: int, names: Sequence[str], derived: Sequence[tuple[str, str]]
@@ -219,23 +249,25 @@ class Appender:
         if self.size == self._stored:
             return
         connection = self._connection
-        ENTRY_ROWS.run(connection, self._entries)
-        BODY_ROWS.run(connection, self._bodies)
         if self._replaced:
             self._write_replaced()
-        try:
-            VERSION_ROWS.run(connection, self._versions)
-        except apsw.ConstraintError:
-            raise RecordExists(self._first_in_use()) from None
         self._tags.sort()
-        TAG_ROWS.run(connection, self._tags)
-        _DERIVATIONS.run(connection, self._derivations)
-        MARK_ROWS.run(connection, self._marks)
-        for node in completed(self._stored, self.size):
-            hashes = self._block(node)
-            if len(hashes) == BLOCK:  # where an entry was lost, there is no node over it
-                row = (self.journal, node.level, node.number, node_of(hashes))
-                _NODES.run(connection, [row])
+        for inserts, rows in (
+            (ENTRY_ROWS, self._entries), (BODY_ROWS, self._bodies),
+            (VERSION_ROWS, self._versions), (TAG_ROWS, self._tags),
+            (_DERIVATIONS, self._derivations), (MARK_ROWS, self._marks),
+        ):  # fmt: skip
+            try:
+                if len(rows) == 1:  # as most writes have it
+                    connection.execute(inserts.one, rows[0])
+                elif rows:
+                    inserts.run(connection, rows)
+            except apsw.ConstraintError:
+                if inserts is not VERSION_ROWS:
+                    raise
+                raise RecordExists(self._first_in_use()) from None
+        if self._stored // BLOCK != self.size // BLOCK:
+            self._grow_tree()
         connection.execute(MOVE_HEAD, (self.size, self._hash, self._at, self.journal))
         if not self._has_words:
             self._move_index()
@@ -251,6 +283,13 @@ class Appender:
         self._connection.execute(_MOVE_INDEX, (*moved, INDEX_FORM))
         if self._connection.changes():
             self._connection.execute(_MOVE_SEGMENTS, moved)
+
+    def _grow_tree(self) -> None:
+        for node in completed(self._stored, self.size):
+            hashes = self._block(node)
+            if len(hashes) == BLOCK:  # where an entry was lost, there is no node over it
+                row = (self.journal, node.level, node.number, node_of(hashes))
+                _NODES.run(self._connection, [row])
 
     def _block(self, node: StoredNode) -> list[bytes]:
         level, number = node.block

@@ -66,10 +66,15 @@ class SqliteLedger(SqliteSelecting, JournalReader):
 
     def commit(self, unit: Unit) -> Coroutine[Any, Any, Committed]:
         """Run a unit in one transaction, which other units may share."""
-        units, job = self._database.units, JournalUnit(self._journal, unit)
+        database, job = self._database, JournalUnit(self._journal, unit)
+        units = database.units
         if unit.is_dry:
-            return self._database.read(lambda connection: units.look(connection, job))
-        return self._database.write_joined(units.commit, job, is_short=unit.is_short)
+            return database.read(lambda connection: units.look(connection, job))
+        if asyncio.get_running_loop() is not database.home.loop:
+            database.home.check()
+        if database.is_current and database.writer is not None:
+            return database.writer.join(units.commit, job, is_short=unit.is_short)
+        return database.write_upgraded(units.commit, job)
 
     # ------------------------------------------------------------------------ objects
 

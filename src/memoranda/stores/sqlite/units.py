@@ -21,6 +21,7 @@ from memoranda.stores.sqlite.retries import first_outcome, keep_outcome
 from memoranda.stores.words import WordCache
 
 PORTION: Final = 1_000
+_NOTHING_READ: Final[Sequence[Sequence[Any]]] = ((),)
 
 JOINED: Final = "versions v " + WITH_ENTRY.sqlite
 """Versions with their entries and bodies; where either is missing, that shows."""
@@ -118,7 +119,7 @@ class SqliteUnits:
         )
         committed = Committed([], unit.about, erased_attachments=gone)
         nonce = b""
-        for found in _read(connection, appender, unit):
+        for found in _read(connection, appender, unit) if unit.reads else _NOTHING_READ:
             drafts = unit.decide(found)
             if key is not None:
                 drafts = bound(key, drafts)
@@ -141,9 +142,7 @@ def _read(
 ) -> Iterator[Sequence[Found | None]]:
     """What a unit reads, after what was added before it; everything comes in portions."""
     reads, journal, bodies = unit.reads, appender.journal, appender.bodies
-    if not reads:
-        yield ()
-    elif isinstance(reads, Everything):
+    if isinstance(reads, Everything):
         made = _maker(unit, bodies)
         appender.flush()
         last = ""

@@ -55,7 +55,8 @@ CREATE TABLE memoranda.journals (
 -- The key makes a fork impossible: two entries after the same one would have the same number. An
 -- index of previous hashes would say so once more, at 70 bytes an entry and another page to write,
 -- and would catch nothing else: an entry that names a wrong hash breaks the chain, which is what
--- `verify` looks at. The body and its salt are null once they are erased.
+-- `verify` looks at. An entry is kept as its fields (stores/shorthand.py). The body and its salt are
+-- null once they are erased.
 CREATE TABLE memoranda.entries (
   journal bigint NOT NULL,
   seq     bigint NOT NULL,
@@ -68,12 +69,15 @@ ALTER TABLE memoranda.entries
   ALTER COLUMN salt SET STATISTICS 0, ALTER COLUMN body SET STATISTICS 0;
 
 -- Which entries are about the memory as a whole (policies, breaks, audits, maintenance) is read from
--- the entries themselves, by the words in which each says its kind: there is no list of them that
--- could be shortened.
+-- the entries themselves, by their first byte, or by the words in which one that is kept as JSON says
+-- its kind: there is no list of them that could be shortened.
 CREATE INDEX entries_about_the_whole ON memoranda.entries (journal, seq)
-  WHERE (position('\x226b696e64223a22706f6c6963795f6368616e676522'::bytea IN entry) > 0
-    OR position('\x226b696e64223a22636f6e666f726d616e63655f627265616b22'::bytea IN entry) > 0
-    OR position('\x226b696e64223a226d61696e74656e616e636522'::bytea IN entry) > 0);
+  WHERE ((entry >= '\x05'::bytea AND entry < '\x07'::bytea)
+    OR (entry >= '\x08'::bytea AND entry < '\x09'::bytea)
+    OR (entry >= '\x7b'::bytea
+      AND (position('\x226b696e64223a22706f6c6963795f6368616e676522'::bytea IN entry) > 0
+      OR position('\x226b696e64223a22636f6e666f726d616e63655f627265616b22'::bytea IN entry) > 0
+      OR position('\x226b696e64223a226d61696e74656e616e636522'::bytea IN entry) > 0)));
 
 -- --------------------------------------------------------------------- the tree, and checkpoints
 
@@ -520,32 +524,35 @@ BEGIN
   SELECT e.seq, e.entry, e.salt, e.body
   FROM memoranda.entries e
   WHERE e.journal = p_journal
-    AND (position('\x226b696e64223a22706f6c6963795f6368616e676522'::bytea IN e.entry) > 0
-    OR position('\x226b696e64223a22636f6e666f726d616e63655f627265616b22'::bytea IN e.entry) > 0
-    OR position('\x226b696e64223a226d61696e74656e616e636522'::bytea IN e.entry) > 0)
+    AND ((e.entry >= '\x05'::bytea AND e.entry < '\x07'::bytea)
+    OR (e.entry >= '\x08'::bytea AND e.entry < '\x09'::bytea)
+    OR (e.entry >= '\x7b'::bytea
+      AND (position('\x226b696e64223a22706f6c6963795f6368616e676522'::bytea IN e.entry) > 0
+      OR position('\x226b696e64223a22636f6e666f726d616e63655f627265616b22'::bytea IN e.entry) > 0
+      OR position('\x226b696e64223a226d61696e74656e616e636522'::bytea IN e.entry) > 0)))
   ORDER BY e.seq;
 END $$;
 
--- Blocks of the tree: of each the hashes that are there, one after the other; level 0 are the
--- leaves, which follow from the entries.
+-- Blocks of the tree: of each the hashes that are there; of level 0 the entries, from which the
+-- hashes of the leaves follow.
 CREATE FUNCTION memoranda.blocks(
   p_journal bigint, p_origin text, p_levels bigint[], p_numbers bigint[]
 )
-RETURNS TABLE (level bigint, number bigint, hashes bytea)
+RETURNS TABLE (level bigint, number bigint, hashes bytea[])
 LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY
   SELECT n.level, n.number, CASE n.level
-    WHEN 0 THEN (
-      SELECT string_agg(sha256('\x00'::bytea || e.entry), ''::bytea ORDER BY e.seq)
-      FROM memoranda.entries e
-      WHERE e.journal = p_journal AND e.seq >= n.number * 256 AND e.seq < (n.number + 1) * 256)
-    ELSE (
-      SELECT string_agg(o.hash, ''::bytea ORDER BY o.number)
-      FROM memoranda.nodes o
+    WHEN 0 THEN ARRAY(
+      SELECT e.entry FROM memoranda.entries e
+      WHERE e.journal = p_journal AND e.seq >= n.number * 256 AND e.seq < (n.number + 1) * 256
+      ORDER BY e.seq)
+    ELSE ARRAY(
+      SELECT o.hash FROM memoranda.nodes o
       WHERE o.journal = p_journal AND o.level = n.level
-        AND o.number >= n.number * 256 AND o.number < (n.number + 1) * 256)
+        AND o.number >= n.number * 256 AND o.number < (n.number + 1) * 256
+      ORDER BY o.number)
     END
   FROM unnest(p_levels, p_numbers) AS n (level, number)
   WHERE EXISTS (SELECT FROM memoranda.journals j WHERE j.journal = p_journal);
@@ -1004,41 +1011,32 @@ END $$;
 
 -- ------------------------------------------------------------------------------------- appending
 
--- What a unit with this key came to: repeated, with its first outcome; key_used, if it asked for
--- something else; damaged, if the key was led to another write; null, if there was none. The caller
--- has entered the journal.
+-- What a unit with this key came to: repeated, with where its entries begin and how many they are;
+-- key_used, if it asked for something else; damaged, if the key was led to another write; null, if
+-- there was none. The caller has entered the journal.
 CREATE FUNCTION memoranda.first_outcome(
   p_journal bigint, p_key_digest bytea, p_fingerprint bytea,
-  OUT outcome text, OUT about text, OUT seq bigint, OUT hashes bytea
+  OUT outcome text, OUT about text, OUT seq bigint, OUT entries bigint
 )
 LANGUAGE plpgsql AS $$
 DECLARE
-  v_entries bigint;
   v_is_bound boolean;
 BEGIN
   SELECT CASE WHEN k.fingerprint = p_fingerprint THEN 'repeated' ELSE 'key_used' END,
          k.about, k.seq, k.entries,
          (SELECT e.salt FROM memoranda.entries e WHERE e.journal = p_journal AND e.seq = k.seq)
            IS NOT DISTINCT FROM substring(sha256(k.nonce || k.key_digest || k.fingerprint) FOR 16)
-  INTO outcome, about, seq, v_entries, v_is_bound
+  INTO outcome, about, seq, entries, v_is_bound
   FROM memoranda.retries k
   WHERE k.journal = p_journal AND k.key_digest = p_key_digest;
-  IF outcome = 'repeated' AND v_entries > 0 AND NOT v_is_bound THEN
+  IF outcome = 'repeated' AND entries > 0 AND NOT v_is_bound THEN
     outcome := 'damaged';
-    hashes := ''::bytea;
-    RETURN;
-  END IF;
-  IF outcome = 'repeated' THEN
-    SELECT coalesce(string_agg(sha256(e.entry), ''::bytea ORDER BY e.seq), ''::bytea) INTO hashes
-    FROM memoranda.entries e
-    WHERE e.journal = p_journal
-      AND e.seq >= first_outcome.seq AND e.seq < first_outcome.seq + v_entries;
   END IF;
 END $$;
 
 -- What a unit reads before it decides: the newest version of each id that has one, with the place
 -- of the id in the list. If the unit has a key that was used before, a last row says so: its
--- outcome, and the first one's about, seq and hashes where id, number and body stand. The key is
+-- outcome, and the first one's about, seq and entries where id, number and since stand. The key is
 -- looked at last: else a call that landed in between would show in what is read, and not as what
 -- it is, the first of this one.
 CREATE FUNCTION memoranda.read_for_unit(
@@ -1066,7 +1064,7 @@ BEGIN
     LIMIT 1
   ) AS c;
   IF p_key_digest IS NOT NULL THEN
-    SELECT f.outcome, f.about, f.seq, f.hashes INTO outcome, id, number, body
+    SELECT f.outcome, f.about, f.seq, f.entries INTO outcome, id, number, since
     FROM memoranda.first_outcome(p_journal, p_key_digest, p_fingerprint) f;
     IF outcome IS NOT NULL THEN
       RETURN NEXT;
@@ -1074,14 +1072,35 @@ BEGIN
   END IF;
 END $$;
 
+-- The newest entry about the memory as a whole, or null. The caller has entered the journal.
+CREATE FUNCTION memoranda.newest_notice(p_journal bigint) RETURNS bigint
+LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN (
+    SELECT e.seq FROM memoranda.entries e
+    WHERE e.journal = p_journal
+      AND ((e.entry >= '\x05'::bytea AND e.entry < '\x07'::bytea)
+      OR (e.entry >= '\x08'::bytea AND e.entry < '\x09'::bytea)
+      OR (e.entry >= '\x7b'::bytea
+        AND (position('\x226b696e64223a22706f6c6963795f6368616e676522'::bytea IN e.entry) > 0
+        OR position('\x226b696e64223a22636f6e666f726d616e63655f627265616b22'::bytea IN e.entry) > 0
+        OR position('\x226b696e64223a226d61696e74656e616e636522'::bytea IN e.entry) > 0)))
+    ORDER BY e.seq DESC LIMIT 1);
+END $$;
+
 -- The first name whose newest entry is another one than expected; null expects that there is none.
+-- The name 'notices' stands for the entries about the memory as a whole.
 CREATE FUNCTION memoranda.moved_mark(p_journal bigint, p_expected memoranda.marks[]) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
   v_one memoranda.marks;
 BEGIN
   FOREACH v_one IN ARRAY p_expected LOOP
-    IF v_one.seq IS DISTINCT FROM (
+    IF v_one.name = 'notices' THEN
+      IF v_one.seq IS DISTINCT FROM memoranda.newest_notice(p_journal) THEN
+        RETURN v_one.name;
+      END IF;
+    ELSIF v_one.seq IS DISTINCT FROM (
       SELECT m.seq FROM memoranda.marks m
       WHERE m.journal = p_journal AND m.name = v_one.name
       ORDER BY m.seq DESC LIMIT 1
@@ -1245,7 +1264,7 @@ CREATE FUNCTION memoranda.append(
   p_derivations memoranda.derivations[], p_marks memoranda.marks[], p_nodes memoranda.nodes[],
   p_retries memoranda.retries[], p_expected memoranda.marks[], p_unmarks memoranda.marks[],
   p_erased_ids text[], p_erased_seqs bigint[], p_erased_names text[],
-  OUT outcome text, OUT about text, OUT seq bigint, OUT hashes bytea
+  OUT outcome text, OUT about text, OUT seq bigint, OUT entries bigint
 )
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -1267,7 +1286,7 @@ BEGIN
     -- 2
     IF p_retries IS NOT NULL THEN
       FOR i IN 1 .. cardinality(p_retries) LOOP
-        SELECT f.outcome, f.about, f.seq, f.hashes INTO outcome, about, seq, hashes
+        SELECT f.outcome, f.about, f.seq, f.entries INTO outcome, about, seq, entries
         FROM memoranda.first_outcome(
           p_journal, p_retries[i].key_digest, p_retries[i].fingerprint) f;
         IF outcome IS NOT NULL THEN
