@@ -66,7 +66,7 @@ FACT_TYPES = {
     "effect": ("EffectStarted", "EffectFinished"),
     "erasure": ("Erasure",),
     "trace": ("Trace",),
-    "cycle": ("Cycle",),
+    "cycle": ("Cycle", "CycleRecall"),
     "learning": ("Learned", "NothingLearned"),
     "job": ("JobRun",),
 }

@@ -16,7 +16,12 @@ from memoranda.journeys.intent.branches import BranchHead
 from memoranda.journeys.intent.decisions import Answer, Waiting
 from memoranda.journeys.intent.replays import Replay
 from memoranda.journeys.intent.requests import ABSENT, Run, Submitted, Trace, Used
-from memoranda.journeys.turn.sessions import AnySummariser, CycleReplay, Plan
+from memoranda.journeys.turn.sessions import (
+    AnySummariser,
+    AnyTurnExtractor,
+    CycleReplay,
+    Plan,
+)
 from memoranda.journeys.turn.turns import Turns
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.results import Rows
@@ -166,15 +171,19 @@ class TurnsOf(Verbs[Any]):
         session: str = DEFAULT_SESSION,
         fresh: bool = False,
         record: bool = False,
+        subject: str | None = None,
         summariser: AnySummariser | None = None,
+        extractor: AnyTurnExtractor | None = None,
         steps: Sequence[StepType] = (),
     ) -> Turns:
         """Begin a session, or go on with it, through a plan; `take` takes its turns.
 
         `session` is its name. `fresh` puts the session that is there aside and begins anew.
         `record` keeps what each turn was given and what came of it, so that it can be replayed;
-        without it only digests are kept. Without a `summariser`, summaries are made without a
-        model. `steps` are types of steps that take the place of ours.
+        without it only digests are kept. `subject` is whom the turns are with: what they say of
+        themselves is remembered of that person, else of the 'user'. Without a `summariser`,
+        summaries are made without a model, and without an `extractor` facts are found so.
+        `steps` are types of steps that take the place of ours.
 
         InvalidPlan lists all that is wrong with a plan. SessionMismatch for a session that another
         plan left, SessionDamaged for one that can't be read.
@@ -186,7 +195,9 @@ class TurnsOf(Verbs[Any]):
             session=session,
             fresh=fresh,
             record=record,
+            subject=subject,
             summariser=summariser,
+            extractor=extractor,
             steps=steps,
         )
 
@@ -196,14 +207,16 @@ class TurnsOf(Verbs[Any]):
         cycle_id: str,
         *,
         summariser: AnySummariser | None = None,
+        extractor: AnyTurnExtractor | None = None,
         steps: Sequence[StepType] = (),
     ) -> CycleReplay:
         """Run a recorded cycle again, without a model and without memory, and compare.
 
-        It needs the summariser and the steps that the turn had, if those were not ours.
+        It needs the summariser, the extractor and the steps that the turn had, if those were not
+        ours.
         WorldNotFound for a cycle that is not on record, NotRecorded for one that was not recorded.
         """
-        return await self._handle.parts.turning.replay(cycle_id, summariser, steps)
+        return await self._handle.parts.turning.replay(cycle_id, summariser, extractor, steps)
 
 
 class Govern(Verbs[T], Generic[T]):

@@ -27,8 +27,6 @@ from memoranda.journeys.govern.read import Include, Order
 from memoranda.journeys.govern.times import At, Moment
 from memoranda.journeys.govern.writes import Write
 from memoranda.journeys.intent.requests import ABSENT, Run, Trace, Used
-from memoranda.journeys.learn.learner import AnyExtractor
-from memoranda.journeys.learn.messages import Learned
 from memoranda.journeys.recall.reasoning import Reasoning
 from memoranda.journeys.recall.recalled import Recalled
 from memoranda.journeys.records.contents import check_text
@@ -38,6 +36,8 @@ from memoranda.kernel.given import check_callable
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.results import Rows
 from memoranda.ledger.object import Cause
+from memoranda.plans.facts import Learned
+from memoranda.plans.spoken import AnyExtractor
 from memoranda.recall.selector import Count, Selector
 from memoranda.recall.selectors import USUAL
 from memoranda.records.filter import Page

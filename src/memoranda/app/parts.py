@@ -357,6 +357,8 @@ class Parts(Generic[T]):
     @cached_property
     def turning(self) -> Turning:
         """Takes turns through execution plans."""
+        from memoranda.journeys.learn.turn_lessons import TurnLessons
+        from memoranda.journeys.recall.turn_memory import TurnMemory
         from memoranda.journeys.turn.cycle import Scope
         from memoranda.journeys.turn.sessions import Turning
         from memoranda.outside.files import FolderScanner
@@ -365,6 +367,8 @@ class Parts(Generic[T]):
             str(self.actor),
             self.table,
             self.scoped.ledger.items,
+            TurnMemory(self.recalling),
+            TurnLessons(self.lessons, self._telling, str(self.actor)),
             self.clock,
             self._ids,
             self._database.clockwork.randomness,

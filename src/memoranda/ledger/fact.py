@@ -29,7 +29,7 @@ TYPES: Final[Mapping[str, frozenset[str]]] = {
     "effect": frozenset({"EffectStarted", "EffectFinished"}),
     "erasure": frozenset({ERASURE}),
     "trace": frozenset({"Trace"}),
-    "cycle": frozenset({"Cycle"}),
+    "cycle": frozenset({"Cycle", "CycleRecall"}),
     "learning": frozenset({"Learned", "NothingLearned"}),
     "job": frozenset({"JobRun"}),
 }

@@ -41,6 +41,12 @@ StatementType = Literal[
 VerdictType = Literal["Factual", "Inference", "False", "Unanswered"]
 Trust = Literal["untrusted", "unreviewed", "approved"]
 """From the least to the most trusted."""
+TRUST_SHOWN: Final[Mapping[Trust, str]] = {
+    "untrusted": "UNTRUSTED",
+    "unreviewed": "not reviewed",
+    "approved": "approved",
+}
+"""What a model that is shown memory is told of it."""
 Status = Literal["active", "invalidated", "archived", "superseded", "erased"]
 Format = Literal["text", "json", "bytes"]
 Cause = Literal["obsolescence", "conflict", "correction", "policy", "user_request", "other"]

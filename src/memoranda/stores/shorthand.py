@@ -2,8 +2,8 @@
 
 **Bodies** leave out the passages that nearly all of them have (`ledger.passages`).
 
-**Entries**, in SQLite alone. An entry has one form, so it is kept as its fields, hashes as bytes:
-a third of the room. One with an actor that needs escapes, or with numbers beyond the usual, is kept
+**Entries.** An entry has one form, so it is kept as its fields, hashes as bytes: a third of the
+room. One with an actor that needs escapes, or with numbers beyond the usual, is kept
 as it is; it begins with a brace, which no shorthand does.
 
 Nothing is ever hashed over the shorthand. A code keeps its meaning for ever; new kinds get codes
@@ -172,13 +172,3 @@ def plain_actor(actor: str) -> bytes | None:
     """An actor as it stands at the end of the shorthand; None if that has none."""
     raw = entry_bytes(Entry(0, "create", 0, actor, "0" * 64, "0" * 64))
     return actor.encode() if PLAIN.fullmatch(raw) else None
-
-
-def packed_fields(
-    kind: str, at: int, seq: int, digest: bytes, previous: bytes, actor: str, raw: bytes
-) -> bytes:
-    """The same as `packed(raw, ENTRY)`, for who has just made the entry of these fields."""
-    plain = plain_actor(actor)
-    if plain is None or not -MOST < at < MOST or seq >= MOST:
-        return raw
-    return FIELDS.pack(CODES[kind], at, seq, digest, previous) + plain

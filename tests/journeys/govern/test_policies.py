@@ -58,13 +58,14 @@ async def test_a_policy_that_another_wrote_is_obeyed_by_who_knows_the_one_before
         await refused(agent.records.delete("b"))
         await refused(agent.records.delete_many(["b", "unknown"]))
         await refused(agent.records.delete("unknown"))
+        await refused(agent.forget("b", reason="wrong", cause="correction"))
         assert await agent.get("b") is not None
 
         version = Policy("forgetting", 3, allowed.rules)
         await boss.govern.change_policy(version, reason="a better law")
         await agent.records.delete_many(["b", "c"])
         await agent.remember("e", id="e")
-        await agent.records.delete("d")
+        await agent.forget("d", reason="wrong", cause="correction")
         assert [record.id for record in await agent.records.query(MemoryFilter())] == ["e"]
 
 

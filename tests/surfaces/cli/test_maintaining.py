@@ -45,10 +45,10 @@ def test_a_dry_run_counts_and_a_run_does(command: Command) -> None:
 
     (would,) = command.json("maintain", "run", "retention", "--dry-run")
     assert (would["outcome"], would["counts"]["ephemeral"]) == ("dry", 1)
-    assert len(command.json("list")) == 1
+    assert len(command.listed()) == 1
     (did,) = command.json("maintain", "run", "retention")
     assert (did["outcome"], did["counts"]) == ("done", would["counts"])
-    assert command.json("list") == []
+    assert command.listed() == []
     (status,) = command.json("maintain", "status")
     (job,) = [job for job in status["jobs"] if job["job"] == "retention"]
     assert job["lastCounts"] == would["counts"]
@@ -58,16 +58,16 @@ def test_a_dry_run_counts_and_a_run_does(command: Command) -> None:
 def test_a_job_that_failed_says_so_and_exits_with_4(command: Command) -> None:
     command.text("remember", "a fact")
 
-    failed = command.run("maintain", "run", "embed")
+    failed = command("maintain", "run", "embed")
 
-    assert failed.returncode == 4
+    assert failed.exit_code == 4
     assert "MEMORANDA_EMBEDDER_FOLDER" in failed.stdout
 
 
 def test_a_worker_runs_what_is_due_until_it_is_told_to_stop(command: Command) -> None:
     command.text("remember", "a note", "--tag", "scratch")
     command.text("maintain", "policy", "--enable", "--ephemeral-tag", "scratch", "--reason", "tidy")
-    worker = subprocess.Popen(  # noqa: S603
+    worker = subprocess.Popen(
         [sys.executable, "-m", "memoranda", "maintain", "--worker", "--json"],
         cwd=command.folder,
         stdout=subprocess.PIPE,
@@ -84,4 +84,4 @@ def test_a_worker_runs_what_is_due_until_it_is_told_to_stop(command: Command) ->
     finally:
         worker.kill()
         worker.communicate()
-    assert command.json("list") == []
+    assert command.listed() == []

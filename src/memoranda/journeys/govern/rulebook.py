@@ -151,10 +151,10 @@ class Rulebook:
 
     async def check_forgetting(self, actor: str, cause: str) -> None:
         """Refuse a cause, or an actor, that the forgetting policy does not name."""
-        may_forget(actor, cause, await self.state())
+        may_forget(actor, [cause], await self.state())
 
     async def check_erasing(self, actor: str, cause: str) -> None:
-        may_forget(actor, cause, await self.state(), "erase")
+        may_forget(actor, [cause], await self.state(), "erase")
 
     async def consolidation(self, actor: str, on_conflict: OnConflict) -> ConsolidationRules:
         """How to consolidate; PolicyRefused to whoever may not, or for what may not be asked."""
@@ -166,11 +166,13 @@ class Rulebook:
         return rules
 
 
-def may_forget(actor: str, cause: str, state: Governance, verb: str = "forget") -> None:
+def may_forget(actor: str, causes: Sequence[str], state: Governance, verb: str = "forget") -> None:
     """PolicyRefused for a cause, or an actor, that the forgetting policy does not name."""
     rules = state.policies["forgetting"].read(ForgettingRules)
     _check_by("forgetting", rules.by if verb == "forget" else rules.erase_by, actor, verb)
-    if cause in CAUSES and cause not in rules.causes:  # other causes are refused by the verb
+    for cause in causes:
+        if cause not in CAUSES or cause in rules.causes:
+            continue  # other causes are refused by the verb
         counts = f"only {', '.join(rules.causes)} count" if rules.causes else "no cause counts"
         raise PolicyRefused("forgetting", f"the cause is {cause!r}, and {counts}")
 

@@ -260,7 +260,7 @@ class GovernedTable(FoundRecords):
         """
         writes = [forgetting(self._drafts, id, _DELETED, expected_version) for id in ids]
         ran = await self.rulebook.obeyed(
-            partial(may_forget, note.actor, _DELETED), partial(self.run, writes, note, key)
+            partial(may_forget, note.actor, [_DELETED]), partial(self.run, writes, note, key)
         )
         return (row_of(draft.replaces) for draft in ran.made if draft and draft.replaces)
 

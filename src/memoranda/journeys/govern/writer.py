@@ -26,7 +26,7 @@ from memoranda.journeys.govern.objects import (
     earlier_writes,
 )
 from memoranda.journeys.govern.provenance import NO_PROVENANCE, of_new
-from memoranda.journeys.govern.rulebook import Rulebook
+from memoranda.journeys.govern.rulebook import Rulebook, may_forget
 from memoranda.journeys.govern.table import GovernedTable, UnitOutcome
 from memoranda.journeys.govern.writes import (
     Check,
@@ -208,7 +208,6 @@ class Writer(Generic[T]):
             cause,
             expected_version,
             request=("forget", id, expected_version, {"reason": reason, "cause": cause}),
-            check=partial(_may_forget, cause),
             reason=_checked(reason),
         )
 
@@ -252,7 +251,14 @@ class Writer(Generic[T]):
         if key is not None:
             asked: Request = request or writes[0].request
             retry = retry_key(key, *asked)
-        committed, made = await self._table.run(writes, note, retry)
+        causes = [write.cause for write in writes if write.cause is not None]
+        if causes:
+            committed, made = await self._table.rulebook.obeyed(
+                lambda state: may_forget(note.actor, causes, state),
+                partial(self._table.run, writes, note, retry),
+            )
+        else:
+            committed, made = await self._table.run(writes, note, retry)
         if not committed.fresh:
             return _first(writes, await earlier_writes(self._table.ledger, committed))
         if self._telling.is_heard:
@@ -325,10 +331,6 @@ def _judging(said: Said) -> Check | None:
 
 async def _may_judge(id: str, rulebook: Rulebook, actor: str) -> None:
     await rulebook.check_judging("Factual", actor, await rulebook.makers(id))
-
-
-async def _may_forget(cause: Cause, rulebook: Rulebook, actor: str) -> None:
-    await rulebook.check_forgetting(actor, cause)
 
 
 def receipts(committed: Committed, drafts: Sequence[Draft]) -> list[Receipt]:

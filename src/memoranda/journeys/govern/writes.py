@@ -46,6 +46,8 @@ class Write(NamedTuple):
     creates: bool = False
     """Whether it creates what is not there, or no longer."""
     forgets: bool = False
+    cause: Cause | None = None
+    """Why it forgets, where the policies have to allow that."""
 
     def drafts(self, found: Sequence[Current | None], note: Note) -> list[Draft]:
         return self.decide(
@@ -101,7 +103,7 @@ def forgetting(
         check_version(id, current.number, expected_version)
         return [drafts.invalidated(current, note, cause)] if current.status == "active" else []
 
-    return Write(id, decide, (id,), forgets=True, **more)
+    return Write(id, decide, (id,), forgets=True, cause=cause, **more)
 
 
 def active(id: str, current: Current | None) -> Current:

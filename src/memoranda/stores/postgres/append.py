@@ -4,6 +4,7 @@ All that the database writes is made here, from the head that this process knows
 versions, tags, the nodes of the tree. The database compares the head, and refuses when it moved.
 """
 
+from binascii import hexlify
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
@@ -11,10 +12,18 @@ from typing import Any, Final, NamedTuple
 from psycopg.types.numeric import Int8
 
 from memoranda.kernel.given import RetryKey
-from memoranda.ledger.entry import FACT_KINDS, chained_bytes
+from memoranda.ledger.entry import ENCODED, FACT_KINDS, FORM, quoted
 from memoranda.ledger.retry import key_digest
 from memoranda.ledger.tree import BLOCK, Block, Blocks, completed, leaves, node_of
-from memoranda.ledger.unit import Current, Draft, EntryPlace, Expected, Unit, Version
+from memoranda.ledger.unit import (
+    Current,
+    Draft,
+    EntryPlace,
+    Expected,
+    Unit,
+    Version,
+    new_place,
+)
 from memoranda.stores.postgres.arrays import (
     DERIVATION,
     MARK,
@@ -27,7 +36,7 @@ from memoranda.stores.postgres.arrays import (
     tag_row,
     version_row,
 )
-from memoranda.stores.shorthand import InShorthand, packed_fields
+from memoranda.stores.shorthand import CODES, FIELDS, MOST, InShorthand, plain_actor
 from memoranda.stores.statements import Integers, Texts
 
 DRAFTS_AT_ONCE: Final = 1_000
@@ -107,24 +116,30 @@ class Portion:
                 yield Current(*row.version, row.body, since=row.since)
 
     def add(self, unit: Unit, drafts: Sequence[Draft]) -> None:
-        """Add the entries of a unit. Time in a journal never goes back."""
+        """Add the entries of a unit. Time in a journal never goes back.
+
+        As in SQLite, without a call for each step: all writes wait for it.
+        """
         journal, pack, previous, seq = self._journal, self._codec.pack, self._hash, self._size
         at = self._at = max(unit.at, self._at) if drafts else self._at
         for draft in drafts:
-            kind, body, salt, version = draft[:4]
-            actor = draft.actor or unit.actor
+            kind, body, salt, version, _, replaces = draft[:6]
+            by = draft.actor or unit.actor
             digest = sha256(salt + sha256(body).digest()).digest()
-            raw = chained_bytes(seq, kind, at, actor, digest, previous)
-            entry = packed_fields(kind, at, seq, digest, previous, actor, raw)
+            raw = FORM % (quoted(by), at, hexlify(digest), ENCODED[kind], hexlify(previous), seq)
+            actor = plain_actor(by)
+            entry = raw
+            if actor is not None and -MOST < at < MOST:
+                entry = FIELDS.pack(CODES[kind], at, seq, digest, previous) + actor
             stored = pack(body, None if version is None else version.subject, draft.first)
             previous = sha256(raw).digest()
             self.raws.append(raw)
-            self.places.append(EntryPlace(seq, previous))
+            self.places.append(new_place((seq, previous)))
             self._entries.append(entry_row(journal, seq, entry, salt, stored))
-            if draft.replaces is not None:
-                self._replace(draft.replaces, draft.replaced_tags)
+            if replaces is not None:
+                self._replace(replaces, draft.replaced_tags)
                 if draft.erases:
-                    self._erased_ids.append(draft.replaces.id)
+                    self._erased_ids.append(replaces.id)
             if draft.unmarks or draft.erased:
                 self._take_away(draft)
             if version is not None:
