@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from memoranda.identity import canonical_bytes
 from memoranda.ledger.object import with_members
-from memoranda.ledger.passages import first_version
+from memoranda.ledger.passages import ordinary_version
 from memoranda.stores.shorthand import BODY, packed
 
 SEED: Final = 20_000
@@ -123,7 +123,7 @@ def _bodies(
     id: str, created_at: int, data: dict[str, Any], tags: tuple[str, ...], version: int
 ) -> tuple[bytes, bytes]:
     """The object that memoranda stores for such data, and its shorthand."""
-    first = first_version(
+    first = ordinary_version(
         b"bench",
         id,
         canonical_bytes(data),

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from memoranda.ledger.time import Validity
     from memoranda.ledger.validate import Violation
     from memoranda.outside.anchors import FileAnchor
+    from memoranda.outside.witnesses import WitnessAnchor
     from memoranda.plans.facts import (
         Learned,
         LearnedFact,
@@ -254,6 +255,7 @@ __all__ = [
     "Vote",
     "Waiting",
     "Why",
+    "WitnessAnchor",
     "World",
     "WorldEdge",
     "projection",

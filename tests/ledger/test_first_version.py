@@ -40,7 +40,7 @@ def test_an_ordinary_object_has_the_bytes_of_any_first_version(
     created_ms = at if created is None else created
     updated_ms = at if updated is None else updated
 
-    written, shorthand = passages.first_version(
+    written, shorthand = passages.ordinary_version(
         canonical_bytes(scope)[1:-1],
         id,
         canonical_bytes(data),

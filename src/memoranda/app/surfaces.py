@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from memoranda.app.maintain import upgrade as upgrade_schema
     from memoranda.app.maintain import work as work_on_jobs
     from memoranda.app.options import KEY_FILE, KEYRING, seal_from_environment
+    from memoranda.app.witness import opened_witness
+    from memoranda.journeys.audit.witness import Witness
     from memoranda.journeys.govern.about import Declared
     from memoranda.journeys.govern.read import Include, Order
     from memoranda.journeys.govern.times import milliseconds_of
@@ -64,6 +66,7 @@ __all__ = [
     "Runtime",
     "TemporalScope",
     "VerdictType",
+    "Witness",
     "WorldHistory",
     "back_up_database",
     "copy_scopes",
@@ -79,6 +82,7 @@ __all__ = [
     "load_book",
     "load_proofs",
     "milliseconds_of",
+    "opened_witness",
     "parse_origin",
     "parse_url",
     "plain_json",

@@ -7,7 +7,7 @@
     │     InvalidJson  InvalidRecord  InvalidFilter ( UnknownFilterKey )  InvalidPatch
     │     InvalidScope  InvalidActor  InvalidOption  InvalidUrl  InvalidTime
     │     InvalidObject  InvalidEvent  InvalidLog  ImportRefused  InvalidPolicy  ReasonMissing
-    │     InvalidProof  InvalidCheckpoint  InvalidSignature  InvalidKey
+    │     InvalidProof  InvalidCheckpoint  InvalidSignature  InvalidKey  LogUnknown
     │     InvalidWorld  InvalidDomain  InvalidIntent  MemoryOutOfReach  InvalidPlan  InvalidItem
     ├── RecordError     the record is not in the state that the call needs
     │     RecordNotFound  RecordExists  VersionConflict  IdempotencyConflict  IllegalTransition
@@ -24,7 +24,8 @@
           CapabilityMissing ( EmbedderMissing )  DependencyMissing
           StoreClosed  StoreUnavailable  StoreReadOnly  StoreFailed  WrongLoop  WaitsForItself
           ScopeExists  ScopeCollision  ScopeNotFound  OwnStoreFailed  OwnStoreMissing
-          AnchorFailed  ItemDamaged  BodyUnreadable  EntryDamaged  IndexStale  LeaseLost
+          AnchorFailed ( WitnessRefused  WitnessDisagrees )  CheckpointConflict
+          ItemDamaged  BodyUnreadable  EntryDamaged  IndexStale  LeaseLost
           ForeignDatabase  SchemaTooNew  SchemaTooOld  SchemaDamaged
 
 Data are arguments; the text is made from them by ``__str__``; ``code`` is stable API. Each class is
@@ -301,6 +302,14 @@ class InvalidKey(InvalidInput):
     why: str
     code = "input.key"
     text = "The key in {where} can't be used: {why}."
+
+
+class LogUnknown(InvalidInput):
+    """A checkpoint of a log whose keys a witness was not given, or that it never saw."""
+
+    origin: str
+    code = "input.log_unknown"
+    text = "This witness does not know the log {origin}: whoever runs it has to add its key."
 
 
 class InvalidWorld(InvalidInput):
@@ -856,6 +865,29 @@ class AnchorFailed(StoreError):
     why: str
     code = "store.anchor_failed"
     text = "Can't use the anchor {anchor}: {why}. The database is as it was."
+
+
+class WitnessRefused(AnchorFailed):
+    """A witness does not cosign a checkpoint, or what it answers is not cosigned by its key."""
+
+    code = "store.witness_refused"
+    text = "The witness {anchor} did not cosign: {why}. The database is as it was."
+
+
+class WitnessDisagrees(AnchorFailed):
+    """A witness has cosigned what the journal, as it is now, does not extend."""
+
+    code = "store.witness_disagrees"
+    text = "The witness {anchor} has seen another history: {why}. See: memoranda verify --witness."
+
+
+class CheckpointConflict(StoreError):
+    """A checkpoint that is not said to extend what this witness cosigned last."""
+
+    origin: str
+    size: int
+    code = "store.checkpoint_conflict"
+    text = "The newest checkpoint of {origin} that was cosigned here is of {size} entries."
 
 
 class ItemDamaged(StoreError):

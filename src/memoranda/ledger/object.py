@@ -28,7 +28,7 @@ from memoranda.identity import Frozen, canonical_bytes, decode, sha256_hex
 from memoranda.kernel.clock import format_time
 from memoranda.kernel.errors import InvalidObject
 from memoranda.kernel.json import JsonValue
-from memoranda.ledger.passages import FirstVersion
+from memoranda.ledger.passages import WrittenBody
 from memoranda.ledger.time import TemporalScope, parse_time
 
 StatementType = Literal[
@@ -118,10 +118,11 @@ def value_of(document: Mapping[str, JsonValue]) -> JsonValue | bytes:
 
 def data_bytes(document: Mapping[str, JsonValue]) -> bytes:
     """The data as canonical JSON, or the bytes that were given."""
-    if is_bytes(document):
-        return b64decode(document["data"])
     statement: str = document["statement"]
-    return statement.encode() if document.get("format") == "json" else canonical_bytes(statement)
+    format = document.get("format")  # noqa: A001 - the name on the wire
+    if format == "json":
+        return statement.encode()
+    return b64decode(document["data"]) if format == "bytes" else canonical_bytes(statement)
 
 
 def is_bytes(document: Mapping[str, JsonValue]) -> bool:
@@ -168,12 +169,12 @@ def misdescribed(document: Mapping[str, JsonValue]) -> str | None:
 # `canonical_bytes` refuses whatever is not JSON.
 
 
-def with_members(written: FirstVersion, more: Mapping[str, JsonValue]) -> FirstVersion:
+def with_members(written: WrittenBody, more: Mapping[str, JsonValue]) -> WrittenBody:
     """A first version of which more is known: members that differ, and further ones.
 
     None takes one away that is not the seed's own.
     """
-    return FirstVersion(canonical_bytes(_changed(decode(written.body), more)))
+    return WrittenBody(canonical_bytes(_changed(decode(written.body), more)))
 
 
 def _changed(

@@ -9,18 +9,22 @@ Nothing is ever hashed over the shorthand. A code keeps its meaning for ever; ne
 that are still free.
 """
 
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
 from memoranda.identity import canonical_bytes, canonical_text
 from memoranda.kernel.clock import format_time
+from memoranda.kernel.errors import BodyUnreadable
 
 STATEMENT: Final = b'"statement":"'
 TYPE: Final = b'","statement_type":"'
 _AS_JSON: Final = b"\x11"
 _AS_TEXT: Final = b"\x10"
 _END: Final = b"\x12"
+_COMPACT: Final = b"\x1f"
+"""How a shorthand begins that was compressed since; no other does."""
 _FORMAT_JSON: Final = b'"format":"json"'
 
 BEFORE_STATEMENT: Final = (
@@ -49,39 +53,38 @@ _TEXT_ID: Final = b'"id":"'
 _JSON_ID: Final = b'"format":"json","id":"'
 _NONCE: Final = b'","nonce":"'
 _SAYS: Final = b'","source_refs":[],' + STATEMENT
-_LAST: Final = _TEXT[b"\x0c"] + b'1"}'
+_LAST: Final = _TEXT[b"\x0c"]
 
 
-class FirstVersion(NamedTuple):
+class WrittenBody(NamedTuple):
     """A body that was just written, and its shorthand, if that was at hand."""
 
     body: bytes
     shorthand: bytes = b""
 
 
-_written: Final[Callable[[tuple[bytes, bytes]], FirstVersion]] = partial(
-    tuple.__new__, FirstVersion
-)
+_written: Final[Callable[[tuple[bytes, bytes]], WrittenBody]] = partial(tuple.__new__, WrittenBody)
 
 
-def first_version(
+def ordinary_version(
     scope: bytes,
     id: str,
     data: bytes,
-    tags: tuple[str, ...] | None,
+    tags: Sequence[str] | None,
     statement_type: bytes,
     at: int,
     created_ms: int,
     updated_ms: int,
     nonce: bytes,
-) -> FirstVersion:
-    """An ordinary first version; its shorthand is what `pack` makes of its body.
+    more: "FurtherMembers | None" = None,
+) -> WrittenBody:
+    """A version of which nothing is known but this; its shorthand is what `pack` makes of its body.
 
     `scope` and `statement_type` are as they stand between the quotes of JSON, `data` is canonical
-    JSON. Every write of an agent waits for this.
+    JSON; a first version has no further members. Every write of an agent waits for this.
     """
     scope_text, kind, then, short_scope, short_kind, short_then = _frame(scope, statement_type, at)
-    listed = b"" if tags is None else _tags(tags)
+    listed = b"" if tags is None else _tags(tuple(tags))
     if id.isascii() and id.isprintable() and '"' not in id and "\\" not in id:
         name = id.encode()
     else:
@@ -100,16 +103,38 @@ def first_version(
         created = _CREATED + moment if moment else _NOT_CREATED
         short_created = b"\x02" + moment if moment else _NOT_CREATED
         changed = b"" if updated_ms == at else b'"updated_ms":%d,' % updated_ms
+    number = b"1"
+    if more is not None:
+        number = b"%d" % more.number
+        if more.cause:
+            created = b'"},"cause":"%b",%b' % (more.cause, created[3:])
+            short_created = created
+        if more.reason:
+            nonce += b'","reason":"' + more.reason
+        ended = b'"status":"%b",' % more.status if more.status else b""
+        listed = b'%b"supersedes":"sha256:%b",%b' % (ended, more.supersedes, listed)
     return _written((
         b"".join((
             scope_text, created, before_id, name, _NONCE, nonce, _SAYS, said, kind, listed, then,
-            changed, _LAST,
+            changed, _LAST, number, b'"}',
         )),
         b"".join((
             short_scope, short_created, short_before_id, name, b"\x04", nonce, b"\x05", mark,
-            short, short_kind, listed, short_then, changed, b'\x0c1"}',
+            short, short_kind, listed, short_then, changed, b"\x0c", number, b'"}',
         )),
     ))  # fmt: skip
+
+
+class FurtherMembers(NamedTuple):
+    """What an ordinary version has that follows another; texts as they stand between quotes."""
+
+    number: int
+    supersedes: bytes
+    """The digest of the version before."""
+    reason: bytes = b""
+    cause: bytes = b""
+    status: bytes = b""
+    """What became of it; nothing, while it is active."""
 
 
 @lru_cache(maxsize=64)  # those of a batch are the same
@@ -156,8 +181,18 @@ def pack(body: bytes) -> bytes:
     return b"".join((before, mark, said, _END, after))
 
 
+def compacted(shorthand: bytes) -> bytes | None:
+    """A shorthand in fewer bytes, for what is long and seldom read; None if it was made before."""
+    return None if shorthand[:1] == _COMPACT else _COMPACT + zlib.compress(shorthand)
+
+
 def unpack(shorthand: bytes) -> bytes:
-    """The body that `pack` was given."""
+    """The body that `pack` was given; BodyUnreadable if it was compacted, and is damaged."""
+    if shorthand[:1] == _COMPACT:
+        try:
+            shorthand = zlib.decompress(shorthand[1:])
+        except zlib.error as damaged:
+            raise BodyUnreadable(f"what was compacted is damaged: {damaged}") from None
     front, end, after = shorthand.partition(_END)
     if not end:
         return shorthand

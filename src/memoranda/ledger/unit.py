@@ -14,7 +14,7 @@ from memoranda.kernel.errors import EntryDamaged
 from memoranda.kernel.given import RetryKey
 from memoranda.ledger.attachments import CYCLE, AllErased, Attachment, AttachmentCounts, Holdings
 from memoranda.ledger.entry import Kind
-from memoranda.ledger.passages import FirstVersion
+from memoranda.ledger.passages import WrittenBody
 
 
 class Everything(Enum):
@@ -90,6 +90,10 @@ class Current(NamedTuple):
     """The entry since which it has been active without a break, where it was selected."""
 
 
+new_current: Final[Callable[[tuple[Any, ...]], Current]] = partial(tuple.__new__, Current)
+"""A version with its document, of all its fields; see `new_version`."""
+
+
 class NamedFacts(NamedTuple):
     """The facts under a name (its `id`) that have a body, as a unit that erases reads them."""
 
@@ -147,7 +151,7 @@ class Draft(NamedTuple):
     """What its salt was made of, where it is bound to the key of its unit (`ledger.retry`)."""
     is_new: bool = False
     """Whether it is created, be it under the id of an object that was deleted."""
-    first: FirstVersion | None = None
+    first: WrittenBody | None = None
     """How its body was written, if it still is that one: a store need not shorten it again."""
 
 

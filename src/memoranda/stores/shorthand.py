@@ -11,12 +11,10 @@ that are still free.
 """
 
 import struct
-import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final, Protocol
 
-from memoranda.kernel.errors import BodyUnreadable
 from memoranda.ledger import passages
 from memoranda.ledger.codec import PLAIN as PLAIN_CODEC
 from memoranda.ledger.codec import BodyCodec
@@ -50,9 +48,6 @@ def unpacked(shorthand: bytes, form: Shorthand) -> bytes:
 BODY: Final[Shorthand] = passages
 """For bodies."""
 
-_COMPACT: Final = b"\x1f"
-"""How a shorthand begins that was compressed since (`InShorthand.compacted`); no other does."""
-
 
 class InShorthand:
     """Bodies in shorthand, and that as a codec stores it: what is encrypted has no passages."""
@@ -61,32 +56,27 @@ class InShorthand:
         self._codec = codec
         self.is_plain: Final = codec is PLAIN_CODEC
         """Whether the shorthand is stored as it is."""
+        self.unpack: Final[Callable[[bytes], bytes]] = (
+            passages.unpack if self.is_plain else self._decoded
+        )
+        """Gives the body of what is stored; BodyUnreadable if the codec says so."""
 
     def pack(
-        self, body: bytes, subject: str | None, first: passages.FirstVersion | None = None
+        self, body: bytes, subject: str | None, first: passages.WrittenBody | None = None
     ) -> bytes:
         """What is stored of a body; `first` is how it was written, unless it was replaced since."""
         if first is not None and first.body is body and first.shorthand:
             return self._codec.pack(first.shorthand, subject)
         return self._codec.pack(BODY.pack(body), subject)
 
-    def unpack(self, stored: bytes) -> bytes:
-        """The body; BodyUnreadable if the codec says so."""
-        shorthand = self._codec.unpack(stored)
-        if shorthand[:1] == _COMPACT:
-            try:
-                shorthand = zlib.decompress(shorthand[1:])
-            except zlib.error as damaged:
-                raise BodyUnreadable(f"what was compressed is damaged: {damaged}") from None
-        return BODY.unpack(shorthand)
+    def _decoded(self, stored: bytes) -> bytes:
+        return BODY.unpack(self._codec.unpack(stored))
 
     def compacted(self, stored: bytes) -> bytes | None:
         """The same body in fewer bytes; None if it can't be had, or was before."""
-        shorthand = self._codec.unpack(stored)
-        if shorthand[:1] == _COMPACT:
-            return None
-        shorter = self._codec.pack(_COMPACT + zlib.compress(shorthand), None)
-        return shorter if len(shorter) < len(stored) else None
+        shorter = passages.compacted(self._codec.unpack(stored))
+        packed = None if shorter is None else self._codec.pack(shorter, None)
+        return packed if packed is not None and len(packed) < len(stored) else None
 
 
 # -------------------------------------------------------------------------------- entries
@@ -165,6 +155,16 @@ def first_bytes(kinds: Iterable[str]) -> list[bytes]:
 
 MOST: Final = 10**15
 """Numbers from here on, and below its negative, have no shorthand."""
+
+
+def packed_fields(
+    kind: str, at: int, seq: int, digest: bytes, previous: bytes, actor: str, raw: bytes
+) -> bytes:
+    """The same as `packed(raw, ENTRY)`, for who has just made the entry of these fields."""
+    plain = plain_actor(actor)
+    if plain is None or not -MOST < at < MOST or seq >= MOST:
+        return raw
+    return FIELDS.pack(CODES[kind], at, seq, digest, previous) + plain
 
 
 @lru_cache(maxsize=1024)

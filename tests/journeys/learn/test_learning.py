@@ -70,7 +70,8 @@ async def test_all_of_it_is_one_commit_or_nothing(
     await memory.remember("something before")
     before = await size(memory)
     ledger = memory._handle.parts.ledger
-    commit, commits = ledger.commit, 0
+    commit = ledger.commit
+    commits = 0
 
     async def counted(unit: Any) -> Any:
         nonlocal commits

@@ -32,12 +32,17 @@ from memoranda.ledger.object import (
     statement_of_json,
     with_members,
 )
-from memoranda.ledger.passages import first_version
+from memoranda.ledger.passages import FurtherMembers, ordinary_version
 from memoranda.ledger.unit import Current, Draft, new_draft, new_version
-from memoranda.records.table import Content, Note, Row, new_row_of
+from memoranda.records.table import Content, Note, Row, new_content, new_row_of
 
 _HUMAN: Final = "human:"
 _URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
+_ORDINARY: Final = frozenset({
+    "applicability_scope", "created_ms", "format", "id", "nonce", "reason", "source_refs",
+    "statement", "statement_type", "supersedes", "tags", "temporal_scope", "timestamp", "trust",
+    "type", "updated_ms", "valid_from", "valid_to", "verdict_type", "version",
+})  # fmt: skip
 _OF_A_NEW_OBJECT: Final = Draft("create", b"", b"", is_new=True)[6:-1]
 """What a draft of one says between what it replaces and how its body was written."""
 
@@ -62,7 +67,7 @@ class Drafts:
         id, created_at, updated_at, content = row[:4]
         drawn = self._randomness.take(NONCE_BYTES + SALT_BYTES)
         data, tags, meta, is_raw = content
-        first = first_version(
+        first = ordinary_version(
             self._scope_text,
             id,
             b'""' if is_raw else data,
@@ -73,9 +78,8 @@ class Drafts:
             updated_at,
             b2a_base64(drawn[:NONCE_BYTES], newline=False).translate(_URL_SAFE),
         )
-        number, validity = 1, provenance.validity
-        if replaced is not None:
-            number = replaced.number + 1
+        number = 1
+        valid_from = valid_to = expires = subject = None
         if (
             provenance is not NO_PROVENANCE
             or is_raw
@@ -84,11 +88,13 @@ class Drafts:
             or replaced is not None
         ):
             first = with_members(first, self._more(content, note, provenance, replaced))
+            valid_from, valid_to = provenance.validity.valid_from, provenance.validity.valid_to
+            expires, subject = provenance.expires, provenance.subject
+            number = 1 if replaced is None else replaced.number + 1
         version = new_version((
-            id, number, "active", created_at, updated_at,
-            validity.valid_from, validity.valid_to, provenance.expires, provenance.subject,
+            id, number, "active", created_at, updated_at, valid_from, valid_to, expires, subject,
         ))  # fmt: skip
-        if tags:
+        if tags and len(tags) > 1:
             tags = tuple(dict.fromkeys(tags))
         return new_draft((
             "create", first.body, drawn[NONCE_BYTES:], version, tags or (), replaced,
@@ -164,7 +170,9 @@ class Drafts:
         Whoever approved it approved what it was.
         """
         before = decode(current.body)
-        provenance = of_new(said)
+        provenance = of_new(said) if said.members else NO_PROVENANCE
+        if provenance is NO_PROVENANCE and content.meta is None and self._is_ordinary(before):
+            return self._restated(current, before, content, note, provenance, {})
         lowered = {"trust": "unreviewed"} if before["trust"] == "approved" else {}
         where = {"applicability_scope": provenance.where_in(self._scope)}
         members = {**provenance.members, **lowered, **where}
@@ -183,6 +191,12 @@ class Drafts:
 
         Time never goes back for a record.
         """
+        if provenance is NO_PROVENANCE and content.meta is None and self._is_ordinary(before):
+            updated_at = max(note.at, current.updated_at)
+            type_ = _statement_type(note.actor)
+            return self._next_ordinary(
+                current, before, content.data, content.tags, type_, note, updated_at
+            )
         type_ = before["statement_type"]
         if type_ not in MARKED_AS_DERIVED:
             type_ = _statement_type(note.actor)
@@ -233,6 +247,9 @@ class Drafts:
         """An active object as one that is not to be used any more (GOV-FORGET)."""
         check_reason(note.reason, cause, "invalidate")
         before = decode(current.body)
+        if self._is_ordinary(before):
+            data, tags, type_ = data_bytes(before), before.get("tags"), before["statement_type"]
+            return self._next_ordinary(current, before, data, tags, type_, note, note.at, cause)
         document = next_document(
             before,
             sha256_hex(current.body),
@@ -244,6 +261,70 @@ class Drafts:
             superseded_by=before.get("superseded_by"),
         )
         return self._next(current, before, "invalidate", canonical_bytes(document), document)
+
+    def _is_ordinary(self, before: Mapping[str, Any]) -> bool:
+        """Whether nothing is known of an active object but statement, tags and times."""
+        return (
+            _ORDINARY.issuperset(before)
+            and not before["source_refs"]
+            and before["verdict_type"] == "Unanswered"
+            and before["trust"] == "unreviewed"
+            and before["temporal_scope"] == "unknown"
+            and before["valid_from"] is None
+            and before["valid_to"] is None
+            and before["statement_type"] not in MARKED_AS_DERIVED
+            and before["applicability_scope"] == self._scope
+            and before.get("format") != "bytes"
+        )
+
+    def _next_ordinary(
+        self,
+        current: Current,
+        before: Mapping[str, Any],
+        data: bytes,
+        tags: Sequence[str] | None,
+        statement_type: StatementType,
+        note: Note,
+        updated_at: int,
+        cause: Cause | None = None,
+    ) -> Draft:
+        """The next version of an ordinary object; with a cause, the one that ends it.
+
+        It has the bytes that `next_document` leads to, and is written without a document.
+        """
+        reason = b"" if note.reason is None else canonical_bytes(note.reason)[1:-1]
+        more = FurtherMembers(current.number + 1, sha256_hex(current.body).encode(), reason)
+        status = "active"
+        if cause is not None:
+            status = "invalidated"
+            more = more._replace(cause=cause.encode(), status=b"invalidated")
+        drawn = self._randomness.take(NONCE_BYTES + SALT_BYTES)
+        written = ordinary_version(
+            self._scope_text,
+            current.id,
+            data,
+            tags,
+            statement_type.encode(),
+            note.at,
+            current.created_at,
+            updated_at,
+            b2a_base64(drawn[:NONCE_BYTES], newline=False).translate(_URL_SAFE),
+            more,
+        )
+        version = new_version((
+            current.id, more.number, status, current.created_at, updated_at, None, None, None, None,
+        ))  # fmt: skip
+        found_by = tuple(dict.fromkeys(tags)) if tags and cause is None else ()
+        return Draft(
+            "create" if cause is None else "invalidate",
+            written.body,
+            drawn[NONCE_BYTES:],
+            version,
+            found_by,
+            current,
+            tags_of(before),
+            first=written,
+        )
 
     def following(self, current: Current, kind: Kind, object_: Frozen) -> Draft:
         """The next version of an object, whatever led to it."""
@@ -272,12 +353,12 @@ class Drafts:
 def content_of(document: Mapping[str, Any]) -> Content:
     """What a record says, from the object that it is."""
     tags, meta = document.get("tags"), document.get("meta")
-    return Content(
+    return new_content((
         data_bytes(document),
         None if tags is None else tuple(tags),
         None if meta is None else canonical_bytes(meta),
-        is_bytes(document),
-    )
+        document.get("format") == "bytes",
+    ))  # fmt: skip
 
 
 def check_typed(media_type: str | None) -> str:

@@ -100,7 +100,9 @@ class GovernedTable(FoundRecords):
 
         Where there is nothing to read, nothing is read and nothing decided.
         """
-        ids = list(dict.fromkeys(id for write in writes for id in write.reads))
+        asked = [id for write in writes for id in write.reads]
+        ids = list(dict.fromkeys(asked))
+        is_in_turn = len(ids) < len(writes)  # then one may find what another one left
         made: list[list[Draft]] = []
 
         def decide(found: Sequence[Current | None]) -> list[Draft]:
@@ -108,8 +110,9 @@ class GovernedTable(FoundRecords):
             made.clear()  # it may run a second time
             for write in writes:
                 made.append(write.drafts([newest[id] for id in write.reads], note))
-                for draft in made[-1]:
-                    newest[write.id] = _after(draft)
+                if is_in_turn:
+                    for draft in made[-1]:
+                        newest[write.id] = _after(draft)
             return [draft for drafts in made for draft in drafts]
 
         about = "" if key is None else _about(writes)
@@ -293,7 +296,8 @@ class GovernedTable(FoundRecords):
 
     async def get(self, id: str, make: Callable[[Row], R]) -> R | None:
         """The record under this id, made into a value where it was read."""
-        await self.opened()
+        if self.opening is not None:
+            await self.opened()
         return await self.ledger.current(id, lambda current: make(row_of(current)))
 
     async def forget_where(self, filter: MemoryFilter, note: Note) -> list[Row]:

@@ -79,8 +79,10 @@ class ScopeLedger:
 
     def _use(self, ledger: FilteredLedger | None) -> None:
         self._ledger = ledger
-        if ledger is not None:
+        if ledger is not None:  # what is asked most often is asked there at once
             self.commit = ledger.commit
+            self.current = ledger.current  # type: ignore[method-assign]
+            self.select = ledger.select  # type: ignore[method-assign]
 
     async def _begin(self, unit: Unit) -> Committed:
         return await (await self.begun(unit.at)).commit(unit)

@@ -201,7 +201,8 @@ class Records(Generic[T]):
         if not records:
             return []
         note = self._note(reason)
-        rows = batch(records, lambda record: self._new_row(record, note.at))
+        codec, ids, now = self._codec, self._ids, note.at
+        rows = batch(records, lambda record: new_row(record, codec, ids, now))
         key = None
         if idempotency_key is not None:
             given = [(record.id, record.created_at, record.updated_at) for record in records]

@@ -24,11 +24,11 @@ from memoranda.ledger.unit import (
 )
 from memoranda.stores.compared import stand_in
 from memoranda.stores.erasing import facts_of, holdings_of, names_after
+from memoranda.stores.merge import PostingCounts
 from memoranda.stores.postgres.connection import Connection, call
 from memoranda.stores.postgres.erase import retries_of
 from memoranda.stores.postgres.journal import compared, run
 from memoranda.stores.postgres.recent import Recent
-from memoranda.stores.postgres.segments import Leaving
 from memoranda.stores.selection import PLACED, WITH_ENTRY
 from memoranda.stores.shorthand import InShorthand
 from memoranda.stores.statements import Integers, Texts
@@ -139,7 +139,7 @@ class UnitReader:
         return Committed(places, about, fresh=False)
 
     async def portions(
-        self, connection: Connection, unit: Unit, leaving: Leaving
+        self, connection: Connection, unit: Unit, postings: PostingCounts
     ) -> AsyncIterator[Sequence[Found | None]]:
         """All that a unit reads; everything comes in portions, each after the one before."""
         reads = unit.reads
@@ -148,14 +148,14 @@ class UnitReader:
             while rows := await self._after(connection, _PORTIONS[reads], last):
                 last = rows[-1][1]
                 portion = [self._made(unit, row) for row in rows]
-                yield await self._with_all(connection, unit, portion, leaving)
+                yield await self._with_all(connection, unit, portion, postings)
             last = ""
             while unit.is_erasing and (
                 names := await run(connection, self._journal, names_after(last))
             ):
                 last = names[-1]
                 if facts := await run(connection, self._journal, facts_of(names, self._compared)):
-                    yield await self._with_all(connection, unit, facts, leaving)
+                    yield await self._with_all(connection, unit, facts, postings)
             return
         ids = await self._of(connection, reads) if isinstance(reads, OfSubject) else reads
         if unit.is_erasing:
@@ -163,7 +163,7 @@ class UnitReader:
         found, _ = await self.newest(connection, unit, ids)
         if unit.is_erasing:
             named = await run(connection, self._journal, facts_of(ids, self._compared))
-            yield await self._with_all(connection, unit, [*found, *named], leaving)
+            yield await self._with_all(connection, unit, [*found, *named], postings)
         else:
             yield found
 
@@ -192,7 +192,7 @@ class UnitReader:
         connection: Connection,
         unit: Unit,
         found: Sequence[Found | None],
-        leaving: Leaving,
+        postings: PostingCounts,
     ) -> Sequence[Found | None]:
         """What a unit reads of objects: for one that erases, with all that goes with them."""
         if not unit.is_erasing:
@@ -209,9 +209,9 @@ class UnitReader:
             for each in found
         ]
         objects = [each for each in values if isinstance(each, Current)]
-        postings = await leaving.postings(connection, objects)
+        counts = await run(connection, self._journal, postings.of(objects))
         keys = await retries_of(connection, self._numbered, unit, there)
-        counted = holdings_of(unit, there, keys, postings)
+        counted = holdings_of(unit, there, keys, counts)
         holdings = iter(await run(connection, self._journal, counted))
         return [each and each._replace(holdings=next(holdings)) for each in values]
 

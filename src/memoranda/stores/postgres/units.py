@@ -33,6 +33,7 @@ from memoranda.ledger.unit import (
 )
 from memoranda.stores.attachments import landed
 from memoranda.stores.erasing import check_expected
+from memoranda.stores.merge import PostingCounts, take_out
 from memoranda.stores.postgres.append import (
     APPEND,
     DRAFTS_AT_ONCE,
@@ -46,10 +47,9 @@ from memoranda.stores.postgres.group_commit import DecidedUnit, Joiner
 from memoranda.stores.postgres.journal import run
 from memoranda.stores.postgres.pool import Pool
 from memoranda.stores.postgres.recent import Recent
-from memoranda.stores.postgres.segments import Leaving
 from memoranda.stores.postgres.unit_reads import UnitRead, UnitReader
 from memoranda.stores.shorthand import ENTRY, InShorthand
-from memoranda.stores.statements import Integers
+from memoranda.stores.statements import Integers, Texts
 
 _BEGIN: Final = b"BEGIN"
 _LOCK: Final = "SELECT size, head, head_at FROM memoranda.lock_journal(%s, %s)"
@@ -59,6 +59,7 @@ BLOCKS: Final = "SELECT level, number, hashes FROM memoranda.blocks(%s, %s, %s, 
 _BEGIN_DRY: Final = sql.SQL(
     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT memoranda.enter({}, {})"
 )
+_FORGET_TAGS: Final = "DELETE FROM memoranda.tags t WHERE t.journal = %s AND t.id = ANY (%s)"
 _NAME_TOKENIZER: Final = "UPDATE memoranda.journals j SET tokenizer = %s WHERE j.journal = %s"
 _REMEMBER: Final = """
 INSERT INTO memoranda.retries (journal, key_digest, fingerprint, nonce, about, seq, entries, at)
@@ -218,14 +219,14 @@ class PostgresUnits:
             await run(connection, self._journal, check_expected(unit.expects))
             gone = await run(connection, self._journal, landed(unit.attachments, self._bodies))
             committed = Committed([], unit.about, erased_attachments=gone)
-            leaving = Leaving(self._journal, self._origin, self._bodies)
+            postings = PostingCounts(self._bodies)
             nonce = b""
             since: dict[tuple[str, int], int] = {}
-            async for found in self._reader.portions(connection, unit, leaving):
+            async for found in self._reader.portions(connection, unit, postings):
                 drafts = await _decided(unit, found)
                 nonce = nonce or (drafts[0].nonce if drafts else b"")
                 for part in portions(drafts):
-                    await leaving.take_out(connection, part)
+                    await self._take_out(connection, part)
                     portion = Portion(self._bodies, self._journal, _there(end), since)
                     portion.add(unit, part)
                     await self._committed(unit, await self._append(connection, portion), [])
@@ -238,6 +239,16 @@ class PostgresUnits:
                 await connection.execute(_NAME_TOKENIZER, named, prepare=True)
             await self._remember(connection, unit, nonce, len(committed.places))
             return committed, end
+
+    async def _take_out(self, connection: Connection, drafts: Sequence[Draft]) -> None:
+        """Take what these erase out of the index of words, while its words are still there."""
+        erased = [draft.replaces for draft in drafts if draft.erases and draft.replaces is not None]
+        damaged = [current.id for current in erased if current.damaged]
+        if damaged:
+            asked = (self._numbered, Texts(damaged))
+            await connection.execute(_FORGET_TAGS, asked, prepare=True)
+        if erased:
+            await run(connection, self._journal, take_out(self._bodies, erased))
 
     async def _remember(self, connection: Connection, unit: Unit, nonce: bytes, count: int) -> None:
         if unit.key is None:

@@ -7,7 +7,7 @@ that the units of one commit share their statements.
 from binascii import hexlify
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import apsw
 
@@ -71,20 +71,42 @@ NODES: Final = (
 )
 
 
+class LastEntries(NamedTuple):
+    """The last entries of a journal, those that no node of the tree is over yet.
+
+    They follow from its size and its head, which are compared before they are used: another
+    process may have written, and a transaction may not have landed.
+    """
+
+    size: int
+    head: bytes
+    entries: Sequence[bytes]
+
+
 class Appender:
     """The end of one journal in one transaction: what is added shows after `flush`."""
 
-    def __init__(self, connection: apsw.Connection, journal: int, bodies: InShorthand) -> None:
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        journal: int,
+        bodies: InShorthand,
+        last: LastEntries | None = None,
+    ) -> None:
         self._connection = connection
         self.journal = journal
         self.bodies = bodies
         head: Any = connection.execute(_HEAD, (journal,)).fetchone()
         self.size: int = head[0]
-        self._hash: bytes = head[1]
+        self.head: bytes = head[1]
         self._at: int = head[2]
         self._stored = self.size
         self.first: Final = self.size
         self._raw: list[bytes] = []
+        self.last: list[bytes] | None = None if self.size % BLOCK else []
+        """The entries of the block that is not complete; None where they are still to be read."""
+        if last is not None and (last.size, last.head) == (self.size, self.head):
+            self.last = [*last.entries]
         self._entries: list[tuple[object, ...]] = []
         self._bodies: list[tuple[object, ...]] = []
         self._versions: list[tuple[object, ...]] = []
@@ -110,7 +132,7 @@ class Appender:
         """
         at = self._at = max(unit.at, self._at)
         journal, pack, is_plain = self.journal, self.bodies.pack, self.bodies.is_plain
-        start, previous, seq = journal << SEQ_BITS, self._hash, self.size
+        start, previous, seq = journal << SEQ_BITS, self.head, self.size
         places = []
         for (
             kind, body, salt, version, tags, replaces, replaced_tags, inputs, erases, marks,
@@ -152,7 +174,7 @@ class Appender:
                     self._derivations += [(journal, source, id) for source in inputs]
             elif kind in FACT_KINDS:
                 self._note_fact(seq, marks, [(source, output) for source in inputs])
-            previous = self._hash = sha256(entry).digest()
+            previous = self.head = sha256(entry).digest()
             places.append(new_place((seq, previous)))
             seq += 1
             self.size = seq
@@ -166,8 +188,10 @@ class Appender:
         tags: Sequence[str],
     ) -> tuple[int, Sequence[str]]:
         """Make room for the next version: since when that is active, and the tags that stay."""
-        self.settle((replaced.id,))  # this very version may still be to be written
-        before = self._since.get(replaced.id, replaced.since)
+        before = replaced.since
+        if replaced.id in self._since:  # this very version may still be to be written
+            before = self._since[replaced.id]
+            self.flush()
         self._replaced.append((self.journal, replaced.id, replaced.number))
         is_active = version is not None and version.status == replaced.status == "active"
         is_as_old = version is not None and version.created_at == replaced.created_at
@@ -207,7 +231,7 @@ class Appender:
         """Append entries of the same journal in another database, as they are."""
         for seq, raw, salt, body in stored:
             entry = read_entry(raw)
-            if (entry.seq, entry.previous_entry_hash) != (self.size, self._hash.hex()):
+            if (entry.seq, entry.previous_entry_hash) != (self.size, self.head.hex()):
                 raise InvalidProof(f"entry {seq} does not follow the entry before it")
             if entry.kind in FACT_KINDS and body is not None:
                 self._adopt_fact(self.size, decode(body))
@@ -217,7 +241,7 @@ class Appender:
             if salt is not None and body is not None:
                 self._bodies.append((where, salt, self.bodies.pack(body, subject_of(body))))
             self._raw.append(raw)
-            self._hash, self._at = entry_hash(raw), entry.at
+            self.head, self._at = entry_hash(raw), entry.at
             self.size += 1
         self.flush()
 
@@ -266,9 +290,11 @@ class Appender:
                 if inserts is not VERSION_ROWS:
                     raise
                 raise RecordExists(self._first_in_use()) from None
+        if self.last is not None:
+            self.last += self._raw
         if self._stored // BLOCK != self.size // BLOCK:
             self._grow_tree()
-        connection.execute(MOVE_HEAD, (self.size, self._hash, self._at, self.journal))
+        connection.execute(MOVE_HEAD, (self.size, self.head, self._at, self.journal))
         if not self._has_words:
             self._move_index()
         self._stored, self._has_words = self.size, False
@@ -285,21 +311,31 @@ class Appender:
             self._connection.execute(_MOVE_SEGMENTS, moved)
 
     def _grow_tree(self) -> None:
+        first = self._stored // BLOCK
+        if self.last is None:
+            self.last = self._read_last(first * BLOCK)
         for node in completed(self._stored, self.size):
-            hashes = self._block(node)
+            if node.level == STRIDE:
+                start = (node.number - first) * BLOCK
+                entries = self.last[start : start + BLOCK]
+                hashes = leaves(entries) if all(entries) else []
+            else:
+                hashes = self._block(node)
             if len(hashes) == BLOCK:  # where an entry was lost, there is no node over it
                 row = (self.journal, node.level, node.number, node_of(hashes))
-                _NODES.run(self._connection, [row])
+                self._connection.execute(_NODES.one, row)
+        self.last = self.last[(self.size // BLOCK - first) * BLOCK :]
+
+    def _read_last(self, start: int) -> list[bytes]:
+        """The entries from here on; what was lost of them is empty."""
+        places = (place(self.journal, start), place(self.journal, self._stored))
+        rows: Any = self._connection.execute(LEAVES, places)
+        stored = [unpacked(entry, ENTRY) for (entry,) in rows]
+        return [b""] * (self._stored - start - len(stored)) + stored + self._raw
 
     def _block(self, node: StoredNode) -> list[bytes]:
         level, number = node.block
         start, end = number * BLOCK, (number + 1) * BLOCK
-        if level < STRIDE:
-            places = (place(self.journal, start), place(self.journal, self._stored))
-            entries: Any = self._connection.execute(LEAVES, places)
-            before = [unpacked(entry, ENTRY) for (entry,) in entries]
-            first = max(start - self._stored, 0)
-            return leaves(before + self._raw[first : end - self._stored])
         rows: Any = self._connection.execute(NODES, (self.journal, level, start, end))
         return [node for (node,) in rows]
 

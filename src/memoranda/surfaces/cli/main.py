@@ -61,6 +61,7 @@ _COMMANDS: Final = {
             "Jobs that keep scopes in order; vectors, and bytes of what was erased.",
         ),
         ("keys", "database", "Keys."),
+        ("witness", "witness", "Keep the checkpoints of others append-only, over HTTP."),
     ),
     "Getting to know it": (
         ("rules", "rules", "List the rules that memoranda must prove, and what proves them."),
