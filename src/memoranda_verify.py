@@ -68,6 +68,7 @@ FACT_TYPES = {
     "trace": ("Trace",),
     "cycle": ("Cycle", "CycleRecall"),
     "learning": ("Learned", "NothingLearned"),
+    "job": ("JobRun",),
 }
 WORLD_KINDS = frozenset({"world", "execution"})
 OTHER_KINDS = frozenset({"policy_change", "conformance_break", "checkpoint", "maintenance"})

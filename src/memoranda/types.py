@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from memoranda.journeys.intent.decisions import Answer, Waiting
     from memoranda.journeys.intent.replays import Replay
     from memoranda.journeys.intent.requests import Run, Submitted
+    from memoranda.journeys.maintain.schedule import JobRun, JobStatus, MaintenanceStatus
     from memoranda.journeys.maintain.upkeep import Brought, Reindexed
     from memoranda.journeys.recall.originals import Original
     from memoranda.journeys.recall.reasoning import Reasoning
@@ -175,6 +176,8 @@ __all__ = [
     "IntentInstance",
     "IntentScope",
     "Item",
+    "JobRun",
+    "JobStatus",
     "JournalEntry",
     "JournalHead",
     "JournalReport",
@@ -184,6 +187,7 @@ __all__ = [
     "ListOptions",
     "LocalHost",
     "LogEvent",
+    "MaintenanceStatus",
     "MemoryExperience",
     "MemoryFilter",
     "MemoryHooks",

@@ -1,4 +1,4 @@
-"""An open database with all that its handles share: one lease, one checkpointer, its scopes."""
+"""An open database with all that its handles share: its checkpointer, and its scopes."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -7,13 +7,14 @@ from typing import Final, Protocol
 from weakref import WeakSet
 
 from memoranda.app.databases import Database as AnyDatabase
-from memoranda.app.databases import Lease, LedgerDatabase, acquire, hidden, release
+from memoranda.app.databases import LedgerDatabase, Share, acquire, hidden, release
 from memoranda.app.options import Clockwork
 from memoranda.journeys.audit.checkpoints import Checkpointer, Checkpoints, Seal
 from memoranda.journeys.govern.conformance import Conformance
 from memoranda.journeys.govern.drafts import Drafts
 from memoranda.journeys.govern.table import FilteredLedger, GovernedTable
 from memoranda.journeys.govern.unwritten import ScopeLedger
+from memoranda.journeys.maintain.schedule import Maintenance
 from memoranda.journeys.maintain.upkeep import refresh
 from memoranda.kernel.errors import ScopeNotFound, StoreClosed
 from memoranda.ledger.checkpoint import scope_origin
@@ -112,6 +113,20 @@ class Scoped:
 class Endable(Protocol):
     """A handle that ends with its database."""
 
+    @property
+    def scope(self) -> str:
+        """The scope that it is on."""
+        ...
+
+    @property
+    def has_own_store(self) -> bool:
+        """Whether its app was given a store of its own."""
+        ...
+
+    async def maintenance(self) -> Maintenance:
+        """What maintains its scope."""
+        ...
+
     async def end(self) -> None:
         """Refuse everything from now on."""
         ...
@@ -142,7 +157,7 @@ class Connected:
         self.clockwork: Final = clockwork
         self._opening: asyncio.Lock | None = None
         self._home: Home | None = None
-        self._lease: Lease | None = None
+        self._share: Share | None = None
         self._opened: AnyDatabase | None = None
         self.checkpointer: Checkpointer | None = None
         self._scopes: dict[str, Scoped] = {}
@@ -162,7 +177,7 @@ class Connected:
 
     async def _acquire(self) -> None:
         clock, randomness = self.clockwork.clock, self.clockwork.randomness
-        database, self._lease = await acquire(
+        database, self._share = await acquire(
             self._url,
             clock,
             create=self._create,
@@ -176,8 +191,8 @@ class Connected:
     async def close(self) -> None:
         """Finish what is under way, make the last checkpoints, and let go of the database."""
         self.check_loop()
-        lease, self._lease = self._lease, None
-        if lease is None:
+        share, self._share = self._share, None
+        if share is None:
             return
         try:
             for handle in list(self._handles):
@@ -189,7 +204,7 @@ class Connected:
         finally:
             self._opened = self._home = None
             self._scopes.clear()
-            await release(lease)
+            await release(share)
 
     @property
     def name(self) -> str:
@@ -211,6 +226,10 @@ class Connected:
     def keep(self, verbs: Endable) -> None:
         """Remember a handle that was used: it ends with the database."""
         self._handles.add(verbs)
+
+    def handles(self) -> list[Endable]:
+        """The handles that were used and are still there."""
+        return list(self._handles)
 
     def scoped(self, scope: str) -> Scoped | None:
         """What all handles of a scope share; None where nothing is governed (``dict://``)."""

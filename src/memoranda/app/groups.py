@@ -7,7 +7,6 @@ from typing import Any, Generic, TypedDict, TypeVar
 from typing_extensions import Unpack
 
 from memoranda.app.handle import Verbs, verb
-from memoranda.journeys.audit.verify import Progress, nobody
 from memoranda.journeys.audit.whole import Audit
 from memoranda.journeys.govern.about import About, Source
 from memoranda.journeys.govern.conformance import Status
@@ -17,7 +16,6 @@ from memoranda.journeys.intent.branches import BranchHead
 from memoranda.journeys.intent.decisions import Answer, Waiting
 from memoranda.journeys.intent.replays import Replay
 from memoranda.journeys.intent.requests import ABSENT, Run, Submitted, Trace, Used
-from memoranda.journeys.maintain.upkeep import Brought, Reindexed, embed_missing, reindex
 from memoranda.journeys.turn.sessions import (
     AnySummariser,
     AnyTurnExtractor,
@@ -25,8 +23,6 @@ from memoranda.journeys.turn.sessions import (
     Plan,
 )
 from memoranda.journeys.turn.turns import Turns
-from memoranda.kernel.errors import EmbedderMissing
-from memoranda.kernel.given import check_callable
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.results import Rows
 from memoranda.ledger.consolidate import Refusal
@@ -375,42 +371,3 @@ class Govern(Verbs[T], Generic[T]):
     async def status(self) -> Status:
         """How the scope stands: its policies, the breaks that stand, checkpoints and anchors."""
         return await self._handle.parts.scoped.conformance.status()
-
-
-class Maintain(Verbs[Any]):
-    """Indexes, vectors, and bytes of what was erased."""
-
-    @verb
-    async def reindex(self) -> Reindexed:
-        """Make the word index anew, and log it; searches are refused until it is whole."""
-        parts = self._handle.parts
-        at = parts.clock.now_ms()
-        return await reindex(parts.table, parts.scoped.drafts, str(parts.actor), at)
-
-    @verb
-    async def embed(self, *, progress: Progress = nobody) -> Brought:
-        """Give everything a vector that has none, with the database's embedder, and log it.
-
-        CapabilityMissing without an embedder; ModelFailed if it fails.
-        """
-        check_callable("progress", progress)
-        parts = self._handle.parts
-        if parts.embedder is None:
-            raise EmbedderMissing
-        return await embed_missing(
-            parts.table,
-            parts.scoped.drafts,
-            parts.clock,
-            parts.ledger.vectors,
-            parts.embedder,
-            actor=str(parts.actor),
-            progress=progress,
-        )
-
-    @verb
-    async def scrub(self) -> None:
-        """See once more that no byte of what was erased is left, the long way where there is one.
-
-        For after an erasure that others kept from finishing, and for PostgreSQL's old rows.
-        """
-        await self._handle.parts.ledger.scrub(rewrite=True)

@@ -25,6 +25,7 @@ from memoranda.stores.dictionary import DictDatabase
 
 if TYPE_CHECKING:
     from memoranda.app.memory import Memory
+    from memoranda.journeys.maintain.schedule import Maintenance
 
 T = TypeVar("T", default=Any)
 R = TypeVar("R")
@@ -105,6 +106,20 @@ class Handle(Generic[T]):
             await parts.scoped.ready()
         self.ready_in = asyncio.get_running_loop()
         return parts
+
+    @property
+    def scope(self) -> str:
+        """The scope that it is on."""
+        return self._scope
+
+    @property
+    def has_own_store(self) -> bool:
+        """Whether its app was given a store of its own."""
+        return self._app.store is not None
+
+    async def maintenance(self) -> "Maintenance":
+        """What maintains its scope, once that is opened."""
+        return (await self.ready()).maintenance
 
     async def end(self) -> None:
         """Wait for what runs in the background, and refuse everything from now on."""

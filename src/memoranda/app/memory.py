@@ -11,9 +11,10 @@ from typing import Any, Final, Generic, Literal
 
 from typing_extensions import TypeVar, Unpack
 
-from memoranda.app.groups import ActOptions, Govern, Inbox, Maintain, TurnsOf, Worlds
+from memoranda.app.groups import ActOptions, Govern, Inbox, TurnsOf, Worlds
 from memoranda.app.handle import Handle, Verbs, verb
 from memoranda.app.journal import Journal
+from memoranda.app.upkeep import Maintain
 from memoranda.journeys.audit.verify import Progress, nobody
 from memoranda.journeys.audit.whole import Audit
 from memoranda.journeys.audit.why import Why
@@ -122,7 +123,7 @@ class Memory(Verbs[T], Generic[T]):
 
     @cached_property
     def maintain(self) -> Maintain:
-        """Indexes, vectors, and bytes of what was erased."""
+        """Jobs by policy: retention, indexes, vectors, checkpoints; bytes of what was erased."""
         return Maintain(self._handle)
 
     # ------------------------------------------------------------------------- writing

@@ -105,6 +105,7 @@ class ConnectOptions(TypedDict, total=False):
     create: bool
     read_only: bool
     clockwork: Clockwork | None
+    maintain: bool
 
 
 # ------------------------------------------------------------------------------------------------

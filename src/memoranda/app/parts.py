@@ -5,7 +5,7 @@ Most handles use few of them, and what a journey needs is loaded with it.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Generic
 
 from typing_extensions import TypeVar
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from memoranda.journeys.intent.proposals import Proposer
     from memoranda.journeys.learn.learner import Learner
     from memoranda.journeys.learn.lessons import Lessons
+    from memoranda.journeys.maintain.schedule import Maintenance
     from memoranda.journeys.recall.originals import Originals
     from memoranda.journeys.recall.reasoning import Recalling
     from memoranda.journeys.recall.recaller import Recaller
@@ -194,6 +195,36 @@ class Parts(Generic[T]):
         from memoranda.journeys.govern.imports import Importing
 
         return Importing(self.table, self.scoped.drafts, self.writer)
+
+    @cached_property
+    def maintenance(self) -> Maintenance:
+        """Maintains the scope by its policy."""
+        from memoranda.journeys.maintain.jobs import Work
+        from memoranda.journeys.maintain.schedule import Maintenance
+        from memoranda.records.model import MemoryRetentionPolicy
+
+        scoped, checkpointer = self.scoped, self._database.checkpointer
+        assert checkpointer is not None  # noqa: S101 - the database keeps governed memory
+        own = None
+        if self._app.store is not None:  # the policy of the scope is the approval: no gate
+            own = records_on(
+                scoped.table, self._app, self._codec, self.actor, self._database.clockwork
+            )
+        work = Work(
+            table=scoped.table,
+            drafts=scoped.drafts,
+            conformance=scoped.conformance,
+            clock=self.clock,
+            telling=self._telling,
+            retention=MemoryRetentionPolicy(),
+            checkpoint=partial(checkpointer.make, scoped.scope),
+            embedder=self.embedder,
+            own_records=own,
+            state={},
+            is_dry=False,
+        )
+        randomness = self._database.clockwork.randomness
+        return Maintenance(scoped.scope, work, randomness)
 
     # ----------------------------------------------------------------------------- recalling
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from memoranda.app.maintain import copy_scopes
     from memoranda.app.maintain import restore as restore_backup
     from memoranda.app.maintain import upgrade as upgrade_schema
+    from memoranda.app.maintain import work as work_on_jobs
     from memoranda.app.options import KEY_FILE, KEYRING, seal_from_environment
     from memoranda.app.witness import opened_witness
     from memoranda.journeys.audit.witness import Witness
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from memoranda.ledger.damage import first_damages
     from memoranda.ledger.keyring import RingKey
     from memoranda.ledger.object import Cause, VerdictType, data_of
-    from memoranda.ledger.policy import POLICY_KINDS, policy_of
+    from memoranda.ledger.policy import EVERY, POLICY_KINDS, policy_of
     from memoranda.ledger.time import TemporalScope
     from memoranda.outside.files import sync_folder
     from memoranda.plans.session import DEFAULT_SESSION
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_SCOPE",
     "DEFAULT_SESSION",
+    "EVERY",
     "KEYRING",
     "KEY_FILE",
     "MAIN",
@@ -91,5 +93,6 @@ __all__ = [
     "sync_folder",
     "upgrade_schema",
     "verify_database",
+    "work_on_jobs",
 ]
 __getattr__, __dir__ = lazy_names(__name__)

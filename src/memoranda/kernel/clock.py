@@ -107,7 +107,7 @@ _VARIANTS = {digit: "89ab"[int(digit, 16) & 0b11] for digit in "0123456789abcdef
 
 RESERVED: Final = (
     "proposal/", "execution/", "world/", "branches/", "branch/", "open/", "running/", "from/",
-    "trace/", "ref/", "cycle/", "cycles/", "subject/",
+    "trace/", "ref/", "cycle/", "cycles/", "subject/", "job/",
 )  # fmt: skip
 """How the names of facts begin; no record may have an id that begins so."""
 

@@ -14,8 +14,8 @@
     │     ApprovalRefused  ApprovalPending  JudgementRefused  PolicyRefused
     │     ConformanceBroken  AuditRefused
     ├── WorldError      worlds are not in the state that the call needs
-    │     WorldNotFound  WorldErased  IllegalMove ( NotDecided )  BranchMoved  MarkMoved
-    │     DecisionRefused  NothingToRun  ReasoningClosed  TraceMissing  RecallFailed
+    │     WorldNotFound  WorldErased  IllegalMove ( NotDecided  RunElsewhere )  BranchMoved
+    │     MarkMoved  DecisionRefused  NothingToRun  ReasoningClosed  TraceMissing  RecallFailed
     ├── PlanError       a turn through an execution plan came to an end
     │   │ CycleFailed  ModelFailed  NotRecorded
     │   └── FailFast    the runtime stops at once (ING-FAILFAST)
@@ -25,7 +25,7 @@
           StoreClosed  StoreUnavailable  StoreReadOnly  StoreFailed  WrongLoop  WaitsForItself
           ScopeExists  ScopeCollision  ScopeNotFound  OwnStoreFailed  OwnStoreMissing
           AnchorFailed ( WitnessRefused  WitnessDisagrees )  CheckpointConflict
-          ItemDamaged  BodyUnreadable  EntryDamaged  IndexStale
+          ItemDamaged  BodyUnreadable  EntryDamaged  IndexStale  LeaseLost
           ForeignDatabase  SchemaTooNew  SchemaTooOld  SchemaDamaged
 
 Data are arguments; the text is made from them by ``__str__``; ``code`` is stable API. Each class is
@@ -516,6 +516,16 @@ class NotDecided(IllegalMove):
     )
 
 
+class RunElsewhere(IllegalMove):
+    """Somebody runs this proposal right now: two runs of it at once would undo each other."""
+
+    code = "world.run_elsewhere"
+    text = (
+        "The proposal {proposal!r} is being run elsewhere. Wait for it: worlds.standing shows how"
+        " it stands. If that process died, run it again in half a minute: it is taken over."
+    )
+
+
 class BranchMoved(WorldError):
     """Another run moved the head first; this one ended as failed and may be proposed again."""
 
@@ -718,6 +728,17 @@ class DependencyMissing(StoreError):
     extra: str
     code = "store.dependency_missing"
     text = "{what} is not installed. Run: pip install 'memoranda[{extra}]'"
+
+
+class LeaseLost(StoreError):
+    """A lease could not be renewed in time, and somebody else may have it."""
+
+    name: str
+    code = "store.lease_lost"
+    text = (
+        "The lease on {name!r} was lost: it could not be renewed in time. What was done so far"
+        " stands; whoever has the lease now goes on."
+    )
 
 
 class StoreClosed(StoreError):

@@ -30,6 +30,7 @@ FactKind = Literal[
     "trace",
     "cycle",
     "learning",
+    "job",
 ]
 """What is not about an object but has a name of its own (`fact`)."""
 

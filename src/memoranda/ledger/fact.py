@@ -31,6 +31,7 @@ TYPES: Final[Mapping[str, frozenset[str]]] = {
     "trace": frozenset({"Trace"}),
     "cycle": frozenset({"Cycle", "CycleRecall"}),
     "learning": frozenset({"Learned", "NothingLearned"}),
+    "job": frozenset({"JobRun"}),
 }
 """What the body of a fact of each kind can be (`docs/format.md`)."""
 

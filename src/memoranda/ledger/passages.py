@@ -9,18 +9,22 @@ Nothing is ever hashed over the shorthand. A code keeps its meaning for ever; ne
 that are still free.
 """
 
+import zlib
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
 from memoranda.identity import canonical_bytes, canonical_text
 from memoranda.kernel.clock import format_time
+from memoranda.kernel.errors import BodyUnreadable
 
 STATEMENT: Final = b'"statement":"'
 TYPE: Final = b'","statement_type":"'
 _AS_JSON: Final = b"\x11"
 _AS_TEXT: Final = b"\x10"
 _END: Final = b"\x12"
+_COMPACT: Final = b"\x1f"
+"""How a shorthand begins that was compressed since; no other does."""
 _FORMAT_JSON: Final = b'"format":"json"'
 
 BEFORE_STATEMENT: Final = (
@@ -177,8 +181,18 @@ def pack(body: bytes) -> bytes:
     return b"".join((before, mark, said, _END, after))
 
 
+def compacted(shorthand: bytes) -> bytes | None:
+    """A shorthand in fewer bytes, for what is long and seldom read; None if it was made before."""
+    return None if shorthand[:1] == _COMPACT else _COMPACT + zlib.compress(shorthand)
+
+
 def unpack(shorthand: bytes) -> bytes:
-    """The body that `pack` was given."""
+    """The body that `pack` was given; BodyUnreadable if it was compacted, and is damaged."""
+    if shorthand[:1] == _COMPACT:
+        try:
+            shorthand = zlib.decompress(shorthand[1:])
+        except zlib.error as damaged:
+            raise BodyUnreadable(f"what was compacted is damaged: {damaged}") from None
     front, end, after = shorthand.partition(_END)
     if not end:
         return shorthand

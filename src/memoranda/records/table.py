@@ -142,6 +142,10 @@ class RecordTable(Protocol):
         """Remove every row of the scope; what they were goes into `removed`, if it is given."""
         ...
 
+    async def consolidate(self, note: Note) -> list[Row]:
+        """Put away what is an exact duplicate of another row, and return what it was."""
+        ...
+
     async def get(self, id: str, make: Callable[[Row], R]) -> R | None:
         """The row under this id, made into a value where it was read."""
         ...

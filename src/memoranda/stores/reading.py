@@ -19,6 +19,11 @@ _ACTIVE: Final = Statement(
     " WHERE journal = :journal AND is_newest AND status = 'active' LIMIT :most)",
     "SELECT memoranda.count_active(:journal, :origin, :most)",
 )
+_EXPIRED: Final = Statement(
+    "SELECT id FROM versions WHERE journal = :journal AND is_newest AND status = 'active'"
+    " AND expires_at <= :at ORDER BY expires_at, id LIMIT :most",
+    "SELECT memoranda.expired_by(:journal, :origin, :at, :most)",
+)
 _HEAD: Final = Statement(
     "SELECT origin, size, head FROM journals WHERE number = :journal",
     "SELECT origin, size, head FROM memoranda.head_of(:journal, :origin)",
@@ -94,6 +99,10 @@ class JournalReader:
     async def active(self, at_most: int) -> int:
         """How many objects are active; counted up to a number."""
         return int((await self._reads.rows(_first, _ACTIVE, most=at_most))[0])
+
+    async def expired(self, at: int, limit: int) -> list[str]:
+        """The ids of what is active and has expired by then, the first to expire first."""
+        return await self._reads.rows(_first, _EXPIRED, at=at, most=limit)
 
     async def head(self) -> Head:
         return (await self._reads.rows(Head._make, _HEAD))[0]

@@ -349,6 +349,13 @@ class JournalWords:
             is_done = await self._rows.write(lambda: write_batch(made))
             return made.left if is_done else made.state.size
 
+    async def tidy(self) -> None:
+        """Bring it forward to the end, and merge what is due, as is done when nobody writes."""
+        while await self.merge():
+            pass
+        while await self.merge_segments():
+            pass
+
     async def merge_segments(self) -> bool:
         """Go on with merging segments; whether any were due.
 

@@ -72,6 +72,12 @@ class InShorthand:
     def _decoded(self, stored: bytes) -> bytes:
         return BODY.unpack(self._codec.unpack(stored))
 
+    def compacted(self, stored: bytes) -> bytes | None:
+        """The same body in fewer bytes; None if it can't be had, or was before."""
+        shorter = passages.compacted(self._codec.unpack(stored))
+        packed = None if shorter is None else self._codec.pack(shorter, None)
+        return packed if packed is not None and len(packed) < len(stored) else None
+
 
 # -------------------------------------------------------------------------------- entries
 
@@ -93,6 +99,7 @@ CODES: Final = {
     "trace": 15,
     "cycle": 16,
     "learning": 17,
+    "job": 18,
 }
 _KINDS: Final = {code: kind for kind, code in CODES.items()}
 FIELDS: Final = struct.Struct(">BqQ32s32s")  # kind, at, seq, digest, previous; then the actor

@@ -182,6 +182,22 @@ class Checkpointer:
         elif self._timer is None:
             self._set_timer()
 
+    async def make(self, scope: str, dry_run: bool = False) -> int:
+        """Make the checkpoint of a scope now, if its journal grew since the last; how many.
+
+        A process that died leaves entries behind that no checkpoint covers.
+        """
+        heads = await self.database.heads([scope])
+        grown = [head for head in heads if head.size and head.size != head.noted]
+        if grown and not dry_run:
+            self._due[scope] = None
+            while scope in self._due or self._making is not None:
+                self._start()
+                if self._making is None:
+                    break  # it is closed
+                await asyncio.wait({self._making})
+        return len(grown)
+
     async def close(self) -> None:
         """Make the checkpoints of all that was written and has none; the last batch."""
         self._is_closed = True

@@ -8,6 +8,7 @@ like any other; that it was damaged is logged, since nobody can see it afterward
 """
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -31,6 +32,7 @@ from memoranda.journeys.records.contents import check_findable, check_text
 from memoranda.kernel.errors import EntryDamaged, InvalidRecord, RecordNotFound, StoreError
 from memoranda.ledger.attachments import AllErased, AttachmentCounts
 from memoranda.ledger.fact import erasure
+from memoranda.ledger.lease import SCRUB
 from memoranda.ledger.lifecycle import erase
 from memoranda.ledger.object import Cause
 from memoranda.ledger.unit import (
@@ -143,6 +145,8 @@ class Eraser:
         try:
             await self._table.ledger.scrub()
         except StoreError as refused:
+            with suppress(StoreError):  # the certificate says what is left to do in any case
+                await self._table.ledger.leases.owe(SCRUB, note.at)
             return replace(certificate, is_scrubbed=False, to_do=str(refused))
         return certificate
 

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple, Protocol, TypeVar
 
 from memoranda.identity import decode
 from memoranda.journeys.govern.about import NOTHING_SAID
+from memoranda.journeys.govern.archive import consolidate
 from memoranda.journeys.govern.drafts import Drafts, content_of
 from memoranda.journeys.govern.find import FilteredReads, FoundRecords, row_of, still_fitting
 from memoranda.journeys.govern.objects import earlier_writes
@@ -282,6 +283,16 @@ class GovernedTable(FoundRecords):
             return [self._drafts.invalidated(version, note, _DELETED) for version in present]
 
         await self.change(ACTIVE, note, decide)
+
+    async def consolidate(self, note: Note) -> list[Row]:
+        """Archive exact duplicates, and return what they were (`archive.consolidate`)."""
+        removed: list[Row] = []
+
+        async def tell(drafts: Sequence[Draft]) -> None:
+            removed.extend(row_of(draft.replaces) for draft in drafts if draft.replaces)
+
+        await consolidate(self, self._drafts, note, tell)
+        return removed
 
     async def get(self, id: str, make: Callable[[Row], R]) -> R | None:
         """The record under this id, made into a value where it was read."""

@@ -11,6 +11,7 @@ from collections.abc import (
     Callable,
     Collection,
     Coroutine,
+    Mapping,
     Sequence,
 )
 from contextlib import aclosing, asynccontextmanager
@@ -20,6 +21,8 @@ from memoranda.journeys.govern.table import FilteredLedger
 from memoranda.kernel.errors import EntryDamaged
 from memoranda.ledger.attachments import KeptSession, OriginOf, StoredItem
 from memoranda.ledger.entry import genesis
+from memoranda.ledger.lease import Lease
+from memoranda.ledger.port import Compacted
 from memoranda.ledger.snapshot import Index, LedgerSnapshot, Table
 from memoranda.ledger.tree import Block, Blocks
 from memoranda.ledger.unit import Committed, Current, Head, Mark, Past, StoredEntry, Unit
@@ -59,6 +62,7 @@ class ScopeLedger:
         self.vectors = _Vectors(self)
         self.attachments = _Attachments(self)
         self.origins = _Origins(self)
+        self.leases = _Leases(self)
 
     async def found(self) -> FilteredLedger | None:
         """The ledger in the database, if there is one by now."""
@@ -129,6 +133,9 @@ class ScopeLedger:
 
     def as_of(self, size: int) -> AsyncGenerator[Current, None]:
         return self._streamed(lambda ledger: ledger.as_of(size))
+
+    async def expired(self, at: int, limit: int) -> list[str]:
+        return await self.ask(lambda ledger: ledger.expired(at, limit), [])
 
     async def active(self, at_most: int) -> int:
         return await self.ask(lambda ledger: ledger.active(at_most), 0)
@@ -221,6 +228,13 @@ class ScopeLedger:
     async def scrub(self, *, rewrite: bool = False) -> None:
         await self.ask(lambda ledger: ledger.scrub(rewrite=rewrite), None)
 
+    async def tidy(self) -> None:
+        await self.ask(lambda ledger: ledger.tidy(), None)
+
+    async def compact(self, after: int, *, dry_run: bool = False) -> Compacted:
+        nothing = Compacted(0, 0, after, is_all=True)
+        return await self.ask(lambda ledger: ledger.compact(after, dry_run=dry_run), nothing)
+
 
 # -------------------------------------------------------------------- what is attached
 
@@ -293,6 +307,40 @@ class _Origins(_Part):
 
     async def stored(self, session_ref: str, ids: Sequence[str]) -> list[StoredItem]:
         return await self._ask(lambda ledger: ledger.origins.stored(session_ref, ids), [])
+
+
+class _Leases(_Part):
+    """Of a scope without a journal there is nothing to lease, and nothing to do."""
+
+    async def take(
+        self, name: str, holder: str, *, for_ms: int, now: int, due: int | None = None
+    ) -> Lease | None:
+        free = Lease(name, holder, now + for_ms, None, 1, "")
+        return await self._ask(
+            lambda ledger: ledger.leases.take(name, holder, for_ms=for_ms, now=now, due=due), free
+        )
+
+    async def renew(self, name: str, holder: str, *, for_ms: int, now: int) -> bool:
+        return await self._ask(
+            lambda ledger: ledger.leases.renew(name, holder, for_ms=for_ms, now=now), True
+        )
+
+    async def end(self, taken: Lease, *, due: int | None, attempts: int, report: str) -> bool:
+        return await self._ask(
+            lambda ledger: ledger.leases.end(taken, due=due, attempts=attempts, report=report), True
+        )
+
+    async def release(self, name: str, holder: str) -> None:
+        await self._ask(lambda ledger: ledger.leases.release(name, holder), None)
+
+    async def plan(self, jobs: Mapping[str, int | None], *, anew: bool = False) -> None:
+        await self._ask(lambda ledger: ledger.leases.plan(jobs, anew=anew), None)
+
+    async def owe(self, name: str, due: int) -> None:
+        await self._ask(lambda ledger: ledger.leases.owe(name, due), None)
+
+    async def all(self, prefix: str) -> Sequence[Lease]:
+        return await self._ask(lambda ledger: ledger.leases.all(prefix), [])
 
 
 class _Items:

@@ -5,15 +5,18 @@ from collections.abc import AsyncGenerator, Callable, Collection, Coroutine
 from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Any, Final, TypeVar
 
+from memoranda.ledger.port import Compacted
 from memoranda.ledger.snapshot import LedgerSnapshot
 from memoranda.ledger.tree import Block, Blocks
 from memoranda.ledger.unit import Committed, Current, Unit
 from memoranda.records.filter import MemoryFilter
 from memoranda.stores.attachments import StoredOrigins
+from memoranda.stores.leases import StoredLeases
 from memoranda.stores.reading import JournalReader
 from memoranda.stores.search import JournalWords
 from memoranda.stores.selection import PLACED, selection
 from memoranda.stores.sessions import StoredAttachments
+from memoranda.stores.sqlite.compact import compact
 from memoranda.stores.sqlite.erase import scrub
 from memoranda.stores.sqlite.file import SqliteFile, SqliteRows
 from memoranda.stores.sqlite.heads import block_read
@@ -43,10 +46,11 @@ class SqliteLedger(SqliteSelecting, JournalReader):
         self._reads = SqliteRows(database, journal)
         self.words = JournalWords(journal, self._reads, database.known, self._select)
         self.find, self.rank = self.words.find, self.words.rank
-        self.index, self.reindex = self.words.index, self.words.reindex
+        self.index, self.reindex, self.tidy = self.words.index, self.words.reindex, self.words.tidy
         self.vectors = StoredVectors(self._reads)
         self.attachments = StoredAttachments(self._reads)
         self.origins = StoredOrigins(self._reads)
+        self.leases = StoredLeases(self._reads)
 
     def commit(self, unit: Unit) -> Coroutine[Any, Any, Committed]:
         """Run a unit in one transaction, which other units may share."""
@@ -93,6 +97,12 @@ class SqliteLedger(SqliteSelecting, JournalReader):
         database.check_writable()
         database.known.forget()
         await asyncio.to_thread(scrub, database.connect, database.name, rewrite=rewrite)
+
+    async def compact(self, after: int, *, dry_run: bool = False) -> Compacted:
+        """Store some long bodies of executions in fewer bytes."""
+        database = self._database
+        run, bodies = database.read if dry_run else database.write, database.bodies
+        return await run(lambda c: compact(c, self._journal, after, bodies, dry_run=dry_run))
 
     def snapshot(self) -> AbstractAsyncContextManager[LedgerSnapshot]:
         database = self._database

@@ -42,7 +42,6 @@ from memoranda.surfaces.cli.show_audits import status as show_status
 from memoranda.surfaces.cli.target import Target
 from memoranda.types import (
     Anchor,
-    Brought,
     FileAnchor,
     Verifier,
     VerifierKey,
@@ -206,28 +205,6 @@ def reindex(target: Target) -> Sequence[Output]:
     ]
 
 
-@command(embeds=lambda _: True)
-async def embed(memory: Memory[Any]) -> Brought:
-    """Give everything a vector that has none yet, with the embedder that the environment names.
-
-    What was made is logged in the journal. The texts are sent to the embedder.
-    """
-    with bars() as progress:
-        return await memory.maintain.embed(progress=progress(memory.scope))
-
-
-@command()
-async def scrub(memory: Memory[Any]) -> Output:
-    """Write the database anew, so that no byte of what was erased is left in it.
-
-    For after an erasure that another process kept from finishing, and for PostgreSQL's old rows.
-    """
-    await memory.maintain.scrub()
-    return Output(
-        {"scrubbed": True}, "The database was written anew: what was erased is in no byte of it."
-    )
-
-
 # ---------------------------------------------------------------------------------- keys
 
 KeyFile = Annotated[
@@ -323,7 +300,6 @@ def _database(target: Target) -> str | None:
     return file if is_named or (file is not None and Path(file).exists()) else None
 
 
-maintain = group("Vectors, and bytes of what was erased.", embed, scrub)
 keys = group(
     "Keys.",
     signer=group(

@@ -55,7 +55,11 @@ _COMMANDS: Final = {
         ("upgrade", "journal", "Bring the schema of a database up to date."),
         ("reindex", "database", "Make the word index anew."),
         ("backup", "journal", "Take backups, and put them back."),
-        ("maintain", "database", "Vectors, and bytes of what was erased."),
+        (
+            "maintain",
+            "maintain",
+            "Jobs that keep scopes in order; vectors, and bytes of what was erased.",
+        ),
         ("keys", "database", "Keys."),
         ("witness", "witness", "Keep the checkpoints of others append-only, over HTTP."),
     ),

@@ -1,5 +1,5 @@
 -- The schema, whole. It is told in this order: journals and their entries, the tree over them and its
--- checkpoints; what follows from the entries; the index of words; plans. Then the wall around them,
+-- checkpoints; what follows from the entries; the index of words; plans; leases. Then the wall around them,
 -- and the functions, in the same order.
 --
 -- Every name is written in full, so that no search_path decides what is meant.
@@ -133,6 +133,8 @@ CREATE INDEX active_by_update ON memoranda.versions (journal, updated_at, since)
 -- subject, an id or a name alone is short enough to be indexed as it is.
 CREATE INDEX versions_by_subject ON memoranda.versions (journal, subject)
   WHERE subject IS NOT NULL;
+CREATE INDEX active_by_expiry ON memoranda.versions (journal, expires_at)
+  WHERE is_newest AND status = 'active' AND expires_at IS NOT NULL;
 -- Postings lead to entries, and entries to what is current. The key begins with the entry, so that
 -- nobody takes it for a way to find all of a journal.
 CREATE INDEX versions_by_entry ON memoranda.versions (seq, journal);
@@ -347,6 +349,22 @@ CREATE TABLE memoranda.item_origins (
 );
 CREATE INDEX item_origins_by_cycle ON memoranda.item_origins (journal, cycle);
 
+-- ---------------------------------------------------------------------------------------- leases
+
+-- Who does something now, and until when nobody else may; a job is a lease that is due at some time
+-- (ledger/lease.py). Nothing of it is journaled: it says what goes on, not what happened.
+CREATE TABLE memoranda.leases (
+  journal  bigint NOT NULL,
+  name     text COLLATE "C" NOT NULL,
+  holder   text COLLATE "C" NOT NULL DEFAULT '',
+  until    bigint NOT NULL DEFAULT 0,
+  due      bigint,
+  attempts bigint NOT NULL DEFAULT 0,
+  report   text COLLATE "C" NOT NULL DEFAULT '',
+  PRIMARY KEY (journal, name)
+) WITH (fillfactor = 50);  -- whoever works changes a row every few seconds
+CREATE INDEX jobs_by_time ON memoranda.leases (due) WHERE due IS NOT NULL;
+
 -- -------------------------------------------------------------------------------------- the wall
 
 -- Below the condition in every statement: rows of another scope can be neither seen nor written.
@@ -366,7 +384,7 @@ BEGIN
     'versions', 'tags', 'marks', 'derivations', 'retries',
     'segments', 'postings', 'documents', 'threads', 'vectors',
     'memories', 'item_keywords', 'item_postings',
-    'sessions', 'sessions_aside', 'recordings', 'cycle_salts', 'item_origins'
+    'sessions', 'sessions_aside', 'recordings', 'cycle_salts', 'item_origins', 'leases'
   ] LOOP
     EXECUTE format('ALTER TABLE memoranda.%I ENABLE ROW LEVEL SECURITY', v_table);
     EXECUTE format('ALTER TABLE memoranda.%I FORCE ROW LEVEL SECURITY', v_table);
@@ -383,6 +401,9 @@ CREATE POLICY none_deleted ON memoranda.entries AS RESTRICTIVE FOR DELETE USING 
 -- The scopes and their heads are there to be listed, by who says so, and only to be read.
 CREATE POLICY listed ON memoranda.journals FOR SELECT
   USING (current_setting('memoranda.lists_scopes', true) = 'yes');
+-- So are the jobs: a worker looks for those of all scopes that are due.
+CREATE POLICY listed ON memoranda.leases FOR SELECT
+  USING (current_setting('memoranda.lists_scopes', true) = 'yes' AND starts_with(name, 'job/'));
 
 -- ------------------------------------------------------------- one call, one statement, one trip
 
@@ -652,6 +673,20 @@ BEGIN
   RETURN (SELECT count(*) FROM (
     SELECT 1 FROM memoranda.versions v
     WHERE v.journal = p_journal AND v.is_newest AND v.status = 'active' LIMIT p_at_most) AS n);
+END $$;
+
+-- What has expired by then and is active, the first to expire first.
+CREATE FUNCTION memoranda.expired_by(
+  p_journal bigint, p_origin text, p_at bigint, p_at_most bigint
+)
+RETURNS SETOF text
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_journal, p_origin);
+  RETURN QUERY
+  SELECT v.id FROM memoranda.versions v
+  WHERE v.journal = p_journal AND v.is_newest AND v.status = 'active' AND v.expires_at <= p_at
+  ORDER BY v.expires_at, v.id LIMIT p_at_most;
 END $$;
 
 -- The entries under a name after one of a number, by number, or the newest first; a limit of null
@@ -1404,6 +1439,93 @@ BEGIN
     SELECT e.entry, e.salt, e.body FROM memoranda.entries e
     WHERE e.journal = p_journal AND e.seq = n.seq LIMIT 1
   ) AS f ON true;
+END $$;
+
+-- -------------------------------------------------------------------------------------- leases
+
+-- They lock a lease's own row and no more: nobody who appends to the journal waits for them. The time
+-- is this server's, since the machines that ask have clocks of their own; it is that of the statement,
+-- not of the transaction, which may have waited.
+CREATE FUNCTION memoranda.lease_time() RETURNS bigint
+LANGUAGE sql VOLATILE AS $$
+  SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint
+$$;
+
+-- The lease, if nobody held it; of a job, with p_due, only if it is due by then.
+CREATE FUNCTION memoranda.take_lease(
+  p_journal bigint, p_origin text, p_name text, p_holder text, p_for_ms bigint, p_due bigint
+)
+RETURNS TABLE (
+  name text, holder text, until bigint, due bigint, attempts bigint, report text
+)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+  PERFORM memoranda.enter(p_journal, p_origin);
+  IF p_due IS NULL THEN
+    INSERT INTO memoranda.leases (journal, name) VALUES (p_journal, p_name) ON CONFLICT DO NOTHING;
+  END IF;
+  PERFORM FROM memoranda.leases l
+  WHERE l.journal = p_journal AND l.name = p_name AND l.until <= memoranda.lease_time()
+    AND (p_due IS NULL OR l.due <= p_due)
+  FOR UPDATE SKIP LOCKED;
+  IF FOUND THEN
+    RETURN QUERY
+    UPDATE memoranda.leases AS l
+    SET holder = p_holder, until = memoranda.lease_time() + p_for_ms, attempts = l.attempts + 1
+    WHERE l.journal = p_journal AND l.name = p_name
+    RETURNING l.name, l.holder, l.until, l.due, l.attempts, l.report;
+  END IF;
+END $$;
+
+CREATE FUNCTION memoranda.renew_lease(
+  p_journal bigint, p_origin text, p_name text, p_holder text, p_for_ms bigint
+)
+RETURNS SETOF bigint
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_journal, p_origin);
+  RETURN QUERY
+  UPDATE memoranda.leases AS l SET until = memoranda.lease_time() + p_for_ms
+  WHERE l.journal = p_journal AND l.name = p_name AND l.holder = p_holder
+  RETURNING 1::bigint;
+END $$;
+
+-- Whoever held it is done: nothing is left of it, or it is a job that is due again; one that came to
+-- be due otherwise meanwhile stays so.
+CREATE FUNCTION memoranda.end_lease(
+  p_journal bigint, p_origin text, p_name text, p_holder text,
+  p_is_over boolean, p_was_due bigint, p_due bigint, p_attempts bigint, p_report text
+)
+RETURNS SETOF bigint
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_journal, p_origin);
+  IF p_is_over THEN
+    RETURN QUERY
+    DELETE FROM memoranda.leases l
+    WHERE l.journal = p_journal AND l.name = p_name AND l.holder = p_holder
+    RETURNING 1::bigint;
+  ELSE
+    RETURN QUERY
+    UPDATE memoranda.leases AS l
+    SET holder = '', until = 0, attempts = p_attempts, report = p_report,
+        due = CASE WHEN l.due IS NOT DISTINCT FROM p_was_due THEN p_due ELSE l.due END
+    WHERE l.journal = p_journal AND l.name = p_name AND l.holder = p_holder
+    RETURNING 1::bigint;
+  END IF;
+END $$;
+
+CREATE FUNCTION memoranda.leases_of(p_journal bigint, p_origin text, p_prefix text)
+RETURNS TABLE (
+  name text, holder text, until bigint, due bigint, attempts bigint, report text
+)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_journal, p_origin);
+  RETURN QUERY
+  SELECT l.name, l.holder, l.until, l.due, l.attempts, l.report FROM memoranda.leases l
+  WHERE l.journal = p_journal AND starts_with(l.name, p_prefix) ORDER BY l.name;
 END $$;
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA memoranda FROM PUBLIC;
