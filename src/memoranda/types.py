@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from memoranda.app.journal import JournalEntry, JournalHead
     from memoranda.app.memory import ListOptions, RecallOptions
     from memoranda.app.options import ConnectOptions
+    from memoranda.journeys.access.keys import AccessKey, Keys, NewKey
     from memoranda.journeys.audit.checkpoints import Seal
     from memoranda.journeys.audit.verify import EntryProof
     from memoranda.journeys.audit.verify import Report as JournalReport
@@ -117,6 +118,7 @@ if TYPE_CHECKING:
     from memoranda.worlds.world import World, WorldEdge
 
 __all__ = [
+    "AccessKey",
     "ActOptions",
     "ActionContext",
     "ActorKind",
@@ -177,6 +179,7 @@ __all__ = [
     "JournalHead",
     "JournalReport",
     "JsonValue",
+    "Keys",
     "Learned",
     "LearnedFact",
     "ListOptions",
@@ -195,6 +198,7 @@ __all__ = [
     "MemoryUpdate",
     "Merge",
     "Moment",
+    "NewKey",
     "Opening",
     "Original",
     "Page",

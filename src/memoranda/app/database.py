@@ -16,6 +16,7 @@ from memoranda.app.databases import file_of, url_of
 from memoranda.app.handle import Handle
 from memoranda.app.memory import Memory
 from memoranda.app.options import App, Clockwork, ConnectOptions, seal_from_environment
+from memoranda.journeys.access.keys import Keys
 from memoranda.journeys.audit.checkpoints import Seal
 from memoranda.journeys.intent.phases import watch_recalls
 from memoranda.journeys.records.codec import DataCodec, JsonCodec, ModelCodec
@@ -125,6 +126,14 @@ class Database:
         memory = handle.memory = Memory(scope, actor, handle)
         watch_recalls()
         return memory
+
+    @property
+    def keys(self) -> Keys:
+        """The keys that open the doors of a server: create, list, revoke (docs/server.md)."""
+        connected = self._connected
+        connected.check_loop()
+        clockwork = connected.clockwork
+        return Keys(connected.key_rows(), clockwork.clock, clockwork.randomness)
 
     async def scopes(self) -> list[str]:
         """Every scope that was ever written to, sorted."""

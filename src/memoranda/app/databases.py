@@ -19,6 +19,7 @@ from memoranda.ledger.anchor import Journals
 from memoranda.ledger.codec import PLAIN, BodyCodec
 from memoranda.ledger.port import Adoption
 from memoranda.plans.items import ItemStore
+from memoranda.stores.access import AsksDatabase
 from memoranda.stores.dictionary import DictDatabase
 from memoranda.stores.sqlite.connection import MEMORY
 from memoranda.stores.sqlite.database import SqliteDatabase
@@ -121,7 +122,7 @@ def _sqlite_path(url: str, rest: str) -> str:
 # commits instead of waiting for each other's locks.
 
 
-class LedgerDatabase(Journals, Protocol):
+class LedgerDatabase(Journals, AsksDatabase, Protocol):
     """A database that keeps governed memory."""
 
     async def ledger(self, scope: str, origin: str, now: int) -> FilteredLedger:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from memoranda.app.maintain import restore as restore_backup
     from memoranda.app.maintain import upgrade as upgrade_schema
     from memoranda.app.options import KEY_FILE, KEYRING, seal_from_environment
+    from memoranda.app.service.operation import Operation
+    from memoranda.app.service.operations import OPERATIONS
+    from memoranda.app.service.service import AppOf, LocalPrincipal, Service, no_app
+    from memoranda.journeys.access.gate import PER_MINUTE
     from memoranda.journeys.govern.about import Declared
     from memoranda.journeys.govern.read import Include, Order
     from memoranda.journeys.govern.times import milliseconds_of
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     from memoranda.journeys.intent.replays import Verdict as ReplayVerdict
     from memoranda.journeys.intent.replays import WorldHistory
     from memoranda.journeys.turn.sessions import Plan
+    from memoranda.kernel.access import RIGHTS, Principal, Right
     from memoranda.kernel.results import plain as plain_json
     from memoranda.kernel.rules import Proof, Rule, find_rule, load_book, load_proofs
     from memoranda.ledger.anchor import KeptNote
@@ -44,21 +49,30 @@ __all__ = [
     "KEY_FILE",
     "MAIN",
     "MEMORY",
+    "OPERATIONS",
+    "PER_MINUTE",
     "POLICY_KINDS",
+    "RIGHTS",
     "SHIPPED",
     "USUAL",
+    "AppOf",
     "Cause",
     "Declared",
     "ExportKind",
     "Include",
     "KeptNote",
+    "LocalPrincipal",
+    "Operation",
     "Order",
     "Plan",
+    "Principal",
     "Proof",
     "ReplayVerdict",
+    "Right",
     "RingKey",
     "Rule",
     "Runtime",
+    "Service",
     "TemporalScope",
     "VerdictType",
     "WorldHistory",
@@ -76,6 +90,7 @@ __all__ = [
     "load_book",
     "load_proofs",
     "milliseconds_of",
+    "no_app",
     "parse_origin",
     "parse_url",
     "plain_json",

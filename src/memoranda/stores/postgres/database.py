@@ -31,7 +31,7 @@ from memoranda.stores.postgres.schema import check_encoding, due, migrate, warn_
 from memoranda.stores.postgres.units import BLOCKS, PostgresUnits, blocks_in
 from memoranda.stores.postgres.words import PostgresWordIndex
 from memoranda.stores.shorthand import InShorthand
-from memoranda.stores.statements import Integers
+from memoranda.stores.statements import Integers, Statement
 from memoranda.stores.words import WordCache
 
 CONNECTIONS: Final = 8
@@ -238,6 +238,14 @@ class PostgresDatabase:
             for scope, origin, size, note, at in sorted(notes)
         ]
         await self._each(_KEEP_NOTE, asked, writes=True)
+
+    async def ask_any(self, statement: Statement, /, *, writes: bool, **values: Any) -> list[Any]:
+        """The rows of one statement about no journal, which is a transaction of its own."""
+        bound = [
+            Int8(value) if isinstance(value, int) else value
+            for value in statement.of_postgres(values)
+        ]
+        return await self._calls.call(statement.postgres, bound, writes=writes)
 
     async def _call(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         async with self._calls.connection() as connection:
