@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from memoranda.app.options import KEY_FILE, KEYRING, seal_from_environment
     from memoranda.app.service.operation import Operation
     from memoranda.app.service.operations import OPERATIONS
+    from memoranda.app.service.schema import Schemas
     from memoranda.app.service.service import AppOf, LocalPrincipal, Service, no_app
     from memoranda.journeys.access.gate import PER_MINUTE
     from memoranda.journeys.govern.about import Declared
@@ -72,6 +73,7 @@ __all__ = [
     "RingKey",
     "Rule",
     "Runtime",
+    "Schemas",
     "Service",
     "TemporalScope",
     "VerdictType",

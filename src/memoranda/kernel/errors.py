@@ -22,7 +22,7 @@
     │         WriteFailed  SessionDamaged  SessionMismatch  RuntimeStopped
     ├── DoorError       a server does not let a request in, or not now
     │     KeyMissing  KeyRefused  RightMissing  IdentityRefused  HostRefused
-    │     RateExceeded  Overloaded  TookTooLong
+    │     RateExceeded  Overloaded  RequestTimedOut
     │     RouteNotFound  MethodRefused  MediaTypeRefused  RequestTooLarge
     └── StoreError      the database can't do it
           CapabilityMissing ( EmbedderMissing )  DependencyMissing
@@ -741,11 +741,11 @@ class Overloaded(DoorError):
     text = "The server is busy: ask again in {seconds} s."
 
 
-class TookTooLong(DoorError):
+class RequestTimedOut(DoorError):
     """A request that was given up after the time limit; a write under way lands whole or not."""
 
     seconds: float
-    code = "door.took_too_long"
+    code = "door.request_timed_out"
     text = (
         "The request took longer than {seconds} s. Whether a write landed is unknown; retry it with"
         " the same idempotency key."

@@ -85,7 +85,7 @@ STATUSES: Final[Mapping[type[MemorandaError], int]] = {
     errors.KeyRefused: 401,
     errors.RateExceeded: 429,
     errors.Overloaded: 429,
-    errors.TookTooLong: 503,
+    errors.RequestTimedOut: 503,
     errors.RouteNotFound: 404,
     errors.MethodRefused: 405,
     errors.MediaTypeRefused: 415,

@@ -28,7 +28,7 @@ Stream = Literal["lines", "results", "events"]
 """What a stream consists of: lines of bytes, results that end, or events that go on."""
 
 
-class Request(BaseModel):
+class OperationRequest(BaseModel):
     """What a request may say: members in camelCase, and no others."""
 
     model_config = ConfigDict(
@@ -88,9 +88,13 @@ class Operation:
         made = self.bound(memory)(**arguments)
         return made if self.stream else await made  # type: ignore[misc]
 
+    @cached_property
+    def _is_method(self) -> bool:
+        return next(iter(inspect.signature(self.verb).parameters)) == "self"
+
     def bound(self, memory: Memory[Any]) -> Verb:
         """The verb of a handle, or of the group of it that the name begins with."""
-        if next(iter(inspect.signature(self.verb).parameters)) != "self":
+        if not self._is_method:
             return partial(self.verb, memory)
         group, _, _ = self.name.rpartition(".")
         owner = getattr(memory, group) if group else memory
@@ -98,7 +102,7 @@ class Operation:
         return found
 
     @cached_property
-    def request(self) -> type[Request]:
+    def request(self) -> type[OperationRequest]:
         """What it takes."""
         return request_of(self.name, self.verb)
 
@@ -113,7 +117,7 @@ class Operation:
         return arguments_of(self.request, given)
 
 
-def arguments_of(kind: type[Request], given: object, at: str = "$") -> dict[str, Any]:
+def arguments_of(kind: type[OperationRequest], given: object, at: str = "$") -> dict[str, Any]:
     """What a request says, by the names of the parameters; what it does not say is not there."""
     try:
         request = kind.model_validate(given)
@@ -126,7 +130,7 @@ def arguments_of(kind: type[Request], given: object, at: str = "$") -> dict[str,
     return arguments
 
 
-def request_of(name: str, verb: Verb) -> type[Request]:
+def request_of(name: str, verb: Verb) -> type[OperationRequest]:
     """The request of a verb: a member for each parameter that can go over the wire."""
     fields: dict[str, Any] = {}
     hints = get_type_hints(inspect.unwrap(verb), include_extras=True)
@@ -141,7 +145,7 @@ def request_of(name: str, verb: Verb) -> type[Request]:
             is_required = parameter.default is parameter.empty
             fields[parameter.name] = (MEMBERS[parameter.name], ... if is_required else None)
     title = to_pascal(name.replace(".", "_"))
-    return create_model(f"{title}Request", __base__=Request, **fields)
+    return create_model(f"{title}Request", __base__=OperationRequest, **fields)
 
 
 def _bytes(given: object, at: str) -> bytes:

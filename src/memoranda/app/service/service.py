@@ -14,8 +14,9 @@ from memoranda.app.memory import Memory
 from memoranda.app.options import App
 from memoranda.app.service.operation import Operation
 from memoranda.app.service.operations import OPERATIONS
+from memoranda.app.service.telemetry import note_result, spanned
 from memoranda.app.service.vocabulary import MOST
-from memoranda.journeys.access.gate import PER_MINUTE, Gate
+from memoranda.journeys.access.gate import PER_MINUTE, AccessGate
 from memoranda.kernel.access import RIGHTS, Principal
 from memoranda.kernel.actors import check_scope
 from memoranda.kernel.errors import InvalidRecord, KeyMissing
@@ -64,7 +65,8 @@ class Service:
         self._app_of = app_of
         self._local = local
         connected = database._connected  # noqa: SLF001 - the service is a part of the app
-        self._gate = Gate(connected.key_rows(), connected.clockwork.clock, per_minute=per_minute)
+        self._rows = connected.key_rows()
+        self._gate = AccessGate(self._rows, connected.clockwork.clock, per_minute=per_minute)
 
     async def principal(
         self, key: str | None, *, scope: str | None = None, actor: str | None = None
@@ -84,6 +86,10 @@ class Service:
         found.check_identity(scope=scope, actor=actor)
         await self._gate.count(found)
         return found
+
+    async def check_ready(self) -> None:
+        """Ask the database something; a StoreError where it does not answer."""
+        await self._rows.has_keys()
 
     def memory(self, principal: Principal) -> Memory[Any]:
         """The handle of a principal, with what its scope runs."""
@@ -115,4 +121,7 @@ class Service:
         # 4.
         if "limit" in fields and operation.name != "journal.ids":
             arguments.setdefault("limit", MOST)
-        return await operation.call(self.memory(principal), arguments)
+        with spanned(operation, principal, arguments) as span:
+            result = await operation.call(self.memory(principal), arguments)
+            note_result(span, result)
+            return result

@@ -34,7 +34,7 @@ class _Portion:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-class Gate:
+class AccessGate:
     """Lets in whoever has a key of the database."""
 
     def __init__(self, rows: KeyRows, clock: Clock, *, per_minute: int = PER_MINUTE) -> None:

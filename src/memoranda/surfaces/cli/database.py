@@ -298,10 +298,7 @@ def _database(target: Target) -> str | None:
 
 
 maintain = group("Vectors, and bytes of what was erased.", embed, scrub)
-keys = group(
-    "Keys.",
-    signer=group(
-        "The keys that sign checkpoints: pip install 'memoranda\\[sign]'.",
-        *(create, rotate, retire, show_keys),
-    ),
+signer = group(
+    "The keys that sign checkpoints: pip install 'memoranda\\[sign]'.",
+    *(create, rotate, retire, show_keys),
 )

@@ -56,7 +56,12 @@ _COMMANDS: Final = {
         ("reindex", "database", "Make the word index anew."),
         ("backup", "journal", "Take backups, and put them back."),
         ("maintain", "database", "Vectors, and bytes of what was erased."),
-        ("keys", "database", "Keys."),
+        (
+            "keys",
+            "serve",
+            "Keys: those that open a server's doors, and those that sign checkpoints.",
+        ),
+        ("serve", "serve", "Serve a database over HTTP."),
     ),
     "Getting to know it": (
         ("rules", "rules", "List the rules that memoranda must prove, and what proves them."),
