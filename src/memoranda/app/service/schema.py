@@ -6,13 +6,12 @@ written in another way, its shape stands here. A test holds them against what th
 
 import types
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import (
     Annotated,
     Any,
     Final,
     Literal,
-    NotRequired,
     TypeVar,
     Union,
     get_args,
@@ -64,7 +63,7 @@ _SHAPES: Final[Mapping[type, Shape]] = {
         "version": int,
         "entry_hash": str,
         "size": int,
-        "dropped_sources": NotRequired[int],
+        "dropped_sources?": int,
         "created": bool,
     },
     Item: {
@@ -77,12 +76,12 @@ _SHAPES: Final[Mapping[type, Shape]] = {
         "verified": bool,
         "trust": Trust,
         "created_at": int,
-        "version": NotRequired[int],
-        "score": NotRequired[float],
-        "why_not_verified": NotRequired[str],
-        "subject": NotRequired[str],
-        "tags": NotRequired[list[str]],
-        "meta": NotRequired[dict[str, Any]],
+        "version?": int,
+        "score?": float,
+        "why_not_verified?": str,
+        "subject?": str,
+        "tags?": list[str],
+        "meta?": dict[str, Any],
     },
     Recalled: {
         "trace_id": str,
@@ -91,9 +90,9 @@ _SHAPES: Final[Mapping[type, Shape]] = {
         "query": str,
         "selected_at": int,
         "at_world_id": str,
-        "notes": NotRequired[list[str]],
-        "error": NotRequired[str],
-        "items": NotRequired[list[Item[Any]]],
+        "notes?": list[str],
+        "error?": str,
+        "items?": list[Item[Any]],
     },
     Waiting: {
         "proposal": Proposal,
@@ -107,9 +106,9 @@ _SHAPES: Final[Mapping[type, Shape]] = {
         "proposal_id": str,
         "verdict": Literal["approved", "rejected", "pending"],
         "decision": DecisionRecord | None,
-        "waiting_for": NotRequired[list[str]],
-        "until": NotRequired[int | None],
-        "reason": NotRequired[str | None],
+        "waiting_for?": list[str],
+        "until?": int | None,
+        "reason?": str | None,
     },
     Report: _REPORT,
     Audit: {
@@ -125,9 +124,9 @@ _SHAPES: Final[Mapping[type, Shape]] = {
     Finding: {"verdict": AnchorVerdict, "where": str, "standing": str | None, "why": str},
     Refusal: {"refused": Literal[True], "gates": list[str], "failures": list[GateFailure]},
 }
-"""What differs from the fields."""
+"""What differs from the fields. A member with ? is left out where there is nothing to say."""
 _MORE: Final[Mapping[type, Shape]] = {
-    ErasureCertificate: {"type": str, "is_scrubbed": NotRequired[bool], "counts": dict[str, int]},
+    ErasureCertificate: {"type": str, "is_scrubbed?": bool, "counts": dict[str, int]},
     CycleReplay: {"verdict": Literal["same", "differs"]},
     Differs: {"where": str},
 }
@@ -158,7 +157,7 @@ class Schemas:
         origin, arguments = get_origin(kind), get_args(kind)
         if kind in _PLAIN:
             return dict(_PLAIN[kind])
-        if origin in (Annotated, NotRequired):
+        if origin is Annotated:
             return self.of(arguments[0])
         if origin in (Union, types.UnionType):
             return {"anyOf": [self.of(argument) for argument in arguments]}
@@ -196,33 +195,25 @@ class Schemas:
         return {
             "type": "object",
             "properties": {wire_name(name): self.of(kind) for name, kind in shape.items()},
-            "required": [
-                wire_name(name)
-                for name, kind in shape.items()
-                if get_origin(kind) is not NotRequired
-            ],
+            "required": [wire_name(name) for name in shape if not name.endswith("?")],
             "additionalProperties": False,
         }
 
 
-def _may_miss(kind: Any) -> bool:
-    return str(get_origin(kind)) == str(NotRequired)
-
-
 def shape_of(kind: type) -> Shape:
-    """The members of a result on the wire, under their Python names."""
+    """The members of a result on the wire, under their Python names; one with ? may be missing."""
     if kind in _SHAPES:
         return _SHAPES[kind]
     hints = get_type_hints(kind)
-    shape: dict[str, Any] = {}
-    for found in fields(kind):
-        if found.name not in _LESS.get(kind, ()):
-            may_miss = found.default is None and found.default is not MISSING
-            hint = hints[found.name]
-            shape[found.name] = NotRequired[hint] if may_miss else hint
+    left_out = {name.rstrip("?") for name in _MORE.get(kind, ())} | set(_LESS.get(kind, ()))
+    shape = {
+        f"{found.name}?" if found.default is None else found.name: hints[found.name]
+        for found in fields(kind)
+        if found.name not in left_out
+    }
     return {**shape, **_MORE.get(kind, {})}
 
 
 def wire_name(name: str) -> str:
     """What a member of a result is called on the wire."""
-    return to_camel(name.removeprefix("is_"))
+    return to_camel(name.rstrip("?").removeprefix("is_"))

@@ -15,7 +15,7 @@ from memoranda import Database
 from memoranda.app.surfaces import AppOf, LocalPrincipal, Service, no_app
 from memoranda.errors import MemorandaError, MethodRefused, RouteNotFound
 from memoranda.surfaces.errors import problem_of
-from memoranda.surfaces.http.door import Door, Limits, check_place, principal_in
+from memoranda.surfaces.http.door import Door, DoorLimits, check_place, principal_in
 from memoranda.surfaces.http.messages import HttpAnswer, json_bytes, problem_answer
 from memoranda.surfaces.http.metrics import TEXT, Metrics
 from memoranda.surfaces.http.openapi import document
@@ -35,7 +35,7 @@ class HttpServer:
         *,
         app_of: AppOf = no_app,
         local: LocalPrincipal | None = None,
-        limits: Limits | None = None,
+        limits: DoorLimits | None = None,
         per_minute: int | None = None,
         mounts: Mounts = lambda _: (),
     ) -> None:
@@ -43,7 +43,7 @@ class HttpServer:
         self._database = database
         self._app_of = app_of
         self._local = local
-        self._limits = limits or Limits()
+        self._limits = limits or DoorLimits()
         self._per_minute = {} if per_minute is None else {"per_minute": per_minute}
         self._mounts = mounts
         self.metrics = Metrics()

@@ -57,7 +57,7 @@ _SLOW: Final = frozenset({"verify", "maintain.reindex", "maintain.embed", "maint
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class DoorLimits:
     """How much a server takes on."""
 
     at_once: int = AT_ONCE
@@ -73,7 +73,7 @@ class Door:
     """What lies behind /v1; an ASGI application."""
 
     service: Service
-    limits: Limits
+    limits: DoorLimits
     metrics: Metrics
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server stops: streams of events end."""

@@ -23,7 +23,7 @@ import memoranda
 from memoranda import models
 from memoranda.app.surfaces import AppOf, LocalPrincipal, no_app
 from memoranda.surfaces.http.application import HttpServer
-from memoranda.surfaces.http.door import AT_ONCE, LOOPBACK, TIME_LIMIT_S, Limits
+from memoranda.surfaces.http.door import AT_ONCE, LOOPBACK, TIME_LIMIT_S, DoorLimits
 
 DRAIN_S: Final = 10
 """How long a server that stops waits for requests that are under way."""
@@ -76,7 +76,7 @@ class ServeOptions:
             lambda: memoranda.connect(self.url, embedder=models.embedder_from_environment()),
             app_of=self.app_of(),
             local=LocalPrincipal(self.actor, self.scope) if self.is_local else None,
-            limits=Limits(self.at_once, self.time_limit_s, hosts),
+            limits=DoorLimits(self.at_once, self.time_limit_s, hosts),
             per_minute=self.per_minute,
         )
 
@@ -125,8 +125,8 @@ def _supervise(options: ServeOptions, listening: socket.socket) -> bool:
     """Run workers until a signal comes; one that dies is replaced, unless none ever lived."""
     context = get_context("spawn")
     stopped = Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stopped.set())
+    for sent in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sent, lambda *_: stopped.set())
 
     def worker() -> SpawnProcess:
         made = context.Process(target=_work_apart, args=(options, listening))
