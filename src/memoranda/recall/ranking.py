@@ -31,7 +31,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from memoranda.recall.bm25 import Scored, Statistics, Weights
-from memoranda.recall.columns import Columns, Numbers, Neighbours
+from memoranda.recall.columns import Columns, Neighbours, Numbers
 from memoranda.recall.confidence import Calibration
 from memoranda.recall.question import ParsedQuestion
 from memoranda.recall.reasons import Reason
