@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Final
 
+from pydantic import ValidationError
 from typing_extensions import Unpack
 
 from memoranda.app.groups import ActOptions
@@ -14,13 +15,20 @@ from memoranda.journeys.govern.batch import Batch
 from memoranda.journeys.govern.imports import ImportReport
 from memoranda.journeys.govern.objects import Receipt
 from memoranda.journeys.intent.requests import ABSENT, Run, Submitted
+from memoranda.journeys.maintain.schedule import JobRun
 from memoranda.journeys.records.contents import UNCHANGED
 from memoranda.kernel.errors import InvalidRecord
 from memoranda.kernel.json import JsonValue
-from memoranda.ledger.policy import Policy, PolicyKind
+from memoranda.kernel.results import Rows
+from memoranda.kernel.wire import place_and_reason
+from memoranda.ledger.policy import PeriodicJob, Policy, PolicyKind
 from memoranda.recall.trace import MemoryTrace
 from memoranda.records.filter import MemoryFilter, Page
-from memoranda.records.model import MemoryRecordInput, StoredMemoryRecord
+from memoranda.records.model import (
+    MemoryMaintenanceConfig,
+    MemoryRecordInput,
+    StoredMemoryRecord,
+)
 from memoranda.records.store import MemoryUpdate
 
 AnyMemory = Memory[Any]
@@ -261,6 +269,30 @@ async def record_audit(
     """Verify the scope now, and record a re-audit that rests on that; it lifts breaks."""
     report = await memory.verify()
     return await memory.govern.record_audit(audit_ref, report=report, reason=reason, accept=accept)
+
+
+async def configure_maintenance(
+    memory: AnyMemory,
+    enabled: bool,
+    retention: Mapping[str, Any],
+    *,
+    reason: str,
+    intervals: Mapping[PeriodicJob, int] | None = None,
+) -> Receipt:
+    """Say whether the scope is maintained, and what it keeps: the next version of its policy."""
+    given = {"enabled": enabled, "retention": retention}
+    try:
+        config = MemoryMaintenanceConfig.model_validate(given)
+    except ValidationError as refused:
+        raise InvalidRecord(*place_and_reason(refused)) from None
+    return await memory.maintain.configure(config, reason=reason, every=intervals)
+
+
+async def run_jobs(
+    memory: AnyMemory, jobs: Sequence[str] = (), *, dry_run: bool = False
+) -> Rows[JobRun]:
+    """Run jobs now, whether they are due or not; without names, all that can be run here."""
+    return await memory.maintain.run(*jobs, dry_run=dry_run)
 
 
 async def whoami(memory: AnyMemory) -> dict[str, str]:

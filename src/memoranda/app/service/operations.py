@@ -154,6 +154,22 @@ _JOURNAL: Final = (
     Operation("journal.import_objects", "write", acts.import_objects, "adds", "POST /imports"),
 )
 _MAINTAINING: Final = (
+    Operation("maintain.status", "read", Maintain.status, "reads", "GET /maintenance"),
+    Operation(
+        "maintain.configure",
+        "maintain",
+        acts.configure_maintenance,
+        "changes",
+        "PUT /maintenance",
+    ),
+    Operation(
+        "maintain.run",
+        "maintain",
+        acts.run_jobs,
+        "changes",
+        "POST /maintenance/run",
+        is_repeatable=True,
+    ),
     Operation(
         "maintain.reindex",
         "maintain",

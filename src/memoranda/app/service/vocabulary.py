@@ -15,7 +15,7 @@ from memoranda.journeys.govern.about import Declared
 from memoranda.journeys.govern.read import Include, Order
 from memoranda.kernel.json import MAX_INTEGER, JsonValue
 from memoranda.ledger.object import Cause, VerdictType
-from memoranda.ledger.policy import OnConflict, PolicyKind
+from memoranda.ledger.policy import OnConflict, PeriodicJob, PolicyKind
 from memoranda.ledger.time import TemporalScope
 from memoranda.recall.selectors import SHIPPED
 
@@ -125,6 +125,16 @@ MEMBERS: Final[Mapping[str, Any]] = {
     "policy": _said(PolicyKind, "Which policy.", "consolidation"),
     "version": _said(Number | None, "Which version; else the newest.", 1),
     "rules": _said(Object, "The rules of the policy's next version."),
+    "enabled": _said(bool, "Whether the scope is maintained.", True),
+    "retention": _said(
+        Object, "What is kept: maxAge in ms, maxRecords, ephemeralTags.", {"maxRecords": 10_000}
+    ),
+    "intervals": _said(
+        dict[PeriodicJob, Number] | None,
+        "The jobs that run, each with the seconds between two runs; else all, as is usual.",
+        {"retention": 3600},
+    ),
+    "jobs": _said(Names, "The names of jobs; else all.", ["retention"]),
     # ------------------------------------------------------------------------ what is asked
     "at": _said(Moment | None, "As it was known then: a time, or the number of an entry.", _TIME),
     "valid_at": _said(Moment | None, "What held then.", _TIME),
