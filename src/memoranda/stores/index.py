@@ -204,7 +204,7 @@ _CLAIM: Final = (
 )
 CLAIM: Final = Statement(
     _CLAIM.format("journals", "", "", "", "number"),
-    _CLAIM.format("memoranda.journals AS j", "j.", "j.", "j.", "journal"),
+    _CLAIM.format("memoranda.journals AS j", "j.", "j.", "j.", "j.journal"),
 )
 """Move what an index counts, if nobody changed it since it was looked at."""
 

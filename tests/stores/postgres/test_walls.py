@@ -59,7 +59,7 @@ BY_JOURNAL = [
 TABLES = ["journals", *BY_JOURNAL]
 ATTACHMENTS = [
     "memories", "item_keywords", "item_postings", "sessions", "sessions_aside",
-    "recordings", "vectors", "item_origins", "cycle_salts",
+    "recordings", "vectors", "item_origins", "cycle_salts", "leases",
 ]  # fmt: skip
 FUNCTIONS = (
     "SELECT pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = to_regnamespace('memoranda')"

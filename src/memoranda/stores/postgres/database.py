@@ -53,7 +53,8 @@ _SCOPES: Final = "SELECT scope FROM memoranda.journals WHERE scope <> %s ORDER B
 _ORIGINS: Final = "SELECT scope, origin FROM memoranda.journals ORDER BY scope"
 _DUE_JOBS: Final = """
 SELECT j.scope, l.name FROM memoranda.leases l JOIN memoranda.journals j ON j.journal = l.journal
-WHERE l.due <= %s AND l.until <= memoranda.lease_time() AND l.name = ANY (%s)
+WHERE l.due <= %s AND l.until <= floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint
+  AND l.name = ANY (%s)
 ORDER BY l.due LIMIT %s
 """
 _KEEP_NOTE: Final = "SELECT memoranda.keep_note(%s, %s, %s, %s, %s)"

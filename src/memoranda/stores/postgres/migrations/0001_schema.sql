@@ -1470,10 +1470,6 @@ END $$;
 -- They lock a lease's own row and no more: nobody who appends to the journal waits for them. The time
 -- is this server's, since the machines that ask have clocks of their own; it is that of the statement,
 -- not of the transaction, which may have waited.
-CREATE FUNCTION memoranda.lease_time() RETURNS bigint
-LANGUAGE sql VOLATILE AS $$
-  SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint
-$$;
 
 -- The lease, if nobody held it; of a job, with p_due, only if it is due by then.
 CREATE FUNCTION memoranda.take_lease(
@@ -1484,19 +1480,21 @@ RETURNS TABLE (
 )
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
+DECLARE
+  v_now bigint := floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint;
 BEGIN
   PERFORM memoranda.enter(p_journal, p_origin);
   IF p_due IS NULL THEN
     INSERT INTO memoranda.leases (journal, name) VALUES (p_journal, p_name) ON CONFLICT DO NOTHING;
   END IF;
   PERFORM FROM memoranda.leases l
-  WHERE l.journal = p_journal AND l.name = p_name AND l.until <= memoranda.lease_time()
+  WHERE l.journal = p_journal AND l.name = p_name AND l.until <= v_now
     AND (p_due IS NULL OR l.due <= p_due)
   FOR UPDATE SKIP LOCKED;
   IF FOUND THEN
     RETURN QUERY
     UPDATE memoranda.leases AS l
-    SET holder = p_holder, until = memoranda.lease_time() + p_for_ms, attempts = l.attempts + 1
+    SET holder = p_holder, until = v_now + p_for_ms, attempts = l.attempts + 1
     WHERE l.journal = p_journal AND l.name = p_name
     RETURNING l.name, l.holder, l.until, l.due, l.attempts, l.report;
   END IF;
@@ -1510,7 +1508,8 @@ LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY
-  UPDATE memoranda.leases AS l SET until = memoranda.lease_time() + p_for_ms
+  UPDATE memoranda.leases AS l
+  SET until = floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + p_for_ms
   WHERE l.journal = p_journal AND l.name = p_name AND l.holder = p_holder
   RETURNING 1::bigint;
 END $$;
