@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import httpx2
@@ -57,14 +58,18 @@ class Served:
 def process(url: str, *arguments: str, folder: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """`memoranda serve` as a process of its own, and its address; it is stopped in the end."""
     command = [sys.executable, "-m", "memoranda", "serve", "-d", url, "--port", "0", *arguments]
-    with subprocess.Popen(  # noqa: S603 - our own interpreter
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder
-    ) as running:
+    with (
+        TemporaryFile("w+") as errors,  # and no pipe: nobody reads it while the server runs
+        subprocess.Popen(  # noqa: S603 - our own interpreter
+            command, stdout=subprocess.PIPE, stderr=errors, text=True, cwd=folder
+        ) as running,
+    ):
         try:
             assert running.stdout is not None
             said = running.stdout.readline()
             if not said:
-                raise AssertionError(running.stderr.read() if running.stderr else "")
+                errors.seek(0)
+                raise AssertionError(errors.read())
             yield said.split()[-1], running
         finally:
             running.terminate()

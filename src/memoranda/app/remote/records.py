@@ -275,9 +275,9 @@ class RemoteRecords(Generic[T]):
         return found
 
 
-def _is_possible(id: object) -> bool:
+def _is_possible(id: str) -> bool:
     """Whether a record may have this id: others can't be asked for, and are unknown."""
-    return isinstance(id, str) and 0 < len(id) <= _LONGEST and is_possible_id(id)
+    return is_possible_id(id) and 0 < len(id) <= _LONGEST
 
 
 def _said(
