@@ -80,24 +80,20 @@ class McpCall:
 
     async def _forget(self, params: CallToolRequestParams, given: dict[str, Any]) -> Any:
         """Forget it; a person who can be asked is shown it first, and that version is forgotten."""
-        forget = self.service.operations["forget"]
-        self.principal.check_right(forget.name, forget.right)  # 2.
-        forget.read(
-            {name: value for name, value in given.items() if name not in ("scope", "actor")}
-        )
+        asked = self._asked("forget", given)  # 2.
         if "read" in self.principal.rights and can_ask(self.ctx):
             found = await self.service.call(
-                self.principal, self.service.operations["get"], {"id": given["id"]}
+                self.principal, self.service.operations["get"], {"id": asked["id"]}
             )
             if found is not None:
                 question = McpQuestion(
                     f"Forget {shown(found.id)} (version {found.version})? It says"
-                    f" {shown(found.said)}. The reason: {shown(given['reason'])}."
+                    f" {shown(found.said)}. The reason: {shown(asked['reason'])}."
                 )
                 said = await confirmed(self.ctx, params, self.principal, question)  # 3.
                 if isinstance(said, InputRequiredResult):
                     return said
-                if given.get("expectedVersion") is None:
+                if asked.get("expected_version") is None:
                     given["expectedVersion"] = found.version
         return await self.operation("forget", given)  # 4.
 
@@ -108,11 +104,7 @@ class McpCall:
             return await self.operation("inbox.list", given)
         if decision not in DECISIONS:
             raise InvalidRecord("$.decision", f"it is one of {', '.join(DECISIONS)}")
-        operation = self.service.operations[DECISIONS[decision]]
-        self.principal.check_right(operation.name, operation.right)  # 2.
-        arguments = operation.read(
-            {name: value for name, value in given.items() if name not in ("scope", "actor")}
-        )
+        arguments = self._asked(DECISIONS[decision], given)  # 2.
         id = str(arguments["proposal_id"])
         if not self.principal.actor.startswith("human:"):
             raise DecisionRefused(id, "here only a person decides, with a key of their own")
@@ -125,9 +117,11 @@ class McpCall:
         )  # 3.
         if isinstance(said, InputRequiredResult):
             return said
-        return await self.operation(  # 4.
-            operation.name, given if said is None else {**given, "reason": said}
-        )
+        decided = given if said is None else {**given, "reason": said}
+        return await self.operation(DECISIONS[decision], decided)  # 4.
+
+    def _asked(self, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        return self.service.arguments(self.principal, self.service.operations[name], given)
 
 
 def _decision_asked(decision: str, waiting: Waiting, given: Mapping[str, Any]) -> McpQuestion:

@@ -63,13 +63,14 @@ class _McpPath:
         self._manager = manager
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        began, status = perf_counter(), BUG.status
+        began, status, is_open = perf_counter(), BUG.status, False
 
         async def noted(message: Message) -> None:
-            nonlocal status
+            nonlocal status, is_open
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message = {**message, "headers": _with_safe(message["headers"])}
+            is_open = message.get("more_body", message["type"] == "http.response.start")
             await send(message)
 
         try:
@@ -82,6 +83,8 @@ class _McpPath:
                     await self._manager.handle_request(known, receive, noted)
                     return
             await self._manager.handle_request(known, receive, noted)  # a stream takes no room
+            if is_open:  # the server stops
+                await send({"type": "http.response.body"})
         except Exception as error:
             problem = problem_of(error)
             if problem is BUG:
