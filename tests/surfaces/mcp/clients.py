@@ -14,7 +14,7 @@ import uvicorn
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import CallToolResult, ElicitResult
+from mcp_types import CallToolResult, ElicitResult, TextContent
 
 import memoranda
 from memoranda import App
@@ -45,8 +45,9 @@ class Person:
     """What they fill in; None for no."""
     asked: list[str] = field(default_factory=list)
 
-    async def answer(self, _context: Any, params: Any) -> ElicitResult:
+    async def answer(self, context: Any, params: Any) -> ElicitResult:
         """Answer a form."""
+        del context
         self.asked.append(params.message)
         if self.says is None:
             return ElicitResult(action="decline")
@@ -58,13 +59,18 @@ def talking(server: Any, mode: str, person: Person | None = None) -> Client:
     return Client(server, mode=mode, elicitation_callback=None if person is None else person.answer)
 
 
+def said(content: Any) -> str:
+    """What a content says, which is a text."""
+    assert isinstance(content, TextContent)
+    return content.text
+
+
 def problem(answer: CallToolResult) -> dict[str, Any]:
     """The problem that a tool answered with."""
     assert answer.is_error, answer.structured_content
     assert answer.structured_content is None
     (content,) = answer.content
-    assert content.type == "text"
-    found = parse(content.text)
+    found = parse(said(content))
     assert isinstance(found, dict)
     return found
 

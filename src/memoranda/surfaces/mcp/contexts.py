@@ -22,7 +22,7 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from memoranda.errors import InvalidRecord, RouteNotFound
+from memoranda.errors import InvalidRecord, RecordNotFound
 from memoranda.surfaces.mcp.calls import NOTICE, McpCall, as_text, recall_text
 
 JSON: Final = "application/json"
@@ -90,11 +90,11 @@ def _title(said: object) -> str:
 
 
 async def read_resource(call: McpCall, uri: str) -> ReadResourceResult:
-    """What a resource says, as JSON; RouteNotFound for an address that is not one of ours."""
+    """What a resource says, as JSON; RecordNotFound for an address that is not one of ours."""
     parts = urlsplit(uri)
     template = TEMPLATES.get(parts.netloc)
     if parts.scheme != SCHEME or template is None or parts.query or parts.fragment:
-        raise RouteNotFound
+        raise RecordNotFound(uri)
     found = await call.operation(template.operation, {"id": unquote(parts.path[1:])})
     text = as_text(found).text
     return ReadResourceResult(
@@ -109,7 +109,7 @@ async def complete(call: McpCall, params: CompleteRequestParams) -> CompleteResu
     if isinstance(params.ref, ResourceTemplateReference):
         template = TEMPLATES.get(urlsplit(params.ref.uri).netloc)
         if template is None:
-            raise RouteNotFound
+            raise RecordNotFound(params.ref.uri)
         asked["kinds"] = [template.kind]
     elif params.argument.name != "id":
         return CompleteResult(completion=Completion(values=[]))
@@ -205,11 +205,8 @@ def prompts() -> list[Prompt]:
     ]
 
 
-async def get_prompt(call: McpCall, name: str, given: Mapping[str, str]) -> GetPromptResult:
-    """What a prompt says; InvalidRecord for one that there is not, or other arguments."""
-    prompt = PROMPTS.get(name)
-    if prompt is None:
-        raise InvalidRecord("$.name", f"it is one of {', '.join(PROMPTS)}")
+async def get_prompt(call: McpCall, prompt: McpPrompt, given: Mapping[str, str]) -> GetPromptResult:
+    """What a prompt says; InvalidRecord for other arguments than its own."""
     for argument in prompt.arguments.keys() ^ given.keys():
         raise InvalidRecord(f"$.arguments.{argument}", "the prompt has exactly its own arguments")
     return GetPromptResult(

@@ -1,5 +1,6 @@
 """MCP by streamable HTTP: /mcp, with the checks, keys and limits of every other path."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -82,7 +83,7 @@ class _McpPath:
                 if scope["method"] != "GET":
                     await self._manager.handle_request(known, receive, noted)
                     return
-            await self._manager.handle_request(known, receive, noted)  # a stream takes no room
+            await self._stream(known, receive, noted)  # it takes no room
             if is_open:  # the server stops
                 await send({"type": "http.response.body"})
         except Exception as error:
@@ -93,6 +94,20 @@ class _McpPath:
             await problem_answer(problem).send(send)
         finally:
             self._door.metrics.note("mcp", status, perf_counter() - began)
+
+    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a stream that stays open, until the client goes or the server stops."""
+        streamed = asyncio.create_task(self._manager.handle_request(scope, receive, send))
+        stopping = asyncio.create_task(self._door.stopping.wait())
+        tasks = {streamed, stopping}
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+        if not streamed.cancelled():
+            await streamed
 
 
 def _user(principal: Principal) -> AuthenticatedUser:

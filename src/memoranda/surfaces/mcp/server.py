@@ -144,8 +144,12 @@ class McpDoor:
         return ListPromptsResult(prompts=contexts.prompts())
 
     async def _get_prompt(self, ctx: Requested, params: GetPromptRequestParams) -> GetPromptResult:
+        prompt = contexts.PROMPTS.get(params.name)
+        if prompt is None:
+            known = ", ".join(contexts.PROMPTS)
+            raise MCPError(INVALID_PARAMS, f"There is no prompt of this name: {known}.")
         given = params.arguments or {}
-        return await self._answered(ctx, lambda call: contexts.get_prompt(call, params.name, given))
+        return await self._answered(ctx, lambda call: contexts.get_prompt(call, prompt, given))
 
     async def _complete(self, ctx: Requested, params: CompleteRequestParams) -> CompleteResult:
         return await self._answered(ctx, lambda call: contexts.complete(call, params))
