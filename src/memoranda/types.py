@@ -7,10 +7,10 @@ from memoranda.kernel.lazy import lazy_names
 if TYPE_CHECKING:
     from memoranda.app.audit import DatabaseAudit
     from memoranda.app.blocking import BlockingDatabase, BlockingMemory
-    from memoranda.app.database import Opening
     from memoranda.app.groups import ActOptions, ConsolidationOptions
     from memoranda.app.journal import JournalEntry, JournalHead
     from memoranda.app.memory import ListOptions, RecallOptions
+    from memoranda.app.opening import Opening
     from memoranda.app.options import ConnectOptions
     from memoranda.journeys.access.keys import AccessKey, Keys, NewKey
     from memoranda.journeys.audit.checkpoints import Seal

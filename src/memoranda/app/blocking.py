@@ -13,10 +13,11 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, overload
 
 from typing_extensions import TypeVar, Unpack
 
-from memoranda.app.database import DEFAULT_ACTOR, Database, Opening, connect, open
+from memoranda.app.database import DEFAULT_ACTOR, Database
 from memoranda.app.groups import Govern, Inbox, Maintain, TurnsOf, Worlds
 from memoranda.app.journal import Journal
 from memoranda.app.memory import Memory
+from memoranda.app.opening import Opening, connect, open
 from memoranda.app.options import App, ConnectOptions
 from memoranda.app.portal import PORTAL
 from memoranda.journeys.access.keys import Keys

@@ -27,7 +27,7 @@ from memoranda.stores.sqlite.database import SqliteDatabase
 # ------------------------------------------------------------------------------------------------
 # Database URLs: which store, and where.
 
-StoreKind = Literal["dict", "sqlite", "postgresql"]
+StoreKind = Literal["dict", "sqlite", "postgresql", "server"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,15 @@ def parse_url(url: str | PathLike[str]) -> DatabaseUrl:
             return DatabaseUrl("sqlite", _sqlite_path(url, rest))
         case "postgresql" | "postgres":
             return DatabaseUrl("postgresql", "postgresql://" + rest)
+        case "http" | "https":
+            return DatabaseUrl("server", url)
         case _:
             raise InvalidUrl(hidden(url), f"there is no store called {scheme!r}")
+
+
+def is_server(url: str) -> bool:
+    """Whether a URL names a server, and no database."""
+    return parse_url(url).kind == "server"
 
 
 def file_of(url: str) -> str | None:
@@ -284,6 +291,8 @@ async def _open(
             return await SqliteDatabase.open(
                 named.place, now, create=create, read_only=read_only, bodies=bodies
             )
+        case "server":
+            raise CapabilityMissing("the database itself: name that, and not a server of it")
         case "postgresql":
             try:
                 from memoranda.stores.postgres.database import (  # noqa: PLC0415 - an extra

@@ -102,6 +102,7 @@ class ConnectOptions(TypedDict, total=False):
     create: bool
     read_only: bool
     clockwork: Clockwork | None
+    key: str | None
 
 
 # ------------------------------------------------------------------------------------------------

@@ -6,19 +6,20 @@ from memoranda.kernel.lazy import lazy_names
 
 if TYPE_CHECKING:
     from memoranda.app.audit import ExportKind, export_scope, verify_database
-    from memoranda.app.database import DEFAULT_SCOPE, default_url
+    from memoranda.app.database import DEFAULT_ACTOR, DEFAULT_SCOPE
     from memoranda.app.databases import file_of, hidden, parse_url
+    from memoranda.app.doorkeeper import AppOf, LocalPrincipal, Service, no_app
     from memoranda.app.histories import exported_history
     from memoranda.app.histories import history as stored_history
     from memoranda.app.maintain import backup as back_up_database
     from memoranda.app.maintain import copy_scopes
     from memoranda.app.maintain import restore as restore_backup
     from memoranda.app.maintain import upgrade as upgrade_schema
+    from memoranda.app.opening import default_url
     from memoranda.app.options import KEY_FILE, KEYRING, seal_from_environment
     from memoranda.app.service.operation import Operation
     from memoranda.app.service.operations import OPERATIONS
     from memoranda.app.service.schema import Schemas
-    from memoranda.app.service.service import AppOf, LocalPrincipal, Service, no_app
     from memoranda.journeys.access.gate import PER_MINUTE
     from memoranda.journeys.govern.about import Declared
     from memoranda.journeys.govern.read import Include, Order
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from memoranda.worlds.world import MAIN
 
 __all__ = [
+    "DEFAULT_ACTOR",
     "DEFAULT_SCOPE",
     "DEFAULT_SESSION",
     "KEYRING",

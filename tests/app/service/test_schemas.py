@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from memoranda.app.service.operations import OPERATIONS

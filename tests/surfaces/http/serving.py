@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 
 import memoranda
-from memoranda.app.service.service import LocalPrincipal, Service
+from memoranda.app.doorkeeper import LocalPrincipal, Service
 from memoranda.surfaces.http.application import HttpServer
 from memoranda.surfaces.http.door import LOOPBACK, DoorLimits
 from tests.patience import PATIENCE

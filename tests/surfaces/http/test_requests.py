@@ -223,7 +223,7 @@ async def test_a_body_that_is_too_large_or_of_another_type_is_refused(door: Serv
         ("POST", "/v1/recall?topK=3", (400, "input.record")),
         ("GET", "/v1/journal/entries/-1/proof", (400, "input.record")),
         ("GET", "/v1/worlds/nowhere", (404, "world.not_found")),
-        ("POST", "/v1/maintenance/embed", (501, "store.embedder_missing")),
+        ("POST", "/v1/maintenance/embed", (409, "store.embedder_missing")),
     ],
 )
 async def test_a_request_that_means_nothing_is_refused(

@@ -146,9 +146,14 @@ async def test_recalled_text_is_quoted_and_can_not_end_the_quotation(door: Desk,
 
 
 async def test_an_error_is_the_problem_that_http_shows(door: Desk, mode: str) -> None:
-    wrong: dict[str, dict[str, Any]] = {"remember": {"data": "x", "validFrom": "never"}, "get_memory": {"id": "nowhere"},
-             "recall": {"query": "x"}, "propose": {"action": "fly", "memory": []},
-             "history": {"id": "nowhere"}, "list_memories": {"limit": 0}}  # fmt: skip
+    wrong: dict[str, dict[str, Any]] = {
+        "remember": {"data": "x", "validFrom": "never"},
+        "get_memory": {"id": "nowhere"},
+        "recall": {"query": "x"},
+        "propose": {"action": "fly", "memory": []},
+        "history": {"id": "nowhere"},
+        "list_memories": {"limit": 0},
+    }
     async with talking(door.server(), mode) as client:
         for name, given in wrong.items():
             shown = problem(await client.call_tool(name, given))

@@ -10,6 +10,7 @@ from memoranda.app.groups import ActOptions
 from memoranda.app.memory import Memory
 from memoranda.app.service.operation import arguments_of, request_of
 from memoranda.journeys.govern.about import About, Memo
+from memoranda.journeys.govern.batch import Batch
 from memoranda.journeys.govern.imports import ImportReport
 from memoranda.journeys.govern.objects import Receipt
 from memoranda.journeys.intent.requests import ABSENT, Run, Submitted
@@ -28,9 +29,8 @@ AnyMemory = Memory[Any]
 
 _WRITES: Final = {
     verb.__name__: request_of(verb.__name__, verb)
-    for verb in (Memory.remember, Memory.put, Memory.update, Memory.forget)
+    for verb in (Batch.remember, Batch.put, Batch.update, Batch.forget)
 }
-_OF_ALL: Final = {"idempotency_key"}
 
 
 async def remember_many(
@@ -45,8 +45,8 @@ async def remember_many(
     memos = []
     for number, given in enumerate(memories):
         members = arguments_of(_WRITES["remember"], given, f"$.memories[{number}]")
-        if refused := {"reason", *_OF_ALL} & members.keys():
-            raise InvalidRecord(f"$.memories[{number}].{min(refused)}", "it is said of all at once")
+        if "reason" in members:
+            raise InvalidRecord(f"$.memories[{number}].reason", "it is said of all at once")
         memos.append(Memo(members.pop("data"), members.pop("id", None), **members))
     return await memory.remember_many(
         memos, reason=reason, idempotency_key=idempotency_key, **about
@@ -69,8 +69,6 @@ async def write_batch(
                 raise InvalidRecord(f"{where}.do", f"it is one of {', '.join(_WRITES)}")
             rest = {name: value for name, value in given.items() if name != "do"}
             members = arguments_of(_WRITES[verb], rest, where)
-            if refused := _OF_ALL & members.keys():
-                raise InvalidRecord(f"{where}.{min(refused)}", "it is said of all at once")
             getattr(batch, verb)(**members)
     return batch.receipts
 
@@ -263,3 +261,8 @@ async def record_audit(
     """Verify the scope now, and record a re-audit that rests on that; it lifts breaks."""
     report = await memory.verify()
     return await memory.govern.record_audit(audit_ref, report=report, reason=reason, accept=accept)
+
+
+async def whoami(memory: AnyMemory) -> dict[str, str]:
+    """Whom the key is of: the scope and the actor."""
+    return {"scope": memory.scope, "actor": str(memory.actor)}

@@ -130,7 +130,7 @@ def arguments_of(kind: type[OperationRequest], given: object, at: str = "$") -> 
     return arguments
 
 
-def request_of(name: str, verb: Verb) -> type[OperationRequest]:
+def request_of(name: str, verb: Callable[..., Any]) -> type[OperationRequest]:
     """The request of a verb: a member for each parameter that can go over the wire."""
     fields: dict[str, Any] = {}
     hints = get_type_hints(inspect.unwrap(verb), include_extras=True)

@@ -29,6 +29,7 @@ _MEMORIES: Final = (
     Operation("recall", "read", Memory.recall, "reads", "POST /recall"),
     Operation("trace", "read", acts.read_trace, "reads", "GET /traces/{id}"),
     Operation("why", "read", Memory.why, "reads", "GET /why/{id}"),
+    Operation("whoami", "read", acts.whoami, "reads", "GET /whoami"),
     Operation("verify", "read", Memory.verify, "reads", "POST /verify"),
     Operation("act", "write", acts.act, "changes", "POST /act"),
 )

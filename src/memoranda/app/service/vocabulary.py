@@ -51,7 +51,7 @@ _TIME: Final = "2026-11-16T10:22:31Z"
 MEMBERS: Final[Mapping[str, Any]] = {
     # ------------------------------------------------------------------ what it is about
     "id": _said(Name, "Its id.", "visit-1"),
-    "ids": _said(Names | None, "Their ids.", ["visit-1", "visit-2"]),
+    "ids": _said(_many(Name) | None, "Their ids.", ["visit-1", "visit-2"]),
     "data": _said(
         JsonValue,
         "A text, or any JSON value; with a mediaType, bytes as base64.",

@@ -8,8 +8,9 @@ from typing import Final
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
+from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Mount
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memoranda import Database
 from memoranda.app.surfaces import AppOf, LocalPrincipal, Service, no_app
@@ -20,6 +21,7 @@ from memoranda.surfaces.http.messages import HttpAnswer, json_bytes, problem_ans
 from memoranda.surfaces.http.metrics import TEXT, Metrics
 from memoranda.surfaces.http.openapi import document
 from memoranda.surfaces.http.pages import HTML, reference_page
+from memoranda.surfaces.http.routes import PREFIX
 
 PLAIN: Final = "text/plain; charset=utf-8"
 Mounts = Callable[[Door], AbstractAsyncContextManager[Sequence[BaseRoute]]]
@@ -63,13 +65,17 @@ class HttpServer:
             service = Service(database, app_of=self._app_of, local=self._local, **self._per_minute)
             self.door = Door(service, self._limits, self.metrics, self.stopping)
             async with self._mounts(self.door) as routes:
-                app.router.routes[:0] = [*routes, Mount("/v1", app=self.door)]
+                app.router.routes[:0] = routes
                 yield
             self.door = None
 
     def application(self) -> Starlette:
         """The application."""
-        return Starlette(routes=[Mount("/", app=self._beside)], lifespan=self._lifespan)
+        return Starlette(
+            routes=[Mount("/", app=self._beside)],
+            middleware=[Middleware(_DoorFirst, server=self)],
+            lifespan=self._lifespan,
+        )
 
     def stop(self) -> None:
         """End streams of events: the server wants to stop."""
@@ -123,6 +129,19 @@ class HttpServer:
         principal = await principal_in(self.door.service, headers)
         principal.check_right("metrics", "maintain")
         return HttpAnswer(200, self.metrics.text(), TEXT)
+
+
+class _DoorFirst:
+    """Hands /v1 to the door before anybody looks at the path: an id may have any character."""
+
+    def __init__(self, app: ASGIApp, server: HttpServer) -> None:
+        self._app = app
+        self._server = server
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        door = self._server.door
+        is_for_it = scope["type"] == "http" and scope["path"].startswith(f"{PREFIX}/")
+        await (door if is_for_it and door is not None else self._app)(scope, receive, send)
 
 
 CSP: Final = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"

@@ -25,7 +25,7 @@ from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
@@ -268,6 +268,9 @@ async def principal_in(service: Service, headers: Headers) -> Principal:
         scheme, _, key = authorization.partition(" ")
         if scheme.lower() != "bearer":
             raise KeyRefused
+    scope, actor = headers.get("memoranda-scope"), headers.get("memoranda-actor")
     return await service.principal(
-        key, scope=headers.get("memoranda-scope"), actor=headers.get("memoranda-actor")
+        key,
+        scope=None if scope is None else unquote(scope),
+        actor=None if actor is None else unquote(actor),
     )

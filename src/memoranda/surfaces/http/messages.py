@@ -25,6 +25,10 @@ PROBLEM: Final = "application/problem+json"
 MAX_BODY: Final = 1024 * 1024
 MAX_IMPORT: Final = 16 * 1024 * 1024
 MOST_PARAMETERS: Final = 256
+MAX_TEXT: Final = 2048
+"""Characters of a text in a path or a query."""
+MAX_VALUES: Final = 50
+"""Values of a list in a query."""
 
 _ETAG: Final = re.compile(r'(?:W/)?"(\d{1,16})"', re.ASCII)
 _DIGITS: Final = re.compile(r"-?\d{1,16}", re.ASCII)
@@ -118,6 +122,8 @@ def parameters(query: bytes) -> dict[str, list[str]]:
 def _value(kinds: Mapping[str, str], name: str, values: list[str]) -> Any:
     """The value of a parameter, as its kind says; one of no kind is refused by the request."""
     kind = kinds.get(name, "text")
+    if len(values) > MAX_VALUES or any(len(value) > MAX_TEXT for value in values):
+        raise InvalidRecord(f"$.{name}", "it is too long for a path or a query")
     if kind == "list":
         return values
     if len(values) > 1:

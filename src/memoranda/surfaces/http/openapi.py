@@ -6,7 +6,16 @@ from typing import Any, Final
 
 from memoranda.app.surfaces import OPERATIONS, Operation, Schemas
 from memoranda.surfaces.errors import STATUSES
-from memoranda.surfaces.http.messages import EVENTS, JSON, NDJSON, PROBLEM, has_body, kinds_of
+from memoranda.surfaces.http.messages import (
+    EVENTS,
+    JSON,
+    MAX_TEXT,
+    MAX_VALUES,
+    NDJSON,
+    PROBLEM,
+    has_body,
+    kinds_of,
+)
 from memoranda.surfaces.http.routes import PREFIX
 
 Document = dict[str, Any]
@@ -40,7 +49,6 @@ _MEANINGS: Final[Mapping[int, str]] = {
     415: "The body is of another media type.",
     429: "Too many requests; ask again after Retry-After seconds.",
     500: "What is stored is damaged, or the server has a bug.",
-    501: "The server has not what this needs.",
     502: "A model did not answer as it must.",
     503: "The database can't be reached, or it took too long.",
 }
@@ -143,7 +151,20 @@ def _parameter(
         schema = {**schema, "anyOf": kinds} if len(kinds) > 1 else {
             **{key: value for key, value in schema.items() if key != "anyOf"}, **kinds[0]
         }  # fmt: skip
-    return made | {"schema": schema}
+    return made | {"schema": _short(schema)}
+
+
+def _short(schema: Document) -> Document:
+    """The schema of what stands in a path or a query: texts there are short, and lists too."""
+    made = dict(schema)
+    if "maxLength" in made:
+        made["maxLength"] = min(made["maxLength"], MAX_TEXT)
+    if "items" in made:
+        made["items"] = _short(made["items"])
+        made["maxItems"] = min(made.get("maxItems", MAX_VALUES), MAX_VALUES)
+    if "anyOf" in made:
+        made["anyOf"] = [_short(kind) for kind in made["anyOf"]]
+    return made
 
 
 def _headers(operation: Operation) -> list[Document]:

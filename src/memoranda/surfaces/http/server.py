@@ -24,6 +24,7 @@ from memoranda import models
 from memoranda.app.surfaces import AppOf, LocalPrincipal, no_app
 from memoranda.surfaces.http.application import HttpServer, Mounts, no_mounts
 from memoranda.surfaces.http.door import AT_ONCE, LOOPBACK, TIME_LIMIT_S, DoorLimits
+from memoranda.surfaces.http.messages import MAX_BODY
 
 DRAIN_S: Final = 10
 """How long a server that stops waits for requests that are under way."""
@@ -182,6 +183,7 @@ def _config(server: HttpServer) -> uvicorn.Config:
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=DRAIN_S,
+        h11_max_incomplete_event_size=MAX_BODY,
     )
 
 
