@@ -7,7 +7,7 @@ from memoranda.kernel.lazy import lazy_names
 if TYPE_CHECKING:
     from memoranda.app.audit import ExportKind, export_scope, verify_database
     from memoranda.app.database import DEFAULT_ACTOR, DEFAULT_SCOPE
-    from memoranda.app.databases import file_of, hidden, parse_url
+    from memoranda.app.databases import file_of, hidden, is_server, parse_url
     from memoranda.app.doorkeeper import AppOf, LocalPrincipal, Service, no_app
     from memoranda.app.histories import exported_history
     from memoranda.app.histories import history as stored_history
@@ -92,6 +92,7 @@ __all__ = [
     "first_damages",
     "format_time",
     "hidden",
+    "is_server",
     "load_book",
     "load_proofs",
     "milliseconds_of",

@@ -77,7 +77,8 @@ async def served(
 ) -> AsyncIterator[Served]:
     """A server over a database; whoever has no key is let in, if `keyless`."""
     made: list[memoranda.Database] = []
-    clockwork = memoranda.Clockwork(*[options.pop("clock")] * ("clock" in options))
+    clock = options.pop("clock", None)
+    clockwork = memoranda.Clockwork() if clock is None else memoranda.Clockwork(clock)
 
     def connected() -> memoranda.Database:
         made.append(memoranda.connect(url, clockwork=clockwork))

@@ -37,6 +37,8 @@ def documented() -> dict[str, Any]:
     for path in whole["paths"].values():
         for method in [name for name, one in path.items() if one["operationId"] in ENDLESS]:
             del path[method]
+    # Which lines an import takes, no schema says: other tests send them.
+    del whole["paths"]["/v1/imports"]["post"]["requestBody"]["content"]["application/x-ndjson"]
     return whole
 
 

@@ -173,9 +173,9 @@ class Schemas:
                 {"items": list[arguments[0]], "next": str | None}  # type: ignore[valid-type]
             )
         if plain is tuple and arguments and arguments[-1] is not ...:
-            items = [self.of(argument) for argument in arguments]
-            return {"type": "array", "prefixItems": items, "minItems": len(items),
-                    "maxItems": len(items)}  # fmt: skip
+            count = len(arguments)
+            items = self.of(Union[arguments])  # noqa: UP007 - of as many as there are
+            return {"type": "array", "items": items, "minItems": count, "maxItems": count}
         if issubclass(plain, Mapping):
             return {"type": "object", "additionalProperties": self.of((*arguments, Any)[1])}
         if issubclass(plain, Rows | Sequence):

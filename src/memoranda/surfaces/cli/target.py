@@ -82,16 +82,26 @@ class Target:
 
         async def session() -> R:
             with nullcontext() if app is None else prints_aside():
-                async with memoranda.open(
-                    self.url,
-                    scope=self.scope_name,
-                    actor=self.actor_name,
-                    create=create,
-                    read_only=read_only,
-                    seal=self.seal(),
-                    embedder=embedder,
-                    app=app,
-                ) as memory:
+                if surfaces.is_server(self.url):  # what is not said is the key's
+                    opening = memoranda.open(
+                        self.url,
+                        scope=self.scope,
+                        actor=self.actor or os.environ.get(ACTOR) or surfaces.DEFAULT_ACTOR,
+                        read_only=read_only,
+                        app=app,
+                    )
+                else:
+                    opening = memoranda.open(
+                        self.url,
+                        scope=self.scope_name,
+                        actor=self.actor_name,
+                        create=create,
+                        read_only=read_only,
+                        seal=self.seal(),
+                        embedder=embedder,
+                        app=app,
+                    )
+                async with opening as memory:
                     return await act(memory)
 
         return asyncio.run(session())
