@@ -25,6 +25,7 @@ AppOf = Callable[[str], App[Any] | None]
 """What a scope runs with: domain, authority, policies; None for nothing."""
 
 _IDENTITY: Final = ("scope", "actor")
+NO_CODE: Final[Mapping[str, Any]] = {}
 
 
 def no_app(_scope: str) -> None:
@@ -96,10 +97,10 @@ class Service:
         scope = principal.scope
         return self.database.scope(scope, actor=principal.actor, app=self._app_of(scope))
 
-    async def call(
+    def arguments(
         self, principal: Principal, operation: Operation, given: Mapping[str, Any]
-    ) -> Any:
-        """What an operation comes to; of a stream, an iterator that is not begun yet.
+    ) -> dict[str, Any]:
+        """What a request says, as the verb takes it.
 
         1. the principal has the right
         2. a scope or an actor in the request is the principal's, and goes no further
@@ -121,7 +122,22 @@ class Service:
         # 4.
         if "limit" in fields and operation.name != "journal.ids":
             arguments.setdefault("limit", MOST)
+        return arguments
+
+    async def call(
+        self,
+        principal: Principal,
+        operation: Operation,
+        given: Mapping[str, Any],
+        *,
+        code: Mapping[str, Any] = NO_CODE,
+    ) -> Any:
+        """What an operation comes to; of a stream, an iterator that is not begun yet.
+
+        `code` is what the door itself hands over, and no request can: say, a progress.
+        """
+        arguments = self.arguments(principal, operation, given)
         with spanned(operation, principal, arguments) as span:
-            result = await operation.call(self.memory(principal), arguments)
+            result = await operation.call(self.memory(principal), {**arguments, **code})
             note_result(span, result)
             return result

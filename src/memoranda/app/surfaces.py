@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from memoranda.ledger.time import TemporalScope
     from memoranda.outside.files import sync_folder
     from memoranda.plans.session import DEFAULT_SESSION
+    from memoranda.recall.frame import quotable
     from memoranda.recall.selectors import SHIPPED, USUAL
     from memoranda.stores.sqlite.connection import MEMORY
     from memoranda.worlds.world import MAIN
@@ -107,6 +108,7 @@ __all__ = [
     "parse_url",
     "plain_json",
     "policy_of",
+    "quotable",
     "restore_backup",
     "seal_from_environment",
     "stored_history",

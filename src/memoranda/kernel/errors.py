@@ -22,6 +22,7 @@
     │         WriteFailed  SessionDamaged  SessionMismatch  RuntimeStopped
     ├── DoorError       a server does not let a request in, or not now
     │     KeyMissing  KeyRefused  RightMissing  IdentityRefused  HostRefused
+    │     NotConfirmed
     │     RateExceeded  Overloaded  RequestTimedOut
     │     RouteNotFound  MethodRefused  MediaTypeRefused  RequestTooLarge
     └── StoreError      the database can't do it
@@ -742,6 +743,14 @@ class HostRefused(DoorError):
     header: str
     code = "door.host_refused"
     text = "The header {header} names a place that this server does not answer to."
+
+
+class NotConfirmed(DoorError):
+    """A person has to say yes to this, and did not; or there is no way to ask one."""
+
+    why: str
+    code = "door.not_confirmed"
+    text = "A person has to confirm this, and nothing was done: {why}."
 
 
 class RateExceeded(DoorError):

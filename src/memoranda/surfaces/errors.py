@@ -116,6 +116,9 @@ MCP_CODES: Final[Mapping[type[MemorandaError], int]] = {
     ScopeExists: MCP_REFUSED,
     ScopeCollision: MCP_REFUSED,
     errors.ScopeNotFound: MCP_REFUSED,
+    errors.RecordNotFound: MCP_INVALID,
+    errors.WorldNotFound: MCP_INVALID,
+    errors.RouteNotFound: MCP_INVALID,
     errors.CapabilityMissing: MCP_REFUSED,
     errors.StoreReadOnly: MCP_REFUSED,
 }

@@ -67,6 +67,7 @@ _COMMANDS: Final = {
             "Keys: those that open a server's doors, and those that sign checkpoints.",
         ),
         ("serve", "serve", "Serve a database over HTTP."),
+        ("mcp", "serve", "Serve one MCP client by stdio: tools, resources and prompts."),
     ),
     "Getting to know it": (
         ("rules", "rules", "List the rules that memoranda must prove, and what proves them."),

@@ -1,24 +1,29 @@
-"""``memoranda serve`` and ``memoranda keys``: a server, and who may come to its doors."""
+"""``memoranda serve``, ``mcp`` and ``keys``: servers, and who may come to their doors."""
 
 import asyncio
+import os
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 import memoranda
 from memoranda import App
-from memoranda.app.surfaces import RIGHTS, AppOf, no_app, parse_url
+from memoranda.app.surfaces import RIGHTS, AppOf, LocalPrincipal, no_app, parse_url
 from memoranda.errors import DependencyMissing
 from memoranda.surfaces.cli.command import OF_A_SCOPE, command
 from memoranda.surfaces.cli.database import signer
 from memoranda.surfaces.cli.groups import arg, group, opt, wrong_use
 from memoranda.surfaces.cli.options import UNTIL
 from memoranda.surfaces.cli.present import Output, details, print_line, shows, table, when
-from memoranda.surfaces.cli.target import Target, found_by
+from memoranda.surfaces.cli.target import ACTOR, Target, found_by
 from memoranda.types import AccessKey
+
+_KEY: Final = "MEMORANDA_API_KEY"
+_CLIENT: Final = "agent:mcp"
+"""Who an MCP client is where nobody says: what it writes is no person's word."""
 
 # ---------------------------------------------------------------------------------- serve
 
@@ -77,6 +82,7 @@ def serve(
         time_limit_s=time_limit,
         per_minute=per_minute,
         app_of=_no_app if app is None else partial(_app_of, app),
+        **_mounts(workers),
     )
     try:
         is_well = run(options, lambda address: print_line(f"memoranda serves {address}"))
@@ -89,6 +95,15 @@ def serve(
 async def _has_keys(url: str) -> bool:
     async with memoranda.connect(url) as database:
         return bool(await database.keys.list())
+
+
+def _mounts(workers: int) -> dict[str, Any]:
+    """MCP at /mcp, where it is installed; several processes share no sessions."""
+    try:
+        from memoranda.surfaces.mcp.http import mcp_routes  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError:
+        return {}
+    return {"mounts": partial(mcp_routes, stateless=workers > 1)}
 
 
 def _no_app() -> AppOf:
@@ -105,6 +120,41 @@ def _app_of(name: str) -> AppOf:
     if callable(found):
         return found  # type: ignore[no-any-return]
     raise wrong_use(f"--app: {name} is neither an App, nor a mapping or a function to Apps.")
+
+
+# ------------------------------------------------------------------------------------ mcp
+
+
+@command("mcp", common=OF_A_SCOPE)
+def mcp(
+    target: Target,
+    key: Annotated[
+        str | None, opt("A key; else MEMORANDA_API_KEY. Its scope and actor are the client's.")
+    ] = None,
+    app: Annotated[
+        str | None,
+        opt("An App, or a function from a scope to one.", metavar="MODULE:NAME"),
+    ] = None,
+) -> None:
+    """Serve one MCP client by stdio: tools, resources and prompts.
+
+    The client starts it, and asks for nothing but what --scope and --actor, or the key, allow.
+    Without --actor and without a key the client is agent:mcp. Over HTTP the same is served by
+    memoranda serve, at /mcp.
+    """
+    try:
+        from memoranda.surfaces.mcp.stdio import serve_stdio  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as missing:
+        raise DependencyMissing(str(missing.name), "mcp") from missing
+    asyncio.run(
+        serve_stdio(
+            target.url,
+            LocalPrincipal(target.actor or os.environ.get(ACTOR) or _CLIENT, target.scope_name),
+            key=key or os.environ.get(_KEY),
+            said={"scope": target.scope, "actor": target.actor},
+            app_of=no_app if app is None else _app_of(app),
+        )
+    )
 
 
 # ----------------------------------------------------------------------------------- keys

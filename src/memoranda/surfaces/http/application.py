@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cache
 from typing import Final
 
@@ -24,8 +24,14 @@ from memoranda.surfaces.http.pages import HTML, reference_page
 from memoranda.surfaces.http.routes import PREFIX
 
 PLAIN: Final = "text/plain; charset=utf-8"
-Mounts = Callable[[Service], Sequence[BaseRoute]]
-"""Further doors beside /v1, made of the same service."""
+Mounts = Callable[[Door], AbstractAsyncContextManager[Sequence[BaseRoute]]]
+"""Further routes beside /v1, with the same service and limits, as long as they are served."""
+
+
+@asynccontextmanager
+async def no_mounts(_door: Door) -> AsyncIterator[Sequence[BaseRoute]]:
+    """Nothing beside /v1."""
+    yield ()
 
 
 class HttpServer:
@@ -39,7 +45,7 @@ class HttpServer:
         local: LocalPrincipal | None = None,
         limits: DoorLimits | None = None,
         per_minute: int | None = None,
-        mounts: Mounts = lambda _: (),
+        mounts: Mounts = no_mounts,
     ) -> None:
         """`database` connects, in the loop that serves."""
         self._database = database
@@ -58,8 +64,9 @@ class HttpServer:
         async with self._database() as database:
             service = Service(database, app_of=self._app_of, local=self._local, **self._per_minute)
             self.door = Door(service, self._limits, self.metrics, self.stopping)
-            app.router.routes[:0] = self._mounts(service)
-            yield
+            async with self._mounts(self.door) as routes:
+                app.router.routes[:0] = routes
+                yield
             self.door = None
 
     def application(self) -> Starlette:

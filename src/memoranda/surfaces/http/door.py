@@ -13,7 +13,14 @@ Whatever goes wrong is a problem document (RFC 9457); a bug says nothing of itse
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+)
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -92,7 +99,7 @@ class Door:
         try:
             headers = Headers(scope=scope)
             check_place(headers, self.limits.hosts)  # 1.
-            with self._room():  # 2.
+            with self.room():  # 2.
                 principal = await principal_in(self.service, headers)  # 3.
                 operation, in_path = self.routes.find(scope["method"], scope["raw_path"])  # 4.
                 name = operation.name
@@ -118,7 +125,8 @@ class Door:
             self.metrics.note(name, status, perf_counter() - began)
 
     @contextmanager
-    def _room(self) -> Any:
+    def room(self) -> Iterator[None]:
+        """Room for a request; Overloaded where there is none."""
         if self.under_way >= self.limits.at_once:
             raise Overloaded(1)
         self.under_way += 1

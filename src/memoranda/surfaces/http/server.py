@@ -22,7 +22,7 @@ import uvicorn
 import memoranda
 from memoranda import models
 from memoranda.app.surfaces import AppOf, LocalPrincipal, no_app
-from memoranda.surfaces.http.application import HttpServer
+from memoranda.surfaces.http.application import HttpServer, Mounts, no_mounts
 from memoranda.surfaces.http.door import AT_ONCE, LOOPBACK, TIME_LIMIT_S, DoorLimits
 from memoranda.surfaces.http.messages import MAX_BODY
 
@@ -60,6 +60,8 @@ class ServeOptions:
     at_once: int = AT_ONCE
     time_limit_s: float = TIME_LIMIT_S
     per_minute: int | None = None
+    mounts: Mounts = no_mounts
+    """What is served beside /v1."""
     app_of: Callable[[], AppOf] = lambda: no_app  # the command line gives one that can be sent
     """Loads the code of the user's own, in the process that runs it."""
 
@@ -79,6 +81,7 @@ class ServeOptions:
             local=LocalPrincipal(self.actor, self.scope) if self.is_local else None,
             limits=DoorLimits(self.at_once, self.time_limit_s, hosts),
             per_minute=self.per_minute,
+            mounts=self.mounts,
         )
 
 
