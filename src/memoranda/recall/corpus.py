@@ -7,13 +7,17 @@ brings along. Each corpus is a scope of its own: its statistics are those of its
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from memoranda.ledger.derive import said_at, speaker_in, thread_of, words_of
+from memoranda.ledger.snapshot import StoredDocument
 from memoranda.ledger.unit import Current
-from memoranda.recall.bm25 import Candidate, Scored, Statistics
-from memoranda.recall.neighbours import REACH
+from memoranda.recall.bm25 import Scored
+from memoranda.recall.columns import Columns
 from memoranda.recall.question import ParsedQuestion
-from memoranda.recall.ranking import NEEDS, RankingMode, ranked, seeds, seeds_for
+from memoranda.recall.ranking import Postings, Ranked, RankingMode
 from memoranda.text import Terms, speaker_of, terms
+from memoranda.text.tokens import class_of, kind_of
 
 
 class Document(NamedTuple):
@@ -49,38 +53,28 @@ def of_object(current: Current, document: Any, seq: int) -> Document:
 
 
 class Corpus:
-    """Documents with their postings, threads and statistics."""
+    """Documents with their postings, columns and statistics."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
-        self._candidates: list[Candidate] = []
-        self._postings: dict[str, list[int]] = {}
-        self._threads: dict[str, list[Candidate]] = {}
-        length = 0
-        in_order = sorted(documents, key=lambda document: (document.created_at, document.id))
-        for number, document in enumerate(in_order):
-            length += document.words.length
-            for token in document.words.counts:
-                self._postings.setdefault(token, []).append(number)
-            in_thread = (
-                [] if document.thread is None else self._threads.setdefault(document.thread, [])
-            )
-            candidate = Candidate(
-                document.id,
-                document.seq,
-                document.created_at,
-                document.words.counts,
-                document.words.length,
-                place=len(in_thread),
-                thread=document.thread,
-                speaker=document.speaker,
-            )
-            in_thread.append(candidate)
-            self._candidates.append(candidate)
-        frequencies = {token: len(numbers) for token, numbers in self._postings.items()}
-        self.statistics = Statistics(len(self._candidates), length, frequencies)
+        self._documents = sorted(documents, key=lambda document: document.seq)
+        self._columns = Columns()
+        postings: dict[str, tuple[list[int], list[int]]] = {}
+        for number, document in enumerate(self._documents):
+            length = document.words.length
+            for token, count in document.words.counts.items():
+                seqs, kinds = postings.setdefault(token, ([], []))
+                seqs.append(number)
+                kinds.append(kind_of(count, length))
+            speaker, thread = " ".join(document.speaker), document.thread or ""
+            row = (number, document.created_at, thread, speaker, class_of(length), False)
+            self._columns.add([StoredDocument(*row)])
+        self._postings = {
+            token: Postings(np.array(seqs, np.int64), np.array(kinds, np.uint16))
+            for token, (seqs, kinds) in postings.items()
+        }
 
     def __len__(self) -> int:
-        return len(self._candidates)
+        return len(self._documents)
 
     def find(
         self,
@@ -95,29 +89,17 @@ class Corpus:
 
         With `only`, nothing but the documents with these ids is looked at.
         """
-        number = seeds_for(limit) if among is None else among
-        having = {number for token in wanted.tokens for number in self._postings.get(token, ())}
-        candidates = _among([self._candidates[number] for number in sorted(having)], only)
-        if NEEDS[mode].neighbours:
-            best = seeds(wanted, candidates, self.statistics, number)
-            candidates = _among(self._around(best), only)
-        return ranked(mode, wanted, candidates, self.statistics, limit=limit, among=number)
+        postings = {
+            token: self._postings[token] for token in wanted.tokens if token in self._postings
+        }
+        looked_at = None
+        if only is not None:
+            looked_at = [n for n, document in enumerate(self._documents) if document.id in only]
+        number = (limit or 0) if among is None else among
+        ranked = Ranked(mode, wanted, postings, self._columns, len(self), number, looked_at)
+        most = len(self) if limit is None else limit
+        return [self._scored(ranked, *found) for found in ranked.first(most)]
 
-    def _around(self, best: Iterable[Candidate]) -> list[Candidate]:
-        near = {candidate.id: candidate for candidate in best}
-        for candidate in tuple(near.values()):
-            if candidate.thread is not None:
-                places = self._threads[candidate.thread]
-                first = max(candidate.place - REACH, 0)
-                near |= {
-                    nearby.id: nearby for nearby in places[first : candidate.place + REACH + 1]
-                }
-        return list(near.values())
-
-
-def _among(candidates: list[Candidate], only: Collection[str] | None) -> list[Candidate]:
-    return (
-        candidates
-        if only is None
-        else [candidate for candidate in candidates if candidate.id in only]
-    )
+    def _scored(self, ranked: Ranked, number: int, points: float) -> Scored:
+        document = self._documents[number]
+        return ranked.scored(number, points, document.id)._replace(seq=document.seq)

@@ -35,7 +35,8 @@ TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "derivations": ("journal", "input", "output"),
     "segments": ("journal", "number", "first", "until", "level"),
     "postings": ("journal", "segment", "token", "first", "body"),
-    "threads": ("journal", "thread", "created_at", "id", "seq", "speaker"),
+    "documents": ("journal", "block", "body"),
+    "threads": ("journal", "thread", "seq"),
     "retries": ("journal", "fingerprint", "nonce", "about", "seq", "entries", "at"),
 }  # fmt: skip
 """Every table and its columns, as both databases have them in essence."""

@@ -28,7 +28,8 @@ from memoranda.ledger.unit import (
 )
 from memoranda.recall.question import asked as words_of
 from memoranda.recall.ranking import RankingMode
-from memoranda.stores.postgres import finding, index, ledger, ranking, segments, select, units
+from memoranda.stores.postgres import database as database_module
+from memoranda.stores.postgres import ledger, select, units
 from memoranda.stores.postgres.database import PostgresDatabase, journal_number
 from memoranda.stores.selection import SelectStatement, selection, tag_counts
 from memoranda.stores.statements import Statement
@@ -52,7 +53,8 @@ CONDITIONS_ONLY, SECURITY_ONLY = "conditions only", "row-level security only"
 WALLS = ["both walls", CONDITIONS_ONLY, SECURITY_ONLY]
 BY_JOURNAL = [
     "entries", "nodes", "checkpoints",
-    "versions", "tags", "segments", "postings", "threads", "derivations", "retries", "marks",
+    "versions", "tags", "segments", "postings", "documents", "threads", "derivations",
+    "retries", "marks",
 ]  # fmt: skip
 TABLES = ["journals", *BY_JOURNAL]
 ATTACHMENTS = [
@@ -126,17 +128,11 @@ def without_conditions_in_queries(monkeypatch: pytest.MonkeyPatch) -> None:
         assert changed != statement
         return changed
 
-    for module in (select, ranking):
+    for module in (select, database_module):
         monkeypatch.setattr(module, "selection", forgetting(selection))
     monkeypatch.setattr(select, "tag_counts", forgetting(tag_counts))
     for module, names in (
         (units, ("_REMEMBER", "_OF_SUBJECT", "_DERIVED", "_BODIES", "_NAME_TOKENIZER")),
-        (index, ("_DIGESTS", "_BODIES", "_INDEXED", "_CHUNKS")),
-        (finding, ("_BYTES", "_IN_STRETCH", "_LOOK_UP", "_WALK", "_BODIES")),
-        (ranking, ("_RECORDS", "_THREADS", "_AROUND")),
-        (segments, ("_HOLDING",)),
-        (segments, ("_ALL_CHUNKS", "_VERSIONS")),
-        (segments, ("_SEGMENTS", "_LAST_MOVED", "_NEXT")),
         (ledger, ("_AS_OF",)),
     ):
         for name in names:
@@ -376,7 +372,7 @@ async def test_words_are_found_in_one_scope_only_with_either_wall_alone(
                     assert ranking.hits == 600
                     assert len(ranking.made) == 5
                     assert all(memory.scope.encode() in one for one in ranking.made)
-                await inside(memory).ledger._ledger._words.merge()  # type: ignore[attr-defined]
+                await inside(memory).ledger._ledger.words.merge()  # type: ignore[attr-defined]
         await mine.maintain.reindex()
         for one in await mine.list(text="secret", limit=3):
             await mine.erase(one.id, reason="a test")

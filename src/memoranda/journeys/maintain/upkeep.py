@@ -17,7 +17,7 @@ from memoranda.ledger.breaks import Fingerprint
 from memoranda.ledger.checkpoint import parse_checkpoint
 from memoranda.ledger.damage import Damages
 from memoranda.ledger.port import Adoption, Ledger
-from memoranda.ledger.snapshot import ATTACHMENTS, ENTRIES, INDEX_FORM, ROWS, THREADS, WORDS
+from memoranda.ledger.snapshot import ATTACHMENTS, DOCUMENTS, ENTRIES, INDEX_FORM, ROWS, WORDS
 from memoranda.ledger.unit import Draft, Unit
 from memoranda.ledger.walk import Walk
 from memoranda.ledger.words import IndexDigest
@@ -197,9 +197,9 @@ async def _made(ledger: Ledger, before: str) -> Reindexed:
         async with aclosing(snapshot.rows(WORDS)) as chunks:
             async for words in chunks:
                 digest.feed(words)
-        async with aclosing(snapshot.rows(THREADS)) as rows:
-            async for threads in rows:
-                digest.feed_threads(threads)
+        async with aclosing(snapshot.rows(DOCUMENTS)) as rows:
+            async for documents in rows:
+                digest.feed_documents(documents)
     objects = await ledger.active(MAX_INTEGER)
     return Reindexed(before, INDEX_FORM, objects, indexed, digest.hex)
 

@@ -14,11 +14,12 @@ from memoranda.stores.attachments import StoredOrigins
 from memoranda.stores.postgres.connection import Connection, off_the_loop
 from memoranda.stores.postgres.erase import rewrite_tables
 from memoranda.stores.postgres.journal import PostgresRows, chunks, parameters
+from memoranda.stores.postgres.merger import PostgresMerger
 from memoranda.stores.postgres.pool import Pool
 from memoranda.stores.postgres.select import PostgresSelecting
 from memoranda.stores.postgres.units import BLOCKS, JOINED, PostgresUnits, blocks_in
-from memoranda.stores.postgres.words import PostgresWordIndex
 from memoranda.stores.reading import JournalReader
+from memoranda.stores.scope_words import KnownScopes
 from memoranda.stores.selection import PLACED
 from memoranda.stores.sessions import StoredAttachments
 from memoranda.stores.shorthand import InShorthand
@@ -52,12 +53,15 @@ class PostgresLedger(PostgresSelecting, JournalReader):
         journal: int,
         origin: str,
         units: PostgresUnits,
-        words: PostgresWordIndex,
+        merger: PostgresMerger,
         bodies: InShorthand,
+        known: KnownScopes,
     ) -> None:
         super().__init__(calls, streams, journal, origin, bodies)
         self._bodies = bodies
-        self._words = words
+        self._known = known
+        self._merger = merger
+        self.words = words = merger.words
         self._database = database
         self._units = units
         self._reads = PostgresRows(calls, journal, origin, bodies)
@@ -69,7 +73,7 @@ class PostgresLedger(PostgresSelecting, JournalReader):
 
     async def commit(self, unit: Unit) -> Committed:
         committed = await self._units.commit(unit)
-        self._words.note(len(committed.places) if committed.fresh else 0)
+        self._merger.note(len(committed.places) if committed.fresh else 0)
         return committed
 
     # ------------------------------------------------------------------------ objects
@@ -109,7 +113,7 @@ class PostgresLedger(PostgresSelecting, JournalReader):
         Without it there is nothing to do: once an erasure has returned, no query, no index and no
         dump shows what was erased.
         """
-        self._words.forget()
+        self._known.forget()
         self._units.recent.clear()
         if rewrite:
             async with self._calls.connection(writes=True) as connection:

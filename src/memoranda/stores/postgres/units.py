@@ -34,6 +34,7 @@ from memoranda.ledger.unit import (
 from memoranda.stores.attachments import landed
 from memoranda.stores.compared import stand_in
 from memoranda.stores.erasing import check_expected, facts_of, holdings_of, names_after
+from memoranda.stores.merge import PostingCounts, take_out
 from memoranda.stores.postgres.append import (
     APPEND,
     DRAFTS_AT_ONCE,
@@ -50,7 +51,6 @@ from memoranda.stores.postgres.group_commit import DecidedUnit, Joiner
 from memoranda.stores.postgres.journal import compared, run
 from memoranda.stores.postgres.pool import Pool
 from memoranda.stores.postgres.recent import Recent
-from memoranda.stores.postgres.segments import Leaving
 from memoranda.stores.selection import PLACED, WITH_ENTRY
 from memoranda.stores.shorthand import InShorthand
 from memoranda.stores.statements import Integers, Texts
@@ -113,6 +113,7 @@ _INPUTS: Final = (
     "SELECT d.input FROM memoranda.derivations d"
     " WHERE d.journal = %s AND d.output = %s ORDER BY d.input"
 )
+_FORGET_TAGS: Final = "DELETE FROM memoranda.tags t WHERE t.journal = %s AND t.id = ANY (%s)"
 _NAME_TOKENIZER: Final = "UPDATE memoranda.journals j SET tokenizer = %s WHERE j.journal = %s"
 _REMEMBER: Final = """
 INSERT INTO memoranda.retries (journal, key_digest, fingerprint, nonce, about, seq, entries, at)
@@ -263,14 +264,14 @@ class PostgresUnits:
             await run(connection, self._journal, check_expected(unit.expects))
             gone = await run(connection, self._journal, landed(unit.attachments, self._bodies))
             committed = Committed([], unit.about, erased_attachments=gone)
-            leaving = Leaving(self._journal, self._origin, self._bodies)
+            postings = PostingCounts(self._bodies)
             nonce = b""
             since: dict[tuple[str, int], int] = {}
-            async for found in self._found(connection, unit, leaving):
+            async for found in self._found(connection, unit, postings):
                 drafts = await _decided(unit, found)
                 nonce = nonce or (drafts[0].nonce if drafts else b"")
                 for part in portions(drafts):
-                    await leaving.take_out(connection, part)
+                    await self._take_out(connection, part)
                     portion = Portion(self._bodies, self._journal, _there(end), since)
                     portion.add(unit, part)
                     _committed(unit, await self._append(connection, portion), [])
@@ -284,8 +285,18 @@ class PostgresUnits:
             await self._remember(connection, unit, nonce, len(committed.places))
             return committed, end
 
+    async def _take_out(self, connection: Connection, drafts: Sequence[Draft]) -> None:
+        """Take what these erase out of the index of words, while its words are still there."""
+        erased = [draft.replaces for draft in drafts if draft.erases and draft.replaces is not None]
+        damaged = [current.id for current in erased if current.damaged]
+        if damaged:
+            asked = (self._numbered, Texts(damaged))
+            await connection.execute(_FORGET_TAGS, asked, prepare=True)
+        if erased:
+            await run(connection, self._journal, take_out(self._bodies, erased))
+
     async def _found(
-        self, connection: Connection, unit: Unit, leaving: Leaving
+        self, connection: Connection, unit: Unit, postings: PostingCounts
     ) -> AsyncIterator[Sequence[Found | None]]:
         """What a unit reads; everything comes in portions, each after the one before."""
         reads = unit.reads
@@ -294,14 +305,14 @@ class PostgresUnits:
             while rows := await self._after(connection, _PORTIONS[reads], last):
                 last = rows[-1][1]
                 portion = [self._made(unit, row) for row in rows]
-                yield await self._told(connection, unit, portion, leaving)
+                yield await self._told(connection, unit, portion, postings)
             last = ""
             while unit.is_erasing and (
                 names := await run(connection, self._journal, names_after(last))
             ):
                 last = names[-1]
                 if facts := await run(connection, self._journal, facts_of(names, self._compared)):
-                    yield await self._told(connection, unit, facts, leaving)
+                    yield await self._told(connection, unit, facts, postings)
             return
         ids = await self._of(connection, reads) if isinstance(reads, OfSubject) else reads
         if unit.is_erasing:
@@ -309,7 +320,7 @@ class PostgresUnits:
         found, _ = await self._read(connection, unit, ids)
         if unit.is_erasing:
             named = await run(connection, self._journal, facts_of(ids, self._compared))
-            yield await self._told(connection, unit, [*found, *named], leaving)
+            yield await self._told(connection, unit, [*found, *named], postings)
         else:
             yield found
 
@@ -338,7 +349,7 @@ class PostgresUnits:
         connection: Connection,
         unit: Unit,
         found: Sequence[Found | None],
-        leaving: Leaving,
+        postings: PostingCounts,
     ) -> Sequence[Found | None]:
         """What a unit reads of objects: for one that erases, all that goes with them."""
         if not unit.is_erasing:
@@ -355,9 +366,9 @@ class PostgresUnits:
             for each in found
         ]
         objects = [each for each in values if isinstance(each, Current)]
-        postings = await leaving.postings(connection, objects)
+        counts = await run(connection, self._journal, postings.of(objects))
         keys = await retries_of(connection, self._numbered, unit, there)
-        counted = holdings_of(unit, there, keys, postings)
+        counted = holdings_of(unit, there, keys, counts)
         holdings = iter(await run(connection, self._journal, counted))
         return [each and each._replace(holdings=next(holdings)) for each in values]
 

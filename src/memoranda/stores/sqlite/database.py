@@ -44,7 +44,7 @@ class SqliteDatabase(SqliteFile):
         if not found:
             return None
         ledger = SqliteLedger(self, found[0])
-        self.merger.note(found[0], await ledger.tail())
+        self.merger.note(found[0], await ledger.words.tail())
         return ledger
 
     async def items(self, scope: str, session_ref: str) -> SqliteItems:

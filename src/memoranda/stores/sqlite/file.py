@@ -12,6 +12,7 @@ from memoranda.kernel.errors import StoreReadOnly
 from memoranda.ledger.codec import PLAIN, BodyCodec
 from memoranda.stores.home import Home
 from memoranda.stores.migrations import OPENED_TO_READ, Migration, done
+from memoranda.stores.scope_words import KnownScopes
 from memoranda.stores.shorthand import InShorthand
 from memoranda.stores.sqlite.connection import (
     MEMORY,
@@ -27,7 +28,7 @@ from memoranda.stores.sqlite.connection import (
     migrate,
     plain_errors,
 )
-from memoranda.stores.sqlite.merging import Merger
+from memoranda.stores.sqlite.merger import Merger
 from memoranda.stores.sqlite.reader import Glance, Parameters, Reader, parameters, run
 from memoranda.stores.sqlite.units import SqliteUnits, compared
 from memoranda.stores.sqlite.writer import SqliteWriter
@@ -62,7 +63,8 @@ class SqliteFile:
         self.bodies = bodies
         self.compared = compared(bodies)
         self.merger = merger
-        self.units = SqliteUnits(bodies, merger.words, merger.note_written)
+        self.known = KnownScopes()
+        self.units = SqliteUnits(bodies, merger.note_written)
         self.connect = connect
         self._writer = writer
         self._reader = reader
@@ -269,6 +271,7 @@ class SqliteRows:
     def __init__(self, database: SqliteFile, journal: int) -> None:
         self._database = database
         self._journal = journal
+        self.database = database.name
         self.bodies = database.bodies
         self.compared = database.compared
 

@@ -17,7 +17,7 @@ import apsw
 
 from memoranda.kernel.errors import StoreClosed
 from memoranda.stores.sqlite.connection import let_go, plain_errors
-from memoranda.stores.statements import Each, Procedure, Question, Statement, Values
+from memoranda.stores.statements import Each, Plain, Procedure, Question, Rows, Statement, Values
 
 R = TypeVar("R")
 Parameters = Sequence[Any]
@@ -211,9 +211,20 @@ def run(connection: apsw.Connection, journal: int, procedure: Procedure[R]) -> R
     try:
         while True:
             question = procedure.send(found)
+            if isinstance(question, Plain):
+                found = connection.execute(question.sql, question.parameters).fetchall()
+                continue
             statement = question.statement
             sql = statement.sqlite
-            if isinstance(question, Question):
+            if isinstance(question, Rows):
+                names, columns = list(question.columns), question.columns.values()
+                several = [
+                    parameters(statement, journal, dict(zip(names, row, strict=True)))
+                    for row in zip(*columns, strict=True)
+                ]
+                connection.executemany(sql, several).fetchall()
+                found = []
+            elif isinstance(question, Question):
                 asked = parameters(statement, journal, question.values)
                 found = connection.execute(sql, asked).fetchall()
             elif isinstance(question, Each):

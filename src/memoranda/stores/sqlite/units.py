@@ -18,7 +18,6 @@ from memoranda.stores.sqlite.append import Appender
 from memoranda.stores.sqlite.erase import counting
 from memoranda.stores.sqlite.reader import run
 from memoranda.stores.sqlite.retries import first_outcome, keep_outcome
-from memoranda.stores.words import WordCache
 
 PORTION: Final = 1_000
 
@@ -71,12 +70,9 @@ class JournalUnit(NamedTuple):
 class SqliteUnits:
     """Runs the units of work of one database."""
 
-    def __init__(
-        self, bodies: InShorthand, words: WordCache, on_written: Callable[[int, int], None]
-    ) -> None:
+    def __init__(self, bodies: InShorthand, on_written: Callable[[int, int], None]) -> None:
         """`on_written` is called with a journal and how many entries were added to it."""
         self._bodies = bodies
-        self._words = words
         self._on_written = on_written
 
     def commit(self, connection: apsw.Connection, jobs: Sequence[JournalUnit]) -> list[Committed]:
@@ -109,7 +105,7 @@ class SqliteUnits:
             appender.flush()
             run(connection, journal, check_expected(unit.expects))
         if unit.is_erasing:
-            unit = counting(connection, self._words, journal, unit)
+            unit = counting(connection, self._bodies, journal, unit)
         seq = appender.size
         gone = (
             run(connection, journal, landed(unit.attachments, appender.bodies))

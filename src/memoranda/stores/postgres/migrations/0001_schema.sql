@@ -224,19 +224,24 @@ CREATE TABLE memoranda.postings (
 ALTER TABLE memoranda.postings
   ALTER COLUMN token SET STATISTICS 0, ALTER COLUMN body SET STATISTICS 0;
 
--- The records of a thread in their order, of what is in the index (ledger/derive.py).
-CREATE TABLE memoranda.threads (
-  journal    bigint NOT NULL,
-  thread     text COLLATE "C" NOT NULL,
-  created_at bigint NOT NULL,
-  id         text COLLATE "C" NOT NULL,
-  seq        bigint NOT NULL,
-  speaker    text COLLATE "C" NOT NULL,
-  PRIMARY KEY (journal, thread, created_at, id)
+-- What recall knows of indexed objects besides their words: when and by whom each was said, in which
+-- thread, how long it is; those among 1,024 entries to a row (stores/documents.py).
+CREATE TABLE memoranda.documents (
+  journal bigint NOT NULL,
+  block   bigint NOT NULL,
+  body    bytea NOT NULL,
+  PRIMARY KEY (journal, block)
 );
-ALTER TABLE memoranda.threads
-  ALTER COLUMN thread SET STATISTICS 0, ALTER COLUMN speaker SET STATISTICS 0;
-CREATE INDEX threads_by_entry ON memoranda.threads (seq, journal);
+ALTER TABLE memoranda.documents ALTER COLUMN body SET STATISTICS 0;
+
+-- Which entries are of which thread, by the digest of its name, of what is in the index.
+CREATE TABLE memoranda.threads (
+  journal bigint NOT NULL,
+  thread  text COLLATE "C" NOT NULL,
+  seq     bigint NOT NULL,
+  PRIMARY KEY (journal, thread, seq)
+);
+ALTER TABLE memoranda.threads ALTER COLUMN thread SET STATISTICS 0;
 
 -- Embeddings of what is active and newest: float32, little-endian (recall/embedder.py). They are
 -- derived by a model that the database doesn't know, so they can be made anew, and are never
@@ -355,7 +360,7 @@ BEGIN
   FOREACH v_table IN ARRAY ARRAY[
     'journals', 'entries', 'nodes', 'checkpoints',
     'versions', 'tags', 'marks', 'derivations', 'retries',
-    'segments', 'postings', 'threads', 'vectors',
+    'segments', 'postings', 'documents', 'threads', 'vectors',
     'memories', 'item_keywords', 'item_postings',
     'sessions', 'sessions_aside', 'recordings', 'cycle_salts', 'item_origins'
   ] LOOP
@@ -1124,7 +1129,7 @@ BEGIN
 END $$;
 
 -- The content of every version of these objects, gone from wherever it or something of it stands.
--- Their postings are gone already, since only their words lead to them (stores/postgres/segments.py).
+-- Their postings are gone already, since only their words lead to them (stores/merge.py).
 -- Who has looked at what is not in the index yet has to look again: `revision` says so.
 CREATE FUNCTION memoranda.erase_content(p_journal bigint, p_ids text[]) RETURNS void
 LANGUAGE plpgsql AS $$
@@ -1138,7 +1143,6 @@ BEGIN
     UPDATE memoranda.entries e SET salt = NULL, body = NULL
     WHERE e.journal = p_journal AND e.seq = ANY (v_seqs);
     DELETE FROM memoranda.vectors x WHERE x.journal = p_journal AND x.seq = ANY (v_seqs);
-    DELETE FROM memoranda.threads t WHERE t.journal = p_journal AND t.seq = ANY (v_seqs);
     UPDATE memoranda.versions v SET
       is_newest = false, since = v.seq, status = 'erased', created_at = 0, updated_at = 0,
       valid_from = NULL, valid_to = NULL, expires_at = NULL, subject = NULL
@@ -1325,33 +1329,8 @@ END $$;
 
 -- ---------------------------------------------------------------------------- the index of words
 
--- How far the index of words reaches and whose it is, what it counts, how many entries there are.
-CREATE FUNCTION memoranda.index_of(
-  p_journal bigint, p_origin text,
-  OUT indexed bigint, OUT size bigint, OUT tokenizer text,
-  OUT documents bigint, OUT length bigint, OUT revision bigint
-)
-LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM memoranda.enter(p_journal, p_origin);
-  SELECT j.indexed, j.size, j.tokenizer, j.documents, j.length, j.revision
-  INTO indexed, size, tokenizer, documents, length, revision
-  FROM memoranda.journals j WHERE j.journal = p_journal;
-END $$;
-
--- The caller of each of these has entered the journal, and holds its lock.
-
-CREATE FUNCTION memoranda.put_postings(
-  p_journal bigint, p_segments bigint[], p_tokens text[], p_firsts bigint[], p_bodies bytea[]
-)
-RETURNS void
-LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO memoranda.postings (journal, segment, token, first, body)
-  SELECT p_journal, n.segment, n.token, n.first, n.body
-  FROM unnest(p_segments, p_tokens, p_firsts, p_bodies) AS n (segment, token, first, body);
-END $$;
-
+-- Chunks of postings go. The caller has entered the journal, and holds its lock. Each is looked up by
+-- its key, whatever the planner believes of the table.
 CREATE FUNCTION memoranda.take_postings(
   p_journal bigint, p_segments bigint[], p_tokens text[], p_firsts bigint[]
 )
@@ -1363,132 +1342,6 @@ BEGIN
     WHERE p.journal = p_journal AND p.segment = p_segments[i] AND p.token = p_tokens[i]
       AND p.first = p_firsts[i];
   END LOOP;
-END $$;
-
--- What documents that go take with them: chunks are written anew without them.
-CREATE FUNCTION memoranda.take_documents(
-  p_journal bigint, p_documents bigint, p_length bigint,
-  p_old_segments bigint[], p_old_tokens text[], p_old_firsts bigint[],
-  p_segments bigint[], p_tokens text[], p_firsts bigint[], p_bodies bytea[], p_seqs bigint[]
-)
-RETURNS void
-LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM memoranda.take_postings(p_journal, p_old_segments, p_old_tokens, p_old_firsts);
-  PERFORM memoranda.put_postings(p_journal, p_segments, p_tokens, p_firsts, p_bodies);
-  FOR i IN 1 .. cardinality(p_seqs) LOOP
-    DELETE FROM memoranda.threads t WHERE t.journal = p_journal AND t.seq = p_seqs[i];
-  END LOOP;
-  UPDATE memoranda.journals j SET
-    documents = j.documents - p_documents, length = j.length - p_length, revision = j.revision + 1
-  WHERE j.journal = p_journal;
-END $$;
-
--- The index without anything in it.
-CREATE FUNCTION memoranda.clear_index(p_journal bigint) RETURNS void
-LANGUAGE plpgsql AS $$
-BEGIN
-  DELETE FROM memoranda.postings p WHERE p.journal = p_journal;
-  DELETE FROM memoranda.segments s WHERE s.journal = p_journal;
-  DELETE FROM memoranda.threads t WHERE t.journal = p_journal;
-  UPDATE memoranda.journals j SET
-    indexed = 0, documents = 0, length = 0, revision = j.revision + 1
-  WHERE j.journal = p_journal;
-END $$;
-
--- These take the lock themselves.
-
--- The index of words from the start, of no tokenizer until a unit names one.
-CREATE FUNCTION memoranda.begin_reindex(
-  p_journal bigint, p_origin text, p_tokenizer text
-)
-RETURNS void
-LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM memoranda.lock_journal(p_journal, p_origin);
-  PERFORM memoranda.clear_index(p_journal);
-  UPDATE memoranda.journals j SET tokenizer = p_tokenizer WHERE j.journal = p_journal;
-END $$;
-
--- Bring the index of words forward, from one entry to another, by a segment of this number, unless
--- it was changed since it was looked at; whether it was done.
-CREATE FUNCTION memoranda.merge_words(
-  p_journal bigint, p_origin text, p_revision bigint,
-  p_from bigint, p_to bigint, p_tokenizer text, p_segment bigint,
-  -- what is new: how many documents, how long, their postings, their places in threads
-  p_documents bigint, p_length bigint,
-  p_tokens text[], p_firsts bigint[], p_bodies bytea[],
-  p_threads text[], p_times bigint[], p_ids text[], p_seqs bigint[], p_speakers text[],
-  -- what is replaced, as in take_documents
-  p_gone_documents bigint, p_gone_length bigint,
-  p_old_segments bigint[], p_old_tokens text[], p_old_firsts bigint[],
-  p_left_segments bigint[], p_left_tokens text[], p_left_firsts bigint[], p_left_bodies bytea[],
-  p_gone_seqs bigint[]
-)
-RETURNS boolean
-LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM memoranda.lock_journal(p_journal, p_origin);
-  UPDATE memoranda.journals j SET
-    indexed = p_to, tokenizer = p_tokenizer, documents = j.documents + p_documents,
-    length = j.length + p_length, revision = j.revision + 1
-  WHERE j.journal = p_journal AND j.revision = p_revision AND j.indexed = p_from;
-  IF NOT FOUND THEN
-    RETURN false;
-  END IF;
-  IF cardinality(p_gone_seqs) > 0 THEN
-    PERFORM memoranda.take_documents(
-      p_journal, p_gone_documents, p_gone_length, p_old_segments, p_old_tokens, p_old_firsts,
-      p_left_segments, p_left_tokens, p_left_firsts, p_left_bodies, p_gone_seqs);
-  END IF;
-  INSERT INTO memoranda.segments (journal, number, first, until, level)
-  VALUES (p_journal, p_segment, p_from, p_to, 0);
-  INSERT INTO memoranda.postings (journal, segment, token, first, body)
-  SELECT p_journal, p_segment, n.token, n.first, n.body
-  FROM unnest(p_tokens, p_firsts, p_bodies) AS n (token, first, body);
-  INSERT INTO memoranda.threads (journal, thread, created_at, id, seq, speaker)
-  SELECT p_journal, n.thread, n.created_at, n.id, n.seq, n.speaker
-  FROM unnest(p_threads, p_times, p_ids, p_seqs, p_speakers)
-    AS n (thread, created_at, id, seq, speaker);
-  RETURN true;
-END $$;
-
--- Go on merging segments into another one, which is there from the first time on: the chunks of the
--- tokens after one, up to another, are moved. A null for the latter stands for the end: then those
--- that were merged are gone. Unless the index was changed since it was looked at; whether it was done.
-CREATE FUNCTION memoranda.merge_segments(
-  p_journal bigint, p_origin text, p_revision bigint,
-  p_number bigint, p_first bigint, p_until bigint, p_level bigint, p_of bigint[],
-  p_after text, p_upto text, p_tokens text[], p_firsts bigint[], p_bodies bytea[]
-)
-RETURNS boolean
-LANGUAGE plpgsql AS $$
-DECLARE
-  v_segment bigint;
-BEGIN
-  PERFORM memoranda.lock_journal(p_journal, p_origin);
-  UPDATE memoranda.journals j SET revision = j.revision + 1
-  WHERE j.journal = p_journal AND j.revision = p_revision;
-  IF NOT FOUND THEN
-    RETURN false;
-  END IF;
-  INSERT INTO memoranda.segments (journal, number, first, until, level)
-  VALUES (p_journal, p_number, p_first, p_until, p_level)
-  ON CONFLICT (journal, number) DO NOTHING;
-  FOREACH v_segment IN ARRAY p_of LOOP
-    IF p_upto IS NULL THEN
-      DELETE FROM memoranda.postings p WHERE p.journal = p_journal AND p.segment = v_segment;
-      DELETE FROM memoranda.segments s WHERE s.journal = p_journal AND s.number = v_segment;
-    ELSE
-      DELETE FROM memoranda.postings p
-      WHERE p.journal = p_journal AND p.segment = v_segment
-        AND p.token > p_after AND p.token <= p_upto;
-    END IF;
-  END LOOP;
-  INSERT INTO memoranda.postings (journal, segment, token, first, body)
-  SELECT p_journal, p_number, n.token, n.first, n.body
-  FROM unnest(p_tokens, p_firsts, p_bodies) AS n (token, first, body);
-  RETURN true;
 END $$;
 
 -- --------------------------------------------------------------------------------------- vectors

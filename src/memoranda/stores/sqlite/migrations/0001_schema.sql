@@ -5,7 +5,8 @@
 
 -- One journal for each scope, with its head: how many entries it has, and the hash of the last. Of
 -- these, the first `indexed` are in the index of words, as the tokens of this tokenizer; the index
--- has so many documents, and they have `length` tokens together.
+-- has so many documents, and they have `length` tokens together. Whatever changes the index also
+-- counts `revision` up: who has prepared a change learns whether it still fits.
 CREATE TABLE journals (
   number    INTEGER NOT NULL PRIMARY KEY,
   scope     TEXT    NOT NULL UNIQUE,
@@ -17,7 +18,8 @@ CREATE TABLE journals (
   indexed   INTEGER NOT NULL DEFAULT 0,
   tokenizer TEXT    NOT NULL DEFAULT '',
   documents INTEGER NOT NULL DEFAULT 0,
-  length    INTEGER NOT NULL DEFAULT 0
+  length    INTEGER NOT NULL DEFAULT 0,
+  revision  INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 -- The entries of all journals; a place is a journal's number and, in its low 40 bits, a sequence
@@ -174,15 +176,21 @@ CREATE TABLE postings (
   PRIMARY KEY (journal, segment, token, first)
 ) STRICT, WITHOUT ROWID;
 
--- What is indexed and has a source, in the order in which the source said it: what stands around it.
+-- What recall knows of indexed objects besides their words: when and by whom each was said, in which
+-- thread, how long it is; those among 1,024 entries to a row (stores/documents.py).
+CREATE TABLE documents (
+  journal INTEGER NOT NULL,
+  block   INTEGER NOT NULL,
+  body    BLOB    NOT NULL,
+  PRIMARY KEY (journal, block)
+) STRICT, WITHOUT ROWID;
+
+-- Which entries are of which thread, by the digest of its name, of what is indexed.
 CREATE TABLE threads (
-  journal    INTEGER NOT NULL,
-  thread     TEXT    NOT NULL,
-  created_at INTEGER NOT NULL,
-  id         TEXT    NOT NULL,
-  seq        INTEGER NOT NULL,
-  speaker    TEXT    NOT NULL,
-  PRIMARY KEY (journal, thread, created_at, id)
+  journal INTEGER NOT NULL,
+  thread  TEXT    NOT NULL,
+  seq     INTEGER NOT NULL,
+  PRIMARY KEY (journal, thread, seq)
 ) STRICT, WITHOUT ROWID;
 
 -- Embeddings of what is active and newest: float32, little-endian (recall/embedder.py). They are
