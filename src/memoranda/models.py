@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from memoranda.outside.embedders import (
         EmbeddingsEndpoint,
         LocalModel,
+        default_embedder,
         embedder_from_environment,
     )
     from memoranda.outside.models.chat import ChatModel
@@ -40,6 +41,7 @@ __all__ = [
     "Settings",
     "SpokenFacts",
     "embedded",
+    "default_embedder",
     "embedder_from_environment",
     "scripted",
     "similarities",

@@ -43,8 +43,12 @@ def test_words_of_grammar_and_capitals_change_nothing(model: StaticModel) -> Non
 
 @needs_weights
 def test_the_vector_of_a_stem_is_that_of_its_words(model: StaticModel) -> None:
-    assert model.of_token("happi") @ model.of_word("happy") > 0.8
-    assert model.of_token("doctor") @ model.of_token("physician") > 0.5
+    happi, doctor, physician, unknown = model.of_tokens(["happi", "doctor", "physician", "qqxz"])
+
+    assert happi @ model.of_word("happy") > 0.8
+    assert doctor @ physician > 0.5
+    assert unknown @ unknown == pytest.approx(1)
+    assert model.of_tokens([]).shape == (0, 256)
 
 
 @needs_weights

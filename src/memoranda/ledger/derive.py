@@ -111,8 +111,13 @@ def document_row(
         thread_of(document) or "",
         speaker_in(document),
         class_of(length),
-        text.endswith(_ASKING),
+        asks(text),
     )
+
+
+def asks(text: str) -> bool:
+    """Whether a text asks something: a mark of a question stands in it."""
+    return any(mark in text for mark in _ASKING)
 
 
 def said_at(document: Mapping[str, JsonValue]) -> int:

@@ -113,13 +113,24 @@ class StaticModel:
             )
         return known
 
-    def of_token(self, token: str) -> Vectors:
-        """The vector of a token of the index, which is a stem: of the words that have this stem.
+    def of_tokens(self, tokens: Sequence[str]) -> Vectors:
+        """The vectors of tokens of the index, which are stems: of the words that have that stem.
 
         Where the model has none of them as a whole, of the stem's own pieces.
         """
-        numbers = self._by_stem.get(token)
-        return self.of_word(token) if numbers is None else self._mean(numbers)
+        pieces = [self._by_stem.get(token) for token in tokens]
+        unknown = [token for token, known in zip(tokens, pieces, strict=True) if known is None]
+        cut = iter(self._tokenizer.encode_batch(unknown, add_special_tokens=False))
+        numbers = [next(cut).ids if known is None else known for known in pieces]
+        if not numbers:
+            return np.zeros((0, DIMENSIONS))
+        starts = np.cumsum([0, *(max(len(one), 1) for one in numbers)])[:-1]
+        flat = np.concatenate([np.array(one or [0], np.int64) for one in numbers])
+        found = np.add.reduceat(self._table[flat].astype(np.float64), starts, axis=0)
+        found[[not one for one in numbers]] = 0.0
+        lengths = np.sqrt(np.square(found).sum(axis=1, keepdims=True))
+        made: Vectors = found / np.where(lengths == 0, 1.0, lengths)
+        return made
 
     def _mean(self, numbers: Sequence[int]) -> Vectors:
         if not numbers:

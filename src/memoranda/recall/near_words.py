@@ -10,7 +10,6 @@ it: vectors are whole multiples of 2^-11, so that sums of their products fit int
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -25,7 +24,7 @@ NEAREST: Final = 10
 LEAST: Final = 0.3
 """The cosine from which on two words are near."""
 
-NEAR_WEIGHT: Final = 0.3
+NEAR_WEIGHT: Final = 0.5
 """What a near word counts, times its cosine."""
 
 TYPED_WEIGHT: Final = 0.8
@@ -35,7 +34,7 @@ LONG_WORD: Final = 8
 """Letters from which on two may be wrong."""
 
 MOST: Final = 32_768
-"""Words of a vocabulary that are compared: the most frequent ones."""
+"""Words of a vocabulary that are compared: those that the scope had first."""
 
 _SHORTEST: Final = 4
 _STEPS: Final = 2048.0
@@ -46,8 +45,8 @@ _MOST_TYPED: Final = 4
 class WordVectors(Protocol):
     """A model that has vectors of words, of length one."""
 
-    def of_token(self, token: str, /) -> NDArray[Any]:
-        """The vector of a token of the index; zeros where there is none."""
+    def of_tokens(self, tokens: Sequence[str], /) -> NDArray[Any]:
+        """A vector for each token of the index; zeros where there is none."""
         ...
 
 
@@ -66,79 +65,90 @@ StandIns = Mapping[str, Sequence[StandIn]]
 NO_STAND_INS: Final[StandIns] = {}
 
 
-@dataclass
 class Vocabulary:
-    """The words of one scope that may stand for others, and what was found among them."""
+    """The words of one scope that may stand for others; it grows with the scope.
 
-    frequencies: Mapping[str, int]
-    """In how many documents each token is."""
-    vectors: WordVectors | None = None
-    tokens: Sequence[str] = field(init=False)
-    _matrix: NDArray[np.float32] | None = field(init=False, default=None)
-    _found: dict[str, tuple[StandIn, ...]] = field(init=False, default_factory=dict)
+    What no record has any more may still be in it: nothing is found by that.
+    """
 
-    def __post_init__(self) -> None:
-        plain = [token for token in self.frequencies if _PLAIN.fullmatch(token)]
-        if len(plain) > MOST:
-            plain = sorted(plain, key=lambda token: (-self.frequencies[token], token))[:MOST]
-        self.tokens = sorted(plain)
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+        self._tokens: list[str] = []
+        """Those of plain letters."""
+        self._vectors: dict[int, NDArray[np.float32]] = {}
+        self._found: dict[tuple[str, int], tuple[StandIn, ...]] = {}
+
+    def __len__(self) -> int:
+        return len(self._known)
 
     @property
-    def size(self) -> int:
-        """About how many bytes it takes, its vectors included."""
-        width = 0 if self._matrix is None else self._matrix.nbytes
-        return width + 64 * len(self.frequencies)
+    def bytes(self) -> int:
+        """About how much memory it takes."""
+        return 128 * len(self._known) + sum(matrix.nbytes for matrix in self._vectors.values())
 
-    def stand_ins(self, question: ParsedQuestion) -> StandIns:
-        """What may stand for the tokens of a question."""
-        wanted = (token for token in question.tokens if _PLAIN.fullmatch(token))
-        return {token: found for token in wanted if (found := self.of(token))}
+    def add(self, tokens: Iterable[str]) -> None:
+        new = set(tokens) - self._known
+        if new:
+            self._known |= new
+            plain = sorted(token for token in new if _PLAIN.fullmatch(token))
+            self._tokens += plain[: max(MOST - len(self._tokens), 0)]
+            self._found.clear()
 
-    def of(self, token: str) -> tuple[StandIn, ...]:
-        known = self._found.get(token)
-        if known is None:
-            known = self._found[token] = (*self._near(token), *self._typed(token))
+    def stand_ins(self, question: ParsedQuestion, model: WordVectors | None) -> StandIns:
+        """What may stand for the tokens of a question: by their meaning, if there is a model."""
+        wanted = [token for token in question.tokens if _PLAIN.fullmatch(token)]
+        new = [token for token in wanted if (token, id(model)) not in self._found]
+        if new:
+            near = [()] * len(new) if model is None else self._near(new, model)
+            for token, found in zip(new, near, strict=True):
+                self._found[token, id(model)] = (*found, *self._typed(token))
+        return {token: found for token in wanted if (found := self._found[token, id(model)])}
+
+    def _near(self, wanted: Sequence[str], model: WordVectors) -> list[tuple[StandIn, ...]]:
+        if not self._tokens:
+            return [()] * len(wanted)
+        cosines = self._matrix(model) @ quantized(model.of_tokens(wanted)).T / (_STEPS * _STEPS)
+        return [
+            tuple(self._nearest(token, cosines[:, number])) for number, token in enumerate(wanted)
+        ]
+
+    def _nearest(self, token: str, cosines: NDArray[np.float32]) -> Iterable[StandIn]:
+        near = np.flatnonzero(cosines >= LEAST).tolist()
+        others = sorted(
+            (-float(cosines[at]), self._tokens[at]) for at in near if self._tokens[at] != token
+        )
+        for cosine, other in others[:NEAREST]:
+            yield StandIn(other, NEAR_WEIGHT * -cosine, is_near=True)
+
+    def _matrix(self, model: WordVectors) -> NDArray[np.float32]:
+        known = self._vectors.get(id(model))
+        if known is None or len(known) < len(self._tokens):
+            first = 0 if known is None else len(known)
+            more = quantized(model.of_tokens(self._tokens[first:]))
+            known = more if known is None else np.concatenate([known, more])
+            self._vectors[id(model)] = known
         return known
-
-    def _near(self, token: str) -> Iterable[StandIn]:
-        if self.vectors is None or not self.tokens:
-            return
-        cosines = self._vectors @ quantized(self.vectors.of_token(token)) / (_STEPS * _STEPS)
-        nearest = np.flatnonzero(cosines >= LEAST)
-        order = nearest[np.lexsort((nearest, -cosines[nearest]))]
-        others = [at for at in order.tolist() if self.tokens[at] != token]
-        for at in others[:NEAREST]:
-            yield StandIn(self.tokens[at], NEAR_WEIGHT * float(cosines[at]), is_near=True)
-
-    @property
-    def _vectors(self) -> NDArray[np.float32]:
-        if self._matrix is None:
-            assert self.vectors is not None  # noqa: S101 - asked before
-            self._matrix = np.stack([quantized(self.vectors.of_token(t)) for t in self.tokens])
-        return self._matrix
 
     def _typed(self, token: str) -> Iterable[StandIn]:
         """Words at edit distance 1, or 2 from `LONG_WORD` letters, of a token that is in none."""
-        if token in self.frequencies or len(token) < _SHORTEST:
+        if token in self._known or len(token) < _SHORTEST:
             return
         most = 2 if len(token) >= LONG_WORD else 1
-        found = [
-            (distance, -self.frequencies[other], other)
+        found = sorted(
+            (distance, other)
             for other in self._like(token, most)
             if (distance := edits(token, other, most)) <= most
-        ]
-        if found:
-            nearest = min(found)[0]
-            for distance, _, other in sorted(found)[:_MOST_TYPED]:
-                if distance == nearest:
-                    yield StandIn(other, TYPED_WEIGHT, is_near=False)
+        )
+        for distance, other in found[:_MOST_TYPED]:
+            if distance == found[0][0]:
+                yield StandIn(other, TYPED_WEIGHT, is_near=False)
 
     def _like(self, token: str, most: int) -> Iterable[str]:
         """Those with about the same letters: few of many thousands."""
         letters = _letters(token)
         return (
             other
-            for other in self.tokens
+            for other in self._tokens
             if abs(len(other) - len(token)) <= most
             and len(other) >= _SHORTEST - 1
             and (_letters(other) ^ letters).bit_count() <= 2 * most
@@ -146,7 +156,7 @@ class Vocabulary:
 
 
 def quantized(vector: NDArray[Any]) -> NDArray[np.float32]:
-    """A vector of length one in whole steps, so that products of two such are exact."""
+    """Vectors of length one in whole steps, so that products of two such are exact."""
     return np.rint(vector * _STEPS).astype(np.float32)
 
 

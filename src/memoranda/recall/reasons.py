@@ -24,6 +24,10 @@ class Reason:
     matched: tuple[str, ...] = ()
     next_to: tuple[int, ...] = ()
     """How many records after this one a match stands; before it, if negative."""
+    near: tuple[tuple[str, str], ...] = ()
+    """Words of the question, each with the word of this record that stands for it."""
+    meaning: bool = False
+    """Whether the record as a whole is near in meaning."""
     said_by: tuple[str, ...] = ()
     period: str | None = None
 
@@ -32,12 +36,16 @@ class Reason:
         parts = []
         if self.matched:
             parts.append("matched " + ", ".join(map(_quoted, self.matched)))
+        if self.near:
+            parts.append("near " + ", ".join(f'"{other} ~ {word}"' for word, other in self.near))
         if self.next_to:
             parts.append("next to a match, " + ", ".join(map(_away, self.next_to)))
         if self.said_by:
             parts.append("said by " + ", ".join(map(_quoted, self.said_by)))
         if self.period is not None:
             parts.append(f"at the time asked for ({_quoted(self.period)})")
+        if self.meaning or not parts:
+            parts.append("near in meaning")
         if at is not None:
             parts.append(ago(at - created_at))
         return "; ".join(parts)
