@@ -1,8 +1,8 @@
 """`python -m bench.evaluate [SET ...]`: how well recall finds, beside others, as tables.
 
-Sets are ``locomo``, ``pairs``, ``plain`` and ``facts``; all of them, if none is named. Conversations
-and pairs are looked for in ``--data``, and skipped with a reason where they are not: they are not
-ours to ship. ``fit`` fits the weights of scores instead, and prints them. Nothing is sent anywhere,
+Sets are ``locomo``, ``pairs``, ``plain`` and ``facts``; all of them, if none is named.
+Conversations and pairs are looked for in ``--data``, and skipped with a reason where they are not:
+they are not ours to ship. ``fit`` fits the weights of scores instead, and prints them. Nothing is sent anywhere,
 unless MEMORANDA_EMBEDDER_URL names an embedder: texts and questions are sent to it.
 """
 
@@ -18,7 +18,7 @@ from bench.evaluate.fit import fitted
 from bench.evaluate.measure import Measured, measure
 from bench.evaluate.questions import Questions, read_facts, read_locomo, read_pages, read_pairs
 from memoranda.errors import InvalidJson
-from memoranda.models import Embedder, default_embedder, embedder_from_environment
+from memoranda.models import default_embedder, embedder_from_environment
 from memoranda.recall.figures import HEADER, row
 
 ROOT: Final = Path(__file__).parents[2]

@@ -1,8 +1,8 @@
 """What finds: memoranda on a database, and beside it what others do with the same texts.
 
 `Bm25` is the formula of the package bm25s with its usual parameters (Lucene's idf, k1 1.5, b 0.75)
-over our stems, written out here: the package is not pinned. FTS5 is SQLite's own. `Vectors` compares
-the vectors of an embedder, and nothing else.
+over our stems, written out here: the package is not pinned. FTS5 is SQLite's own. `Vectors`
+compares the vectors of an embedder, and nothing else.
 """
 
 import re
@@ -18,7 +18,6 @@ from bench.evaluate.questions import Collection, Question
 from memoranda.models import Embedder, embedded, similarities
 from memoranda.recall.question import is_grammar
 from memoranda.text import terms
-from memoranda.types import Clockwork, Memo
 
 K1: Final = 1.5
 B: Final = 0.75
@@ -158,12 +157,14 @@ async def remembered(
     """A scope that has the texts of a collection, and its clock."""
     last = max((text.created_at for text in collection.texts), default=0)
     clock = Standing(last)
-    async with memoranda.connect(url, clockwork=Clockwork(clock), **connecting) as database:
+    async with memoranda.connect(
+        url, clockwork=memoranda.Clockwork(clock), **connecting
+    ) as database:
         memory = database.scope(collection.name, actor="agent:evaluation")
         for first in range(0, len(collection.texts), _AT_ONCE):
             several = collection.texts[first : first + _AT_ONCE]
             await memory.remember_many(
-                [Memo(text.text, id=text.id, **_about(text)) for text in several]
+                [memoranda.Memo(text.text, id=text.id, **_about(text)) for text in several]
             )
         yield memory, clock
 

@@ -1,4 +1,4 @@
-"""`python -m bench.evaluate fit`: the weights of `recall.scores`, from questions with known answers.
+"""`python -m bench.evaluate fit`: the weights of `recall.scores`, from questions and answers.
 
 The score of a record is a sum, so that exp(score) is proportional to the probability that it is the
 one that was asked for (a conditional logit). Weights are those that make the records that answer
@@ -6,7 +6,8 @@ most probable, over the questions that are not kept away from tuning. Whether th
 in both directions of a split of the conversations: fitted on the one part, measured on the other.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from memoranda.recall.near_words import Vocabulary
 from memoranda.recall.question import asked
 from memoranda.recall.ranking import RankingMode
 from memoranda.recall.scores import (
+    NOTHING_IN_THREADS,
     Evidence,
     ThreadWeights,
     alone,
@@ -114,8 +116,9 @@ def fit(several: Sequence[tuple[Numbers, Numbers]]) -> Numbers:
 
 
 def _shares(scores: Numbers) -> Numbers:
-    found: Numbers = np.exp(scores - scores.max())
-    return found / found.sum()
+    found = np.exp(scores - scores.max())
+    shares: Numbers = found / found.sum()
+    return shares
 
 
 def _loss(scaled: Sequence[tuple[Numbers, Numbers]], weights: Numbers) -> float:
@@ -129,13 +132,18 @@ def _loss(scaled: Sequence[tuple[Numbers, Numbers]], weights: Numbers) -> float:
     return total
 
 
-def graded(several: Sequence[Candidates], score: Callable[[Evidence], Numbers]) -> Iterator[Graded]:
+def graded(
+    several: Sequence[Candidates], score: Callable[[Evidence], Numbers], nothing: float
+) -> list[Graded]:
     """What is found for each question with these scores."""
+    found = []
     for one in several:
         scores = score(one.evidence)
         order = np.lexsort((-np.arange(len(scores)), -scores))[: AT[-1]]
-        sure = confidences(scores)
-        yield Graded(one.question.evidence, [one.ids[at] for at in order], sure[order].tolist())
+        sure = confidences(scores, nothing)
+        ids = [one.ids[at] for at in order]
+        found.append(Graded(one.question.evidence, ids, sure[order].tolist()))
+    return found
 
 
 async def fitted(sets: Mapping[str, Questions], embedder: Embedder | None) -> list[str]:
@@ -152,15 +160,18 @@ async def fitted(sets: Mapping[str, Questions], embedder: Embedder | None) -> li
             ("what is not kept away, measured on the rest", *_apart([*first, *second])),
         ):
             weights = _thread_weights(learnt)
-            found = figures(list(graded(other, lambda e, w=weights: in_threads(e, w))))  # type: ignore[misc]
+            score = partial(in_threads, weights=weights)
+            found = figures(graded(other, score, NOTHING_IN_THREADS))
             lines += [f"fitted on the {name}:", f"  {_shown(weights)}", f"  {found.document()}"]
-        lines += [f"as it is: {figures(list(graded([*first, *second], in_threads))).document()}"]
+        found = figures(graded([*first, *second], in_threads, NOTHING_IN_THREADS))
+        lines.append(f"as it is: {found.document()}")
     for name in ("facts", "plain", "pairs"):
         if name in sets:
             several = await candidates(sets[name].collections[0], embedder)
             learnt, kept = _apart(several)
             for part, some in (("development", learnt), ("kept away", kept)):
-                lines.append(f"{name}, {part}: {figures(list(graded(some, alone))).document()}")
+                found = figures(graded(some, alone, NOTHING))
+                lines.append(f"{name}, {part}: {found.document()}")
     return lines
 
 

@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 from weakref import WeakSet
 
 from memoranda.app.databases import Database as AnyDatabase
 from memoranda.app.databases import Lease, LedgerDatabase, acquire, hidden, release
+from memoranda.app.idle import IdleEmbedding
 from memoranda.app.options import Clockwork
 from memoranda.journeys.audit.checkpoints import Checkpointer, Checkpoints, Seal
 from memoranda.journeys.govern.conformance import Conformance
@@ -18,6 +19,7 @@ from memoranda.journeys.maintain.upkeep import refresh
 from memoranda.kernel.errors import ScopeNotFound, StoreClosed
 from memoranda.ledger.checkpoint import scope_origin
 from memoranda.ledger.codec import BodyCodec
+from memoranda.outside.embedders import default_embedder
 from memoranda.recall.embedder import Embedder
 from memoranda.stores.dictionary import DictDatabase
 from memoranda.stores.home import Home
@@ -125,7 +127,7 @@ class Connected:
         url: str,
         *,
         seal: Seal,
-        embedder: Embedder | None,
+        embedder: Embedder | Literal["default"] | None,
         codec: BodyCodec,
         models: Mapping[str, str],
         create: bool,
@@ -138,7 +140,7 @@ class Connected:
         self._models = models
         self._create = create
         self.read_only: Final = read_only
-        self.embedder: Final = embedder
+        self._embedder = embedder
         self.clockwork: Final = clockwork
         self._opening: asyncio.Lock | None = None
         self._home: Home | None = None
@@ -147,6 +149,7 @@ class Connected:
         self.checkpointer: Checkpointer | None = None
         self._scopes: dict[str, Scoped] = {}
         self._handles: WeakSet[Endable] = WeakSet()
+        self.idle: Final = IdleEmbedding()
         self.background: Final[set[asyncio.Task[None]]] = set()
         """What goes on after a run was answered; it is waited for, also of dropped handles."""
 
@@ -180,6 +183,7 @@ class Connected:
         if lease is None:
             return
         try:
+            await self.idle.close()
             for handle in list(self._handles):
                 await handle.end()
             if self.background:
@@ -190,6 +194,16 @@ class Connected:
             self._opened = self._home = None
             self._scopes.clear()
             await release(lease)
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """What turns texts into vectors: what was given, or what is installed."""
+        return default_embedder() if self._embedder == "default" else self._embedder
+
+    @property
+    def is_embedder_default(self) -> bool:
+        """Whether nobody named it."""
+        return self._embedder == "default"
 
     @property
     def name(self) -> str:

@@ -7,7 +7,7 @@ is a value that costs no I/O: a server makes one for each request.
 import os
 from collections.abc import Generator, Mapping
 from os import PathLike
-from typing import Any, Final, Generic, Self, overload
+from typing import Any, Final, Generic, Literal, Self, overload
 
 from typing_extensions import TypeVar, Unpack
 
@@ -23,6 +23,7 @@ from memoranda.kernel.actors import ActorRef, check_scope, parse_actor
 from memoranda.kernel.given import check_has, check_kind, check_texts
 from memoranda.ledger.codec import PLAIN, BodyCodec
 from memoranda.recall.embedder import Embedder, stored_as
+from memoranda.recall.meaning import ROLE
 from memoranda.stores.dictionary import DictDatabase
 
 T = TypeVar("T", default=Any)
@@ -34,8 +35,6 @@ _NO_APP: Final = App[Any]()
 DEFAULT_URL: Final = "sqlite:///memoranda.db"
 DEFAULT_SCOPE: Final = "default"
 DEFAULT_ACTOR: Final = "system:memoranda"
-EMBEDDER: Final = "embedder"
-"""The role of the embedder among the models that memory rests on."""
 
 
 class Database:
@@ -152,7 +151,7 @@ def connect(
     url: str | PathLike[str] | None = None,
     *,
     seal: Seal | None = None,
-    embedder: Embedder | None = None,
+    embedder: Embedder | Literal["default"] | None = "default",
     codec: BodyCodec = PLAIN,
     models: Mapping[str, str] | None = None,
     create: bool = True,
@@ -163,7 +162,8 @@ def connect(
 
     ``url`` is a URL or the path of a SQLite file; it defaults to MEMORANDA_DATABASE_URL, then to
     ``sqlite:///memoranda.db``. ``seal`` says who signs checkpoints and where they are kept; without
-    it, the environment does (docs/checkpoints.md). ``embedder`` turns texts into vectors. ``codec``
+    it, the environment does (docs/checkpoints.md). ``embedder`` turns texts into vectors: by
+    default the one of the extra ``meaning``, if that is installed; None means none. ``codec``
     says how bodies are stored, say encrypted; whoever opens the database needs the same. ``models``
     names the identity of each model that memory rests on, by role: one that a scope does not
     declare is a conformance break, and the first one of a role is declared by this
@@ -179,11 +179,12 @@ def connect(
     if models is not None:
         check_kind("models", models, Mapping, "the identity of each model, by role")
         check_texts("models", [*models, *models.values()])
-    check_has("embedder", embedder, "identity", "dimensions", "embed")
+    if embedder != "default":
+        check_has("embedder", embedder, "identity", "dimensions", "embed")
     check_has("codec", codec, "pack", "unpack")
     named = dict(models or {})
-    if embedder is not None:
-        named[EMBEDDER] = stored_as(embedder)
+    if embedder is not None and embedder != "default":
+        named[ROLE] = stored_as(embedder)
     return Database(
         Connected(
             place,

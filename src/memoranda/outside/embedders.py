@@ -172,14 +172,12 @@ MEANING: Final = "MEMORANDA_MEANING"
 def default_embedder(variables: Mapping[str, str] | None = None) -> StaticModel | None:
     """The model that comes with the extra ``meaning``, where it is installed; one for a process."""
     found = os.environ if variables is None else variables
-    if found.get(MEANING, "").strip().lower() == "off" or not has_static_model():
-        return None
-    return _static_model()
+    return None if found.get(MEANING, "").strip().lower() == "off" else _installed_model()
 
 
 @cache
-def _static_model() -> StaticModel:
-    return StaticModel()
+def _installed_model() -> StaticModel | None:
+    return StaticModel() if has_static_model() else None
 
 
 def _digest(folder: Path) -> str:

@@ -13,6 +13,7 @@ For Korean the extra ``meaning-ko`` brings kiwipiepy: `korean_model` says how. A
 halves, one for its words of other scripts and one for its Korean morphemes.
 """
 
+import asyncio
 import json
 import re
 from collections.abc import Sequence
@@ -83,7 +84,12 @@ class StaticModel:
         return f"{PACKAGE}-{DIMENSIONS}@{digest.hexdigest()[:_DIGITS]}{korean}"
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """A vector for each text: it takes some ten microseconds a word, and no thread."""
+        """A vector for each text; off the event loop, unless it is short work."""
+        if len(texts) > 1 or "_tokenizer" not in vars(self) or HANGUL.search(texts[0]):
+            return await asyncio.to_thread(self._of_texts, texts)
+        return self._of_texts(texts)
+
+    def _of_texts(self, texts: Sequence[str]) -> list[list[float]]:
         return [self.of_text(text).tolist() for text in texts]
 
     def of_text(self, text: str) -> Vectors:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.ledger.snapshot import StoredDocument
-from memoranda.text.tokens import LENGTHS
+from memoranda.text.tokens import BEGINS_WITH, LENGTHS
 
 Numbers = NDArray[Any]
 
@@ -58,6 +58,8 @@ class Columns:
         self.speakers = np.zeros(0, np.int32)
         """A number for who says it, such as `names` has it; 0 for nobody."""
         self.names: list[frozenset[str]] = [frozenset()]
+        self._said: list[int] = [0]
+        """How many documents each of them says."""
         self.documents = 0
         self.length = 0
         """Tokens of all documents together, each counted as its class is."""
@@ -83,6 +85,7 @@ class Columns:
             self.there[seq], self.classes[seq], self.questions[seq] = True, length, is_question
             self.times[seq], self.threads[seq] = said_at, number
             self.speakers[seq] = self._speaker(speaker)
+            self._said[self.speakers[seq]] += 1
             self.documents += 1
             self.length += LENGTHS[length]
             if number >= 0:
@@ -108,6 +111,8 @@ class Columns:
         self.threads[seqs] = numbers[threads[1]]
         numbers = np.array([self._speaker(name) for name in speakers[0]], np.int32)
         self.speakers[seqs] = numbers[speakers[1]]
+        for number, said in enumerate(np.bincount(self.speakers[seqs]).tolist()):
+            self._said[number] += said
         self.documents += len(seqs)
         self.length += int(_LENGTHS[classes].sum())
         self._changes += SETTLED + len(self._order) + 1  # there is no order of these yet
@@ -117,6 +122,7 @@ class Columns:
         found = [seq for seq in seqs if seq < len(self.there) and self.there[seq]]
         for seq in found:
             self.there[seq] = False
+            self._said[self.speakers[seq]] -= 1
             self.documents -= 1
             self.length -= LENGTHS[self.classes[seq]]
             if (number := int(self.threads[seq])) >= 0:
@@ -125,9 +131,19 @@ class Columns:
         return found
 
     def named(self, tokens: Iterable[str]) -> Numbers:
-        """By the number of a speaker, whether any of these tokens names them."""
+        """By the number of a speaker, whether any of these tokens names them.
+
+        Whoever a text only begins with is a speaker if another text begins so, too: a title
+        (``Refund policy: …``) is nobody.
+        """
         wanted = set(tokens)
-        return np.array([not wanted.isdisjoint(name) for name in self.names], np.bool_)
+        return np.array(
+            [
+                not wanted.isdisjoint(name) and (BEGINS_WITH not in name or said > 1)
+                for name, said in zip(self.names, self._said, strict=True)
+            ],
+            np.bool_,
+        )
 
     def _thread(self, name: str) -> int:
         return self._thread_numbers.setdefault(name, len(self._thread_numbers)) if name else -1
@@ -137,6 +153,7 @@ class Columns:
         if number is None:
             number = self._speaker_numbers[name] = len(self.names)
             self.names.append(frozenset(name.split()))
+            self._said.append(0)
         return number
 
     def _reserve(self, size: int) -> None:

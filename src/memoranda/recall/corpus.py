@@ -5,6 +5,7 @@ brings along. Each corpus is a scope of its own: its statistics are those of its
 """
 
 from collections.abc import Collection, Iterable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from memoranda.ledger.snapshot import StoredDocument
 from memoranda.ledger.unit import Current
 from memoranda.recall.bm25 import Scored
 from memoranda.recall.columns import Columns, Numbers
-from memoranda.recall.near_words import NO_STAND_INS, StandIns
+from memoranda.recall.near_words import NO_STAND_INS, StandIns, Vocabulary
 from memoranda.recall.question import ParsedQuestion
 from memoranda.recall.ranking import Postings, Ranked, RankingMode
 from memoranda.text import Terms, speaker_of, terms
@@ -80,6 +81,12 @@ class Corpus:
     def __len__(self) -> int:
         return len(self._documents)
 
+    @cached_property
+    def _vocabulary(self) -> Vocabulary:
+        found = Vocabulary()
+        found.add(self.tokens)
+        return found
+
     @property
     def tokens(self) -> Collection[str]:
         """Every token that any document has."""
@@ -98,7 +105,11 @@ class Corpus:
 
         With `only`, nothing but the documents with these ids is looked at.
         """
-        ranked = self.ranked(mode, wanted, (limit or 0) if among is None else among, only)
+        stand_ins = NO_STAND_INS
+        if mode is RankingMode.CONTEXT:
+            stand_ins = self._vocabulary.stand_ins(wanted, None)
+        number = (limit or 0) if among is None else among
+        ranked = self.ranked(mode, wanted, number, only, stand_ins=stand_ins)
         most = len(self) if limit is None else limit
         return [self._scored(ranked, *found) for found in ranked.first(most)]
 

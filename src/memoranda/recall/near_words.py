@@ -11,7 +11,7 @@ it: vectors are whole multiples of 2^-11, so that sums of their products fit int
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,7 @@ _PLAIN: Final = re.compile("[a-z]+")
 _MOST_TYPED: Final = 4
 
 
+@runtime_checkable
 class WordVectors(Protocol):
     """A model that has vectors of words, of length one."""
 
@@ -82,7 +83,7 @@ class Vocabulary:
         return len(self._known)
 
     @property
-    def bytes(self) -> int:
+    def size(self) -> int:
         """About how much memory it takes."""
         return 128 * len(self._known) + sum(matrix.nbytes for matrix in self._vectors.values())
 

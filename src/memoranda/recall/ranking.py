@@ -39,7 +39,15 @@ from memoranda.recall.confidence import Calibration
 from memoranda.recall.near_words import NO_STAND_INS, StandIns
 from memoranda.recall.question import ParsedQuestion
 from memoranda.recall.reasons import Reason
-from memoranda.recall.scores import Evidence, alone, confidences, in_threads, rounded
+from memoranda.recall.scores import (
+    NOTHING,
+    NOTHING_IN_THREADS,
+    Evidence,
+    alone,
+    confidences,
+    in_threads,
+    rounded,
+)
 from memoranda.text import Query, QueryWord
 from memoranda.text.tokens import LENGTHS as TOKEN_LENGTHS
 
@@ -362,7 +370,8 @@ class Ranked:
 
     @cached_property
     def _confidences(self) -> Mapping[int, float]:
-        sure = confidences(self.scores, is_unheard=self._is_unheard)
+        nothing = NOTHING_IN_THREADS if self.is_threaded else NOTHING
+        sure = confidences(self.scores, nothing, is_unheard=self._is_unheard)
         return dict(zip(self.seqs.tolist(), sure.tolist(), strict=True))
 
     @property
@@ -476,10 +485,11 @@ class Ranked:
         period = self.asked.period
         speaker = self.columns.names[self.columns.speakers[seq]]
         alike = 0.0 if self.alike is None else float(self.alike[seq])
+        has_words = any(distance is not None for _, distance in away)
         return Reason(
             matched=tuple(word for word, distance in away if distance == 0),
             near=tuple(self._near(seq)),
-            meaning=alike >= ALIKE,
+            meaning=alike >= ALIKE or (alike > 0 and not has_words),
             next_to=tuple(dict.fromkeys(distance for _, distance in away if distance)),
             said_by=tuple(word.text for word in self.asked.words if _has(word, speaker)),
             period=period.text if period is not None and period.has(time) else None,

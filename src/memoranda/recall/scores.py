@@ -62,14 +62,14 @@ class ThreadWeights(NamedTuple):
 
 
 IN_THREADS: Final = ThreadWeights(
-    relative=4.0,
-    root=4.0,
-    said_by=3.0,
-    in_time=1.5,
-    length=0.5,
-    is_question=-0.5,
-    answers=1.5,
-    alike=0.35,
+    relative=3.4,
+    root=6.6,
+    said_by=2.6,
+    in_time=4.7,
+    length=0.56,
+    is_question=-0.34,
+    answers=3.6,
+    alike=0.54,
 )
 
 ALONE: Final = 7.0
@@ -82,7 +82,10 @@ COVERED: Final = 1.9
 """A record that has each word once reaches about 1 / `COVERED` of what BM25 could give it."""
 
 NOTHING: Final = 2.5
-"""The score of the answer not being there at all."""
+"""The score of the answer not being there at all, where records stand alone."""
+
+NOTHING_IN_THREADS: Final = 8.5
+"""The same where they stand in threads, whose scores are higher."""
 
 HIGHEST: Final = 0.99
 """No guess is certain."""
@@ -113,7 +116,7 @@ def in_threads(found: Evidence, weights: ThreadWeights = IN_THREADS) -> Numbers:
 
 def alone(found: Evidence, fills: float = FILLS) -> Numbers:
     """Scores of records that stand alone; without a model, in the order of full text."""
-    covered = found.own * COVERED * (1.0 + found.in_time)
+    covered = found.own * COVERED * (1.0 + found.in_time) * (1.0 + found.said_by / 2)
     left = np.maximum(1.0 - covered, 0.0)
     return rounded(ALONE * (covered + fills * left * found.alike))
 
@@ -131,13 +134,13 @@ def deviations(similarities: Numbers) -> Numbers:
     return clipped
 
 
-def confidences(scores: Numbers, *, is_unheard: bool = False) -> Numbers:
-    """The probability of each to hold what was asked: its share of all, `NOTHING` among them."""
+def confidences(scores: Numbers, nothing: float = NOTHING, *, is_unheard: bool = False) -> Numbers:
+    """The probability of each to hold what was asked: its share of all, `nothing` among them."""
     if not len(scores):
         return scores
-    highest = max(float(scores.max()), NOTHING)
+    highest = max(float(scores.max()), nothing)
     shares = np.exp(scores - highest)
-    found = shares / (shares.sum() + np.exp(NOTHING - highest))
+    found = shares / (shares.sum() + np.exp(nothing - highest))
     sure: Numbers = np.minimum(found * (UNHEARD if is_unheard else 1.0), HIGHEST)
     return np.round(sure, 6)
 

@@ -339,11 +339,17 @@ Word breaks come from apsw's Unicode, NFKC and case folding from Python's: the t
 # ------------------------------------------------------------------------------------------------
 # Who says a text: the name that it begins with.
 
+BEGINS_WITH: Final = "~"
+"""Stands among the tokens of a speaker whom nobody gave: a text begins with the name."""
+
 _LABEL: Final = re.compile(r"\s*([^\s:]{1,64}(?: [^\s:]{1,64}){0,3}):\s")
 _NOBODY: Final[frozenset[str]] = frozenset()
 
 
 def speaker_of(text: str) -> frozenset[str]:
-    """The tokens of the name that a text begins with: up to four words, a colon, white space."""
+    """The tokens of the name that a text begins with: up to four words, a colon, white space.
+
+    `BEGINS_WITH` is among them: it may be a title, and no name.
+    """
     found = _LABEL.match(text)
-    return frozenset(terms(found[1]).counts) if found else _NOBODY
+    return frozenset([BEGINS_WITH, *terms(found[1]).counts]) if found else _NOBODY

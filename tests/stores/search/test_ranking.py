@@ -172,7 +172,7 @@ class Defined(NamedTuple):
             candidates.append(
                 Candidate(
                     one.id, seq, cls.said_at(one), counted.counts, counted.length, places[thread],
-                    thread, speaker,
+                    thread, speaker, asks("\n".join(texts(data))),
                 )
             )  # fmt: skip
         frequencies: dict[str, int] = {}

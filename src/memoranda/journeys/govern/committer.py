@@ -79,9 +79,16 @@ class Committer(Generic[T]):
     """Runs the writes of one actor, each request in one transaction."""
 
     def __init__(
-        self, table: GovernedTable, telling: Telling[T], actor: ActorRef, clock: Clock
+        self,
+        table: GovernedTable,
+        telling: Telling[T],
+        actor: ActorRef,
+        clock: Clock,
+        wrote: Callable[[], None] = lambda: None,
     ) -> None:
+        """`wrote` is called whenever anything was written."""
         self._table = table
+        self._wrote = wrote
         self._telling = telling
         self.actor: Final = str(actor)
         self._clock = clock
@@ -104,6 +111,7 @@ class Committer(Generic[T]):
         committed, made = await self._table.run(writes, note, retry)
         if not committed.fresh:
             return _first(writes, await earlier_writes(self._table.ledger, committed))
+        self._wrote()
         if self._telling.is_heard:
             await self._telling.tell([draft for draft in made if draft is not None])
         places = iter(committed.places)

@@ -181,11 +181,11 @@ def reindex(target: Target) -> Sequence[Output]:
     ]
 
 
-@command(embeds=lambda _: True)
+@command(embeds=True)
 async def embed(memory: Memory[Any]) -> Brought:
-    """Give everything a vector that has none yet, with the embedder that the environment names.
+    """Give everything a vector that has none yet, with the embedder of the environment or ours.
 
-    What was made is logged in the journal. The texts are sent to the embedder.
+    What was made is logged in the journal. The texts are sent to an embedder that is named.
     """
     with bars() as progress:
         return await memory.maintain.embed(progress=progress(memory.scope))
