@@ -2,8 +2,8 @@
 
 Sets are ``locomo``, ``pairs``, ``plain`` and ``facts``; all of them, if none is named.
 Conversations and pairs are looked for in ``--data``, and skipped with a reason where they are not:
-they are not ours to ship. ``fit`` fits the weights of scores instead, and prints them. Nothing is sent anywhere,
-unless MEMORANDA_EMBEDDER_URL names an embedder: texts and questions are sent to it.
+they are not ours to ship. ``fit`` fits the weights of scores instead, and prints them. Nothing is
+sent anywhere, unless MEMORANDA_EMBEDDER_URL names an embedder: texts and questions go there.
 """
 
 import argparse

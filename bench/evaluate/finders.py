@@ -22,6 +22,9 @@ from memoranda.text import terms
 K1: Final = 1.5
 B: Final = 0.75
 _WORD: Final = re.compile(r"\w+")
+NOW: Final = 1_700_000_000_000
+"""When questions are asked that have no time."""
+
 _AT_ONCE: Final = 500
 _FIND: Final = "SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY bm25(texts), rowid LIMIT ?"
 
@@ -144,8 +147,7 @@ class Ours:
         self._memory, self._clock, self._asked = memory, clock, asked
 
     async def find(self, question: Question, top_k: int) -> Answer:
-        if question.asked_at is not None:
-            self._clock.now = question.asked_at
+        self._clock.now = question.asked_at or NOW
         found = await self._memory.recall(question.text, top_k=top_k, **self._asked)
         return Answer([str(item.id) for item in found], [item.confidence for item in found])
 
@@ -155,8 +157,7 @@ async def remembered(
     url: str, collection: Collection, **connecting: Any
 ) -> AsyncIterator[tuple[memoranda.Memory[Any], Standing]]:
     """A scope that has the texts of a collection, and its clock."""
-    last = max((text.created_at for text in collection.texts), default=0)
-    clock = Standing(last)
+    clock = Standing(max([NOW, *(text.created_at for text in collection.texts)]))
     async with memoranda.connect(
         url, clockwork=memoranda.Clockwork(clock), **connecting
     ) as database:

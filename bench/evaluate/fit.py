@@ -22,6 +22,7 @@ from memoranda.recall.near_words import Vocabulary
 from memoranda.recall.question import asked
 from memoranda.recall.ranking import RankingMode
 from memoranda.recall.scores import (
+    NOTHING,
     NOTHING_IN_THREADS,
     Evidence,
     ThreadWeights,

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         SkippedMessage,
     )
     from memoranda.journeys.maintain.upkeep import Brought, Reindexed
+    from memoranda.journeys.recall.evaluation import Evaluated, Expected
     from memoranda.journeys.recall.originals import Original
     from memoranda.journeys.recall.reasoning import Reasoning
     from memoranda.journeys.recall.recalled import Item, Recalled
@@ -155,7 +156,9 @@ __all__ = [
     "EntryProof",
     "ErasureCertificate",
     "ErasureCounts",
+    "Evaluated",
     "Event",
+    "Expected",
     "Expiry",
     "FileAnchor",
     "Filters",

@@ -215,6 +215,7 @@ class BlockingMaintain(Twin[Maintain]):
 
     reindex = waits(Maintain.reindex)
     embed = waits(Maintain.embed)
+    evaluate = waits(Maintain.evaluate)
     scrub = waits(Maintain.scrub)
 
 

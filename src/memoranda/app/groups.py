@@ -18,6 +18,8 @@ from memoranda.journeys.intent.decisions import Answer, Waiting
 from memoranda.journeys.intent.replays import Replay
 from memoranda.journeys.intent.requests import ABSENT, Run, Submitted, Trace, Used
 from memoranda.journeys.maintain.upkeep import Brought, Reindexed, embed_missing, reindex
+from memoranda.journeys.recall.evaluation import Evaluated, Expected, evaluate
+from memoranda.journeys.recall.recalled import Recalled
 from memoranda.journeys.turn.sessions import AnySummariser, CycleReplay, Plan
 from memoranda.journeys.turn.turns import Turns
 from memoranda.kernel.errors import EmbedderMissing
@@ -31,6 +33,8 @@ from memoranda.ledger.time import TemporalScope
 from memoranda.plans.models import Model
 from memoranda.plans.plan import StepType
 from memoranda.plans.session import DEFAULT_SESSION
+from memoranda.recall.selector import Selector
+from memoranda.recall.selectors import USUAL
 from memoranda.worlds.proposal import Projection, ProjectionEvent
 from memoranda.worlds.snapshot import Snapshot
 from memoranda.worlds.world import MAIN
@@ -393,6 +397,21 @@ class Maintain(Verbs[Any]):
             actor=str(parts.actor),
             progress=progress,
         )
+
+    @verb
+    async def evaluate(
+        self, questions: Sequence[Expected], *, selector: str | Selector = USUAL
+    ) -> Evaluated:
+        """Ask questions whose answers you know, and count what is found (docs/evaluation.md).
+
+        An answer is named by its id or by its text. Each question leaves a trace, as every recall.
+        """
+        recalling = self._handle.parts.recalling
+
+        async def recall(question: str, top_k: int) -> Recalled[T]:
+            return await recalling.recall(question, top_k=top_k, selector=selector)
+
+        return await evaluate(recall, questions)
 
     @verb
     async def scrub(self) -> None:

@@ -486,8 +486,10 @@ class Ranked:
         speaker = self.columns.names[self.columns.speakers[seq]]
         alike = 0.0 if self.alike is None else float(self.alike[seq])
         has_words = any(distance is not None for _, distance in away)
+        has = self._tokens_at(seq) if self.stand_ins else None
+        own = {word.text for word in self.asked.words if has is None or _has(word, has)}
         return Reason(
-            matched=tuple(word for word, distance in away if distance == 0),
+            matched=tuple(word for word, distance in away if distance == 0 and word in own),
             near=tuple(self._near(seq)),
             meaning=alike >= ALIKE or (alike > 0 and not has_words),
             next_to=tuple(dict.fromkeys(distance for _, distance in away if distance)),

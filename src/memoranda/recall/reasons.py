@@ -27,12 +27,12 @@ class Reason:
     matched: tuple[str, ...] = ()
     next_to: tuple[int, ...] = ()
     """How many records after this one a match stands; before it, if negative."""
+    said_by: tuple[str, ...] = ()
+    period: str | None = None
     near: tuple[tuple[str, str], ...] = ()
     """Words of the question, each with the word of this record that stands for it."""
     meaning: bool = False
     """Whether the record as a whole is near in meaning."""
-    said_by: tuple[str, ...] = ()
-    period: str | None = None
 
     def in_words(self, texts: Iterable[str]) -> "Reason":
         """The same with the words of the record instead of their tokens, as it has them."""

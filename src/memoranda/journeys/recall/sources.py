@@ -44,6 +44,7 @@ from memoranda.recall.selector import (
 )
 from memoranda.recall.selectors import UNASKED, newest_reason
 from memoranda.records.filter import MemoryFilter
+from memoranda.text import fold
 from memoranda.text.tokens import texts
 from memoranda.worlds.world import MAIN
 
@@ -108,11 +109,16 @@ class ScopeSources:
         if mode is RankingMode.CONTEXT and with_model and self._size is None:
             meaning = await self._asked_meaning(request.query, notes)
 
+        is_repeated = _Repeated()
+
         def make(current: Current, scored: Scored) -> Chosen | None:
             is_sure = scored.confidence >= request.constraints.min_confidence
             if not is_sure or not request.accepts(current):
                 return None
-            said = scored.reason.in_words(texts(data_of(decode(current.body))))
+            data = data_of(decode(current.body))
+            if mode is RankingMode.CONTEXT and is_repeated(data):
+                return None
+            said = scored.reason.in_words(texts(data))
             reason = said.readable(created_at=scored.created_at, at=request.at)
             return Chosen(
                 reason,
@@ -308,6 +314,22 @@ class ScopeSources:
         if before is not None and not before.current.status == current.status == "active":
             del newest[current.id]  # what becomes active again is as new as what is created
         newest[current.id] = _Then(current, document, stored.seq)
+
+
+class _Repeated:
+    """Whether a text was found already: equal ones don't fill the top."""
+
+    def __init__(self) -> None:
+        self._found: set[str] = set()
+
+    def __call__(self, data: Any) -> bool:
+        if not isinstance(data, str):
+            return False
+        folded = " ".join(fold(data).split())
+        if folded in self._found:
+            return True
+        self._found.add(folded)
+        return False
 
 
 class _Then(NamedTuple):
