@@ -2,7 +2,8 @@
 
 Sets are ``locomo``, ``pairs``, ``plain`` and ``facts``; all of them, if none is named.
 Conversations and pairs are looked for in ``--data``, and skipped with a reason where they are not:
-they are not ours to ship. ``fit`` fits the weights of scores instead, and prints them. Nothing is
+they are not ours to ship. ``cost`` asks about conversations that were remembered without thread,
+speaker or time. ``fit`` fits the weights of scores instead, and prints them. Nothing is
 sent anywhere, unless MEMORANDA_EMBEDDER_URL names an embedder: texts and questions go there.
 """
 
@@ -16,7 +17,14 @@ from typing import Final
 
 from bench.evaluate.fit import fitted
 from bench.evaluate.measure import Measured, measure
-from bench.evaluate.questions import Questions, read_facts, read_locomo, read_pages, read_pairs
+from bench.evaluate.questions import (
+    Questions,
+    read_facts,
+    read_locomo,
+    read_pages,
+    read_pairs,
+    without,
+)
 from memoranda.errors import InvalidJson
 from memoranda.models import default_embedder, embedder_from_environment
 from memoranda.recall.figures import HEADER, row
@@ -24,6 +32,9 @@ from memoranda.recall.figures import HEADER, row
 ROOT: Final = Path(__file__).parents[2]
 DATA: Final = ROOT.parent / "shared" / "data"
 SETS: Final = ("locomo", "pairs", "plain", "facts")
+COSTS: Final = (("thread",), ("speaker",), ("time",), ("thread", "speaker", "time"))
+"""What is left out of conversations, to see what that costs."""
+
 FILES: Final = {"locomo": "locomo/locomo-dev.json", "pairs": "korean/chatbot-dev.csv"}
 EVERY: Final = {"pairs": 16}
 """Of the pairs, one question in so many is asked: there are thousands."""
@@ -32,7 +43,7 @@ EVERY: Final = {"pairs": 16}
 def main(arguments: Sequence[str] | None = None) -> None:
     """Ask all questions of the sets, print what was found."""
     parser = argparse.ArgumentParser(prog="python -m bench.evaluate", description=__doc__)
-    parser.add_argument("sets", nargs="*", choices=[*SETS, "fit"], metavar="SET")
+    parser.add_argument("sets", nargs="*", choices=[*SETS, "cost", "fit"], metavar="SET")
     parser.add_argument("--data", type=Path, default=DATA, help="the folder of what is not ours")
     parser.add_argument("--url", action="append", default=[], help="a database to ask; repeatable")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
@@ -58,6 +69,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _read(names: Sequence[str], data: Path) -> Iterator[tuple[str, Questions]]:
     for name in names:
         if name == "fit":
+            continue
+        if name == "cost":
+            for _, questions in _read(["locomo"], data):
+                for left_out in COSTS:
+                    yield f"without {', '.join(left_out)}", without(questions, *left_out)
             continue
         if name == "facts":
             yield name, read_facts()

@@ -93,7 +93,7 @@ async def _finders(
             await memory.maintain.embed()
         suffix = f" #{number}" if number else ""
         found.append(Ours(f"{FULL_TEXT}{suffix}", memory, clock, selector="full-text"))
-        found.append(Ours(f"{WORDS}{suffix}", memory, clock, selector="context"))
+        found.append(Ours(f"{WORDS}{suffix}", memory, clock, selector="words"))
         if embedder is not None:
             found.append(Ours(f"{DEFAULT}{suffix}", memory, clock))
     return found

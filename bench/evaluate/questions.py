@@ -138,6 +138,24 @@ def _text(turn: Mapping[str, Any]) -> str:
     return f"{turn['speaker']}: {turn['text']}{image}"
 
 
+def without(questions: Questions, *left_out: str) -> Questions:
+    """The same conversations as somebody remembers them who leaves out thread, speaker or time."""
+
+    def told(text: Text) -> Text:
+        said = text.text.partition(": ")[2] if "speaker" in left_out else text.text
+        thread = None if "thread" in left_out else text.thread
+        return Text(text.id, said, 0 if "time" in left_out else text.created_at, thread)
+
+    return Questions(
+        [
+            Collection(one.name, list(map(told, one.texts)), one.questions)
+            for one in questions.collections
+        ],
+        (),
+        questions.skipped,
+    )
+
+
 # -------------------------------------------------------------------------------- pairs
 
 CATEGORY: Final = "pairs"

@@ -1,6 +1,5 @@
 """Every question is asked in every way, and what is found is counted, on both databases alike."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -99,7 +98,7 @@ def test_a_fit_finds_the_weights_that_questions_were_made_with() -> None:
 
 
 async def test_what_is_fitted_is_what_recall_adds_up() -> None:
-    several: Sequence[Any] = await candidates(TALK, ToyEmbedder())
+    several = await candidates(TALK, ToyEmbedder())
 
     found = figures(graded(several, in_threads, NOTHING_IN_THREADS))
 
