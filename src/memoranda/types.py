@@ -28,14 +28,7 @@ if TYPE_CHECKING:
     from memoranda.journeys.intent.decisions import Answer, Waiting
     from memoranda.journeys.intent.replays import Replay
     from memoranda.journeys.intent.requests import Run, Submitted
-    from memoranda.journeys.learn.learner import AnyExtractor
-    from memoranda.journeys.learn.messages import (
-        Learned,
-        LearnedFact,
-        ProposedFact,
-        SeenAgain,
-        SkippedMessage,
-    )
+    from memoranda.journeys.maintain.schedule import JobRun, JobStatus, MaintenanceStatus
     from memoranda.journeys.maintain.upkeep import Brought, Reindexed
     from memoranda.journeys.recall.evaluation import Evaluated, Expected
     from memoranda.journeys.recall.originals import Original
@@ -60,6 +53,16 @@ if TYPE_CHECKING:
     from memoranda.ledger.time import Validity
     from memoranda.ledger.validate import Violation
     from memoranda.outside.anchors import FileAnchor
+    from memoranda.outside.witnesses import WitnessAnchor
+    from memoranda.plans.facts import (
+        Learned,
+        LearnedFact,
+        ProposedFact,
+        SeenAgain,
+        SkippedMessage,
+    )
+    from memoranda.plans.spoken import AnyExtractor
+    from memoranda.plans.steps.context import RecalledMemory
     from memoranda.recall.provider import (
         AppExecutionContext,
         AppInputNamespace,
@@ -176,6 +179,8 @@ __all__ = [
     "IntentInstance",
     "IntentScope",
     "Item",
+    "JobRun",
+    "JobStatus",
     "JournalEntry",
     "JournalHead",
     "JournalReport",
@@ -185,6 +190,7 @@ __all__ = [
     "ListOptions",
     "LocalHost",
     "LogEvent",
+    "MaintenanceStatus",
     "MemoryExperience",
     "MemoryFilter",
     "MemoryHooks",
@@ -211,6 +217,7 @@ __all__ = [
     "Reasoning",
     "RecallOptions",
     "Recalled",
+    "RecalledMemory",
     "Receipt",
     "Records",
     "Refusal",
@@ -251,6 +258,7 @@ __all__ = [
     "Vote",
     "Waiting",
     "Why",
+    "WitnessAnchor",
     "World",
     "WorldEdge",
     "projection",

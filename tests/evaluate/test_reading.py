@@ -6,8 +6,8 @@ import pytest
 
 from bench.evaluate.questions import read_locomo, read_pages, read_pairs
 from memoranda.identity import canonical_bytes
+from memoranda.kernel.clock import format_time
 from memoranda.kernel.errors import InvalidJson
-from memoranda.ledger.time import format_time
 from tests.evaluate.conversations import CONVERSATION
 
 

@@ -303,7 +303,7 @@ def _in_context(
         NOTHING_IN_THREADS if is_threaded else NOTHING,
         is_unheard=any(
             word.text.removesuffix("'s") in asked.names
-            and not any(_has(word, one.counts) for one in candidates)
+            and not any(_has(word, {*one.counts, *one.speaker}) for one in candidates)
             for word in asked.words
         ),
     )

@@ -14,9 +14,10 @@ from memoranda.stores.postings import (
     FANOUT,
     Chunk,
     Segment,
-    by_token,
     checked,
+    chunks_by_token,
     due,
+    joined,
     next_number,
     packed,
     postings_in,
@@ -73,13 +74,25 @@ def test_chunks_are_read_together_whatever_their_order(found: Found, size: int) 
         assert packed(postings_in(chunks[::-1])) == packed(arrays(found))
 
 
-def test_the_tokens_of_documents_lead_to_their_postings() -> None:
-    found = by_token([(3, {"a": 1, "b": 300}, 7), (5, {"a": 2}, 8)])
+@given(postings, st.integers(1, 40))
+def test_chunks_that_are_joined_are_those_of_all_postings(found: Found, size: int) -> None:
+    parts = [found[start : start + size] for start in range(0, len(found), size)]
+    chunks = [chunk for part in parts for chunk in packed(arrays(part))]
 
-    assert {token: [part.tolist() for part in own] for token, own in found.items()} == {
-        "a": [[3, 5], [1 << 8 | 7, 2 << 8 | 8]],
-        "b": [[3], [255 << 8 | 7]],
-    }
+    if chunks:
+        assert joined(chunks) == packed(arrays(found))
+
+
+@given(postings)
+def test_the_words_of_documents_become_the_chunks_of_their_postings(found: Found) -> None:
+    documents = [(seq, {"a": kind >> 8, "b": 300}, kind & 255) for seq, kind in found]
+
+    chunks = chunks_by_token(documents)
+
+    by_token = {token: [chunk for named, chunk in chunks if named == token] for token in "ab"}
+    assert by_token["a"] == packed(arrays(found))
+    most = [(seq, 255 << 8 | kind & 255) for seq, kind in found]
+    assert by_token["b"] == packed(arrays(most))
 
 
 @given(postings, st.data())

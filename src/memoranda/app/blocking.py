@@ -14,11 +14,12 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, overload
 from typing_extensions import TypeVar, Unpack
 
 from memoranda.app.database import DEFAULT_ACTOR, Database, Opening, connect, open
-from memoranda.app.groups import Govern, Inbox, Maintain, TurnsOf, Worlds
+from memoranda.app.groups import Govern, Inbox, TurnsOf, Worlds
 from memoranda.app.journal import Journal
 from memoranda.app.memory import Memory
 from memoranda.app.options import App, ConnectOptions
 from memoranda.app.portal import PORTAL
+from memoranda.app.upkeep import Maintain
 from memoranda.journeys.govern.batch import Batch
 from memoranda.journeys.govern.objects import Receipt
 from memoranda.journeys.recall.reasoning import Reasoning
@@ -93,6 +94,7 @@ class BlockingRecords(Twin[Records[T]], Generic[T]):
     update_many = waits(Records[T].update_many)
     delete_many = waits(Records[T].delete_many)
     clear = waits(Records[T].clear)
+    consolidate = waits(Records[T].consolidate)
     forget_where = waits(Records[T].forget_where)
     query = waits(Records[T].query)
     page = waits(Records[T].page)
@@ -211,8 +213,11 @@ class BlockingJournal(Twin[Journal[T]], Generic[T]):
 
 
 class BlockingMaintain(Twin[Maintain]):
-    """Indexes, vectors, and bytes of what was erased."""
+    """Jobs by policy: retention, indexes, vectors, checkpoints; bytes of what was erased."""
 
+    configure = waits(Maintain.configure)
+    status = waits(Maintain.status)
+    run = waits(Maintain.run)
     reindex = waits(Maintain.reindex)
     embed = waits(Maintain.embed)
     evaluate = waits(Maintain.evaluate)

@@ -4,22 +4,27 @@ A database has one pool, one writer and one set of timers, however many scopes i
 is a value that costs no I/O: a server makes one for each request.
 """
 
+import asyncio
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from os import PathLike
 from typing import Any, Final, Generic, Literal, Self, overload
 
 from typing_extensions import TypeVar, Unpack
 
-from memoranda.app.connected import Connected
+from memoranda.app.connected import Connected, Endable
 from memoranda.app.databases import file_of, url_of
 from memoranda.app.handle import Handle
 from memoranda.app.memory import Memory
 from memoranda.app.options import App, Clockwork, ConnectOptions, seal_from_environment
 from memoranda.journeys.audit.checkpoints import Seal
 from memoranda.journeys.intent.phases import watch_recalls
+from memoranda.journeys.maintain.jobs import ACTOR as MAINTAINER
+from memoranda.journeys.maintain.jobs import JOBS
+from memoranda.journeys.maintain.worker import Worker
 from memoranda.journeys.records.codec import DataCodec, JsonCodec, ModelCodec
 from memoranda.kernel.actors import ActorRef, check_scope, parse_actor
+from memoranda.kernel.errors import CapabilityMissing, InvalidOption
 from memoranda.kernel.given import check_has, check_kind, check_texts
 from memoranda.ledger.codec import PLAIN, BodyCodec
 from memoranda.recall.embedder import Embedder, stored_as
@@ -46,8 +51,10 @@ class Database:
             memory = db.scope("support", actor="agent:support")
     """
 
-    def __init__(self, connected: Connected) -> None:
+    def __init__(self, connected: Connected, *, maintain: bool = False) -> None:
         self._connected = connected
+        self._maintain = maintain
+        self._working: asyncio.Task[None] | None = None
 
     def __repr__(self) -> str:
         return f"<Database {self._connected.name}>"
@@ -62,6 +69,9 @@ class Database:
 
     async def __aenter__(self) -> Self:
         await self._connected.open()
+        if self._maintain and self._working is None:
+            work = self._worker().work()
+            self._working = asyncio.get_running_loop().create_task(work, name="memoranda-worker")
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -144,7 +154,38 @@ class Database:
         Every handle refuses everything from then on with StoreClosed. WrongLoop in another event
         loop than the one it was opened in: what is under way there could not be waited for.
         """
+        if self._working is not None:
+            self._connected.check_loop()
+            working, self._working = self._working, None
+            working.cancel()
+            await asyncio.wait({working})
         await self._connected.close()
+
+    def _worker(self, **how: Any) -> Worker:
+        """What runs the maintenance jobs of this database that are due (docs/maintenance.md)."""
+        connected = self._connected
+        if isinstance(connected.opened, DictDatabase):
+            raise CapabilityMissing("maintenance")
+
+        def possible() -> Collection[str]:
+            has = {"": True, "embedder": connected.embedder is not None}
+            has["own_records"] = any(handle.has_own_store for handle in connected.handles())
+            return [job.name for job in JOBS.values() if has[job.needs]]
+
+        return Worker(
+            connected.opened,
+            lambda scope: self._maintainer(scope).maintenance(),
+            possible,
+            connected.clockwork.clock,
+            **how,
+        )
+
+    def _maintainer(self, scope: str) -> Endable:
+        """A handle that has a store of its own, if this process uses one; else any."""
+        for handle in self._connected.handles():
+            if handle.scope == scope and handle.has_own_store:
+                return handle
+        return Handle(self._connected, scope, parse_actor(MAINTAINER), _JSON, _NO_APP, closes=False)
 
 
 def connect(
@@ -157,6 +198,7 @@ def connect(
     create: bool = True,
     read_only: bool = False,
     clockwork: Clockwork | None = None,
+    maintain: bool = False,
 ) -> Database:
     """Open a database for any number of scopes, making it if it is new.
 
@@ -169,7 +211,9 @@ def connect(
     declare is a conformance break, and the first one of a role is declared by this
     (docs/breaks.md). Without ``create`` nothing is made: StoreUnavailable where the database is not
     there. With ``read_only`` nothing is made, brought up to date or written, and a medium on which
-    nothing can be written will do. ``clockwork`` is for tests: where times and ids come from.
+    nothing can be written will do. ``clockwork`` is for tests: where times and ids come from. With
+    ``maintain`` this process runs the maintenance that the policies of the scopes ask for, beside
+    everything else that it does (docs/maintenance.md).
     """
     place = default_url(url)
     if seal is not None:
@@ -182,6 +226,9 @@ def connect(
     if embedder != "default":
         check_has("embedder", embedder, "identity", "dimensions", "embed")
     check_has("codec", codec, "pack", "unpack")
+    check_kind("maintain", maintain, bool, "True or False")
+    if maintain and read_only:
+        raise InvalidOption("maintain", "what is only read can't be maintained")
     named = dict(models or {})
     if embedder is not None and embedder != "default":
         named[ROLE] = stored_as(embedder)
@@ -195,7 +242,8 @@ def connect(
             create=create,
             read_only=read_only,
             clockwork=clockwork or Clockwork(),
-        )
+        ),
+        maintain=maintain,
     )
 
 

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from memoranda.app.maintain import copy_scopes
     from memoranda.app.maintain import restore as restore_backup
     from memoranda.app.maintain import upgrade as upgrade_schema
+    from memoranda.app.maintain import work as work_on_jobs
     from memoranda.app.options import KEY_FILE, KEYRING, seal_from_environment
+    from memoranda.app.witness import opened_witness
+    from memoranda.journeys.audit.witness import Witness
     from memoranda.journeys.govern.about import Declared
     from memoranda.journeys.govern.read import Include, Order
     from memoranda.journeys.govern.times import milliseconds_of
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from memoranda.journeys.intent.replays import Verdict as ReplayVerdict
     from memoranda.journeys.intent.replays import WorldHistory
     from memoranda.journeys.turn.sessions import Plan
+    from memoranda.kernel.clock import format_time
     from memoranda.kernel.results import plain as plain_json
     from memoranda.kernel.rules import Proof, Rule, find_rule, load_book, load_proofs
     from memoranda.ledger.anchor import KeptNote
@@ -29,8 +33,8 @@ if TYPE_CHECKING:
     from memoranda.ledger.damage import first_damages
     from memoranda.ledger.keyring import RingKey
     from memoranda.ledger.object import Cause, VerdictType, data_of
-    from memoranda.ledger.policy import POLICY_KINDS, policy_of
-    from memoranda.ledger.time import TemporalScope, format_time
+    from memoranda.ledger.policy import EVERY, POLICY_KINDS, policy_of
+    from memoranda.ledger.time import TemporalScope
     from memoranda.outside.files import sync_folder
     from memoranda.plans.session import DEFAULT_SESSION
     from memoranda.recall.selectors import SHIPPED, USUAL
@@ -40,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_SCOPE",
     "DEFAULT_SESSION",
+    "EVERY",
     "KEYRING",
     "KEY_FILE",
     "MAIN",
@@ -61,6 +66,7 @@ __all__ = [
     "Runtime",
     "TemporalScope",
     "VerdictType",
+    "Witness",
     "WorldHistory",
     "back_up_database",
     "copy_scopes",
@@ -76,6 +82,7 @@ __all__ = [
     "load_book",
     "load_proofs",
     "milliseconds_of",
+    "opened_witness",
     "parse_origin",
     "parse_url",
     "plain_json",
@@ -86,5 +93,6 @@ __all__ = [
     "sync_folder",
     "upgrade_schema",
     "verify_database",
+    "work_on_jobs",
 ]
 __getattr__, __dir__ = lazy_names(__name__)

@@ -7,15 +7,15 @@
     │     InvalidJson  InvalidRecord  InvalidFilter ( UnknownFilterKey )  InvalidPatch
     │     InvalidScope  InvalidActor  InvalidOption  InvalidUrl  InvalidTime
     │     InvalidObject  InvalidEvent  InvalidLog  ImportRefused  InvalidPolicy  ReasonMissing
-    │     InvalidProof  InvalidCheckpoint  InvalidSignature  InvalidKey
+    │     InvalidProof  InvalidCheckpoint  InvalidSignature  InvalidKey  LogUnknown
     │     InvalidWorld  InvalidDomain  InvalidIntent  MemoryOutOfReach  InvalidPlan  InvalidItem
     ├── RecordError     the record is not in the state that the call needs
     │     RecordNotFound  RecordExists  VersionConflict  IdempotencyConflict  IllegalTransition
     │     ApprovalRefused  ApprovalPending  JudgementRefused  PolicyRefused
     │     ConformanceBroken  AuditRefused
     ├── WorldError      worlds are not in the state that the call needs
-    │     WorldNotFound  WorldErased  IllegalMove ( NotDecided )  BranchMoved  MarkMoved
-    │     DecisionRefused  NothingToRun  ReasoningClosed  TraceMissing  RecallFailed
+    │     WorldNotFound  WorldErased  IllegalMove ( NotDecided  RunElsewhere )  BranchMoved
+    │     MarkMoved  DecisionRefused  NothingToRun  ReasoningClosed  TraceMissing  RecallFailed
     ├── PlanError       a turn through an execution plan came to an end
     │   │ CycleFailed  ModelFailed  NotRecorded
     │   └── FailFast    the runtime stops at once (ING-FAILFAST)
@@ -24,7 +24,8 @@
           CapabilityMissing ( EmbedderMissing )  DependencyMissing
           StoreClosed  StoreUnavailable  StoreReadOnly  StoreFailed  WrongLoop  WaitsForItself
           ScopeExists  ScopeCollision  ScopeNotFound  OwnStoreFailed  OwnStoreMissing
-          AnchorFailed  ItemDamaged  BodyUnreadable  EntryDamaged  IndexStale
+          AnchorFailed ( WitnessRefused  WitnessDisagrees )  CheckpointConflict
+          ItemDamaged  BodyUnreadable  EntryDamaged  IndexStale  LeaseLost
           ForeignDatabase  SchemaTooNew  SchemaTooOld  SchemaDamaged
 
 Data are arguments; the text is made from them by ``__str__``; ``code`` is stable API. Each class is
@@ -303,6 +304,14 @@ class InvalidKey(InvalidInput):
     text = "The key in {where} can't be used: {why}."
 
 
+class LogUnknown(InvalidInput):
+    """A checkpoint of a log whose keys a witness was not given, or that it never saw."""
+
+    origin: str
+    code = "input.log_unknown"
+    text = "This witness does not know the log {origin}: whoever runs it has to add its key."
+
+
 class InvalidWorld(InvalidInput):
     """Not a valid snapshot, intent, proposal, decision or world."""
 
@@ -504,6 +513,16 @@ class NotDecided(IllegalMove):
     text = (
         "The proposal {proposal!r} waits for a decision: look whose in the inbox, have it approved,"
         " then run it."
+    )
+
+
+class RunElsewhere(IllegalMove):
+    """Somebody runs this proposal right now: two runs of it at once would undo each other."""
+
+    code = "world.run_elsewhere"
+    text = (
+        "The proposal {proposal!r} is being run elsewhere. Wait for it: worlds.standing shows how"
+        " it stands. If that process died, run it again in half a minute: it is taken over."
     )
 
 
@@ -711,6 +730,17 @@ class DependencyMissing(StoreError):
     text = "{what} is not installed. Run: pip install 'memoranda[{extra}]'"
 
 
+class LeaseLost(StoreError):
+    """A lease could not be renewed in time, and somebody else may have it."""
+
+    name: str
+    code = "store.lease_lost"
+    text = (
+        "The lease on {name!r} was lost: it could not be renewed in time. What was done so far"
+        " stands; whoever has the lease now goes on."
+    )
+
+
 class StoreClosed(StoreError):
     """The handle was closed, or never opened."""
 
@@ -835,6 +865,29 @@ class AnchorFailed(StoreError):
     why: str
     code = "store.anchor_failed"
     text = "Can't use the anchor {anchor}: {why}. The database is as it was."
+
+
+class WitnessRefused(AnchorFailed):
+    """A witness does not cosign a checkpoint, or what it answers is not cosigned by its key."""
+
+    code = "store.witness_refused"
+    text = "The witness {anchor} did not cosign: {why}. The database is as it was."
+
+
+class WitnessDisagrees(AnchorFailed):
+    """A witness has cosigned what the journal, as it is now, does not extend."""
+
+    code = "store.witness_disagrees"
+    text = "The witness {anchor} has seen another history: {why}. See: memoranda verify --witness."
+
+
+class CheckpointConflict(StoreError):
+    """A checkpoint that is not said to extend what this witness cosigned last."""
+
+    origin: str
+    size: int
+    code = "store.checkpoint_conflict"
+    text = "The newest checkpoint of {origin} that was cosigned here is of {size} entries."
 
 
 class ItemDamaged(StoreError):

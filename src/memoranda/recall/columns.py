@@ -32,7 +32,7 @@ _LEAST: Final = 1_024
 _BYTES: Final = 1 + 1 + 1 + 8 + 4 + 4 + 4
 
 
-class Around(NamedTuple):
+class Surroundings(NamedTuple):
     """Pairs of a seed and a document near it, itself among them: how many places after it."""
 
     seeds: Numbers
@@ -78,16 +78,22 @@ class Columns:
 
     # ------------------------------------------------------------------- what is known
 
-    def add(self, rows: Iterable[StoredDocument]) -> None:
-        for seq, said_at, thread, speaker, length, is_question in rows:
-            self._reserve(seq + 1)
-            number = self._thread(thread)
-            self.there[seq], self.classes[seq], self.questions[seq] = True, length, is_question
-            self.times[seq], self.threads[seq] = said_at, number
-            self.speakers[seq] = self._speaker(speaker)
-            self._said[self.speakers[seq]] += 1
-            self.documents += 1
-            self.length += LENGTHS[length]
+    def add(self, rows: Sequence[StoredDocument]) -> None:
+        """Documents, which come by their entry."""
+        if not rows:
+            return
+        seqs, times, threads, speakers, classes, questions = map(list, zip(*rows, strict=True))
+        self._reserve(seqs[-1] + 1)
+        numbers = [self._thread(name) for name in threads]
+        self.there[seqs], self.classes[seqs], self.questions[seqs] = True, classes, questions
+        self.times[seqs], self.threads[seqs] = times, numbers
+        said_by = [self._speaker(name) for name in speakers]
+        self.speakers[seqs] = said_by
+        for number in said_by:
+            self._said[number] += 1
+        self.documents += len(rows)
+        self.length += sum(LENGTHS[length] for length in classes)
+        for seq, number in zip(seqs, numbers, strict=True):
             if number >= 0:
                 self._unsettled.setdefault(number, []).append(seq)
                 self._changes += 1
@@ -167,7 +173,7 @@ class Columns:
 
     # ---------------------------------------------------------------------- neighbours
 
-    def around(self, seeds: Numbers) -> Around:
+    def around(self, seeds: Numbers) -> Surroundings:
         """The seeds themselves, and up to `REACH` documents before and after each in its thread.
 
         In a thread, what was said first stands first; of the same time, what was written first.
@@ -189,17 +195,17 @@ class Columns:
         )
         offsets = np.broadcast_to(_OFFSETS, at.shape)
         found = [
-            Around(own, seeds, np.zeros(len(seeds), np.int64)),
-            Around(
+            Surroundings(own, seeds, np.zeros(len(seeds), np.int64)),
+            Surroundings(
                 np.broadcast_to(own[settled][:, None], at.shape)[is_near],
                 near[is_near],
                 offsets[is_near],
             ),
         ]
         found += [self._near(int(i), int(seeds[i])) for i in own[(threads >= 0) & ~settled]]
-        return Around(*map(np.concatenate, zip(*found, strict=True)))
+        return Surroundings(*map(np.concatenate, zip(*found, strict=True)))
 
-    def _near(self, number: int, seed: int) -> Around:
+    def _near(self, number: int, seed: int) -> Surroundings:
         """What stands around a seed in a thread of which something came or went since."""
         thread, time = self.threads[seed], self.times[seed]
         first, last = np.searchsorted(self._thread_in_order, [thread, thread + 1])
@@ -213,7 +219,7 @@ class Columns:
         place = int(np.flatnonzero(near == seed)[0])
         offsets = np.arange(len(near)) - place
         kept = (np.abs(offsets) <= REACH) & (offsets != 0)
-        return Around(np.full(int(kept.sum()), number), near[kept], offsets[kept])
+        return Surroundings(np.full(int(kept.sum()), number), near[kept], offsets[kept])
 
     def _settle(self) -> None:
         """Make the order of threads anew: mostly it is nearly so already, and sorted soon."""

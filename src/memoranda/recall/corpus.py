@@ -64,6 +64,7 @@ class Corpus:
         self._documents = sorted(documents, key=lambda document: document.seq)
         self._columns = Columns()
         postings: dict[str, tuple[list[int], list[int]]] = {}
+        rows = []
         for number, document in enumerate(self._documents):
             length = document.words.length
             for token, count in document.words.counts.items():
@@ -72,7 +73,8 @@ class Corpus:
                 kinds.append(kind_of(count, length))
             speaker, thread = " ".join(sorted(document.speaker)), document.thread or ""
             row = (number, document.created_at, thread, speaker, class_of(length))
-            self._columns.add([StoredDocument(*row, document.is_question)])
+            rows.append(StoredDocument(*row, document.is_question))
+        self._columns.add(rows)
         self._postings = {
             token: Postings(np.array(seqs, np.int64), np.array(kinds, np.uint16))
             for token, (seqs, kinds) in postings.items()

@@ -34,7 +34,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from memoranda.recall.bm25 import Scored, Statistics, Weights
-from memoranda.recall.columns import Around, Columns, Numbers
+from memoranda.recall.columns import Columns, Numbers, Surroundings
 from memoranda.recall.confidence import Calibration
 from memoranda.recall.near_words import NO_STAND_INS, StandIns
 from memoranda.recall.question import ParsedQuestion
@@ -193,6 +193,11 @@ class Best:
         order = np.lexsort((-seqs, -scores))[:limit]
         return seqs[order], scores[order]
 
+    def pairs(self, limit: int) -> list[tuple[int, float]]:
+        """The same, one by one."""
+        seqs, scores = self.first(limit)
+        return list(zip(seqs.tolist(), scores.tolist(), strict=True))
+
 
 # ------------------------------------------------------------------------------------------------
 # In context: what a record has of a question, as numbers.
@@ -201,7 +206,7 @@ class Best:
 class _Context:
     """The seeds of one question, and what their words reach."""
 
-    def __init__(self, weighed: Numbers, around: Around) -> None:
+    def __init__(self, weighed: Numbers, around: Surroundings) -> None:
         """`weighed` has a row for each seed and a column for each token."""
         self._weighed, self._pairs = weighed, around
         self.near, self._at = np.unique(around.near, return_inverse=True)
@@ -380,7 +385,9 @@ class Ranked:
         return any(
             word.text.removesuffix("'s") in self.asked.names
             and not any(
-                token in self.postings or any(not s.is_near for s in self.stand_ins.get(token, ()))
+                token in self.postings
+                or any(not other.is_near for other in self.stand_ins.get(token, ()))
+                or any(token in name for name in self.columns.names)
                 for needed in word.alternatives
                 for token in needed
             )
@@ -389,8 +396,7 @@ class Ranked:
 
     def first(self, limit: int) -> list[tuple[int, float]]:
         """The entries of the best, with their scores."""
-        seqs, scores = self.found.first(limit)
-        return list(zip(seqs.tolist(), scores.tolist(), strict=True))
+        return self.found.pairs(limit)
 
     def scored(self, seq: int, points: float, id: str) -> Scored:
         """A record that was found, with its confidence and its reason."""

@@ -54,7 +54,7 @@ def packed(rows: Sequence[StoredDocument]) -> bytes:
     return head + body + _BETWEEN.join(names).encode()
 
 
-class Block:
+class DocumentBlock:
     """The documents of a block as columns; ChunkDamaged if the bytes can't be a block."""
 
     def __init__(self, number: int, body: bytes) -> None:
@@ -97,7 +97,7 @@ class Block:
 def columns_of(rows: Iterable[tuple[int, bytes]]) -> Columns:
     """The columns of all blocks of a scope, which come in order."""
     found = Columns()
-    blocks = [Block(number, body) for number, body in rows]
+    blocks = [DocumentBlock(number, body) for number, body in rows]
     threads: dict[str, int] = {}
     speakers: dict[str, int] = {}
     in_thread, by_speaker = [], []
@@ -123,7 +123,8 @@ def changed(
 ) -> dict[int, bytes]:
     """Blocks without some entries and with others; an empty one has no bytes."""
     blocks = {
-        number: {row.seq: row for row in Block(number, body).rows()} for number, body in stored
+        number: {row.seq: row for row in DocumentBlock(number, body).rows()}
+        for number, body in stored
     }
     for seq in gone:
         blocks.setdefault(block_of(seq), {}).pop(seq, None)

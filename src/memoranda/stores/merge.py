@@ -34,15 +34,14 @@ from memoranda.stores.postings import (
     ChunkDamaged,
     Segment,
     SegmentMerge,
-    by_token,
     checked,
+    chunks_by_token,
     due,
+    joined,
     next_number,
-    packed,
-    postings_in,
     without,
 )
-from memoranda.stores.statements import Blobs, Integers, Procedure, Rows, Texts, ask
+from memoranda.stores.statements import Blobs, EachRow, Integers, Procedure, Texts, ask
 from memoranda.stores.words import BATCH, Words, words_in
 from memoranda.text.tokens import LENGTHS
 
@@ -68,7 +67,7 @@ class Taken(NamedTuple):
     left: Sequence[ChunkRow] = ()
 
 
-class Batch(NamedTuple):
+class WordBatch(NamedTuple):
     """What a batch of entries does to an index that is as it was when they were read."""
 
     state: State
@@ -92,7 +91,7 @@ class Batch(NamedTuple):
 
 def batch(
     bodies: BodyCodec, *, entries: int = BATCH, rebuilding: bool = False
-) -> Procedure[Batch | None]:
+) -> Procedure[WordBatch | None]:
     """What follows from the next entries; None if there are none.
 
     An index of another tokenizer is left alone, and so is one that another process makes anew.
@@ -121,16 +120,12 @@ def batch(
     found = sorted((seq, words) for seq, words in newest.values() if words.document is not None)
     added = [words.document._replace(seq=seq) for seq, words in found if words.document is not None]
     counts = ((seq, words.counts, words.document.length) for seq, words in found if words.document)
-    chunks = [
-        ChunkRow(number, token, chunk)
-        for token, postings in sorted(by_token(counts).items())
-        for chunk in packed(postings)
-    ]
+    chunks = [ChunkRow(number, token, chunk) for token, chunk in chunks_by_token(counts)]
     blocks = yield from _blocks(taken.gone, added)
-    return Batch(state, end, number, added, chunks, taken, blocks, is_lost)
+    return WordBatch(state, end, number, added, chunks, taken, blocks, is_lost)
 
 
-def write_batch(made: Batch) -> Procedure[bool]:
+def write_batch(made: WordBatch) -> Procedure[bool]:
     """Write what was prepared; whether it was, or the index was changed meanwhile."""
     # 2.
     state, taken = made.state, made.taken
@@ -157,7 +152,7 @@ def write_batch(made: Batch) -> Procedure[bool]:
     threads = [row for row in made.added if row.thread]
     if threads:
         names = Texts(row.thread for row in threads)
-        yield Rows(
+        yield EachRow(
             index.PUT_THREADS, {"threads": names, "seqs": Integers(row.seq for row in threads)}
         )
     return True
@@ -211,7 +206,7 @@ def segment_step() -> Procedure[SegmentStep | None]:
     chunks = [
         ChunkRow(merge.into.number, token, chunk)
         for token in sorted(tokens)
-        for chunk in _joined(tokens[token])
+        for chunk in joined(sorted(tokens[token]))
     ]
     upto = None if end is None else max(tokens)
     return SegmentStep(State._make(row), merge, after, upto, chunks)
@@ -244,10 +239,6 @@ def write_segments(step: SegmentStep) -> Procedure[bool]:
 
 _LAST: Final = "\U0010ffff" * 65
 """Longer than any token, of the last character: all stand before it."""
-
-
-def _joined(chunks: list[Chunk]) -> list[Chunk]:
-    return chunks if len(chunks) == 1 else packed(postings_in(sorted(chunks)))
 
 
 # ------------------------------------------------------------------------------------ an erasure
@@ -394,17 +385,17 @@ def _put_blocks(blocks: Mapping[int, bytes]) -> Procedure[None]:
     yield ask(index.DROP_BLOCKS, blocks=Integers(blocks))
     full = {number: body for number, body in blocks.items() if body}
     if full:
-        yield Rows(index.PUT_BLOCKS, {"blocks": Integers(full), "bodies": Blobs(full.values())})
+        yield EachRow(index.PUT_BLOCKS, {"blocks": Integers(full), "bodies": Blobs(full.values())})
 
 
 def _take(taken: Taken) -> Procedure[None]:
     if taken.old:
-        yield Rows(index.DROP_CHUNKS, _keys(taken.old))
+        yield EachRow(index.DROP_CHUNKS, _keys(taken.old))
         yield from _put(taken.left)
     threads = [row for row in taken.gone.values() if row.thread]
     if threads:
         names = Texts(row.thread for row in threads)
-        yield Rows(
+        yield EachRow(
             index.DROP_THREADS, {"threads": names, "seqs": Integers(row.seq for row in threads)}
         )
 
@@ -412,7 +403,7 @@ def _take(taken: Taken) -> Procedure[None]:
 def _put(rows: Sequence[ChunkRow]) -> Procedure[None]:
     if rows:
         bodies = Blobs(row.chunk.body for row in rows)
-        yield Rows(index.PUT_CHUNKS, _keys(rows) | {"bodies": bodies})
+        yield EachRow(index.PUT_CHUNKS, _keys(rows) | {"bodies": bodies})
 
 
 def _keys(rows: Sequence[ChunkRow]) -> dict[str, Any]:

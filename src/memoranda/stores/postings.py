@@ -6,6 +6,8 @@ then what each is: a byte for the length of its document, one for its count (`te
 are numbers of two bytes, the low one first: numpy reads them as they are.
 """
 
+import struct
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -21,6 +23,7 @@ POSTING_BYTES: Final = 4
 BLOCK_BITS: Final = 16
 _PLACE: Final = (1 << BLOCK_BITS) - 1
 _NUMBER: Final = np.dtype("<u2")
+_SHORT: Final = 64
 
 
 class ChunkDamaged(ValueError):
@@ -74,20 +77,41 @@ def without(chunk: Chunk, seqs: Iterable[int]) -> list[Chunk]:
     return packed(Postings(found.seqs[left], found.kinds[left]))
 
 
-def by_token(documents: Iterable[tuple[int, Mapping[str, int], int]]) -> dict[str, Postings]:
-    """The postings of documents, which come by the number of their entry: tokens and length."""
-    found: dict[str, tuple[list[int], list[int]]] = {}
+def joined(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """The chunks of a token, each after the one before, as few as they can be."""
+    first, size = chunks[0].first, sum(len(chunk.body) for chunk in chunks)
+    is_one_block = first >> BLOCK_BITS == chunks[-1].first >> BLOCK_BITS
+    if not is_one_block or size > CHUNK * POSTING_BYTES:
+        return packed(postings_in(chunks))
+    # Most are of rare words, and short: their bytes are put together as they are.
+    halves = [(chunk.body, len(chunk.body) // 2) for chunk in chunks]
+    places = b"".join(body[:half] for body, half in halves)
+    return [Chunk(first, places + b"".join(body[half:] for body, half in halves))]
+
+
+def chunks_by_token(
+    documents: Iterable[tuple[int, Mapping[str, int], int]],
+) -> list[tuple[str, Chunk]]:
+    """The chunks of documents, by token; they come by their entry: words, and class of length."""
+    found: dict[str, tuple[array[int], array[int]]] = {}
     for seq, counts, length in documents:
         for token, count in counts.items():
             own = found.get(token)
             if own is None:
-                own = found[token] = ([], [])
+                own = found[token] = (array("q"), array("H"))
             own[0].append(seq)
             own[1].append(min(count, 255) << 8 | length)
-    return {
-        token: Postings(np.array(seqs, np.int64), np.array(kinds, np.uint16))
-        for token, (seqs, kinds) in found.items()
-    }
+    made: list[tuple[str, Chunk]] = []
+    for token in sorted(found):
+        seqs, kinds = found[token]
+        if len(seqs) > _SHORT or seqs[0] >> BLOCK_BITS != seqs[-1] >> BLOCK_BITS:
+            whole = Postings(np.array(seqs, np.int64), np.array(kinds, np.uint16))
+            made += [(token, chunk) for chunk in packed(whole)]
+        else:  # nearly all
+            numbers = [*(seq & _PLACE for seq in seqs), *kinds]
+            body = struct.pack(f"<{len(numbers)}H", *numbers)
+            made.append((token, Chunk(seqs[0], body)))
+    return made
 
 
 def _read(chunk: Chunk) -> Postings:

@@ -15,6 +15,7 @@ from typing import Final
 
 import numpy as np
 
+from memoranda.ledger.snapshot import StoredDocument
 from memoranda.recall.columns import Columns, Numbers
 from memoranda.recall.near_words import Vocabulary
 from memoranda.recall.ranking import Postings
@@ -78,12 +79,16 @@ class ScopeWords:
 
         `earlier` has the entries of all versions of those objects that had one before.
         """
+        new = list[StoredDocument]()
         for seq, (id, _, counts, document) in entries:
-            for gone in self.columns.remove(old for old in earlier.get(id, ()) if old < seq):
-                self._gone[gone] = seq
+            if id in earlier:
+                self.columns.add(new)
+                new = list[StoredDocument]()
+                for gone in self.columns.remove(old for old in earlier[id] if old < seq):
+                    self._gone[gone] = seq
             if document is None:
                 continue
-            self.columns.add([document._replace(seq=seq)])
+            new.append(document._replace(seq=seq))
             self._postings += len(counts)
             if self.vocabulary is not None:
                 self.vocabulary.add(counts)
@@ -93,6 +98,7 @@ class ScopeWords:
                     own = self._tail[token] = (array("q"), array("H"))
                 own[0].append(seq)
                 own[1].append(min(count, 255) << 8 | document.length)
+        self.columns.add(new)
         self.size = size
 
     def advance(self, indexed: int) -> None:

@@ -37,7 +37,7 @@ from memoranda.stores.merge import batch, clear, segment_step, write_batch, writ
 from memoranda.stores.postings import Chunk, ChunkDamaged, postings_in
 from memoranda.stores.scope_words import KnownScopes, ScopeWords
 from memoranda.stores.selection import COLUMNS
-from memoranda.stores.statements import Integers, JournalRows, Plain, Procedure, Texts, ask
+from memoranda.stores.statements import Integers, JournalRows, PlainStatement, Procedure, Texts, ask
 from memoranda.stores.words import BATCH, Words, words_in
 from memoranda.text import Query
 
@@ -70,7 +70,7 @@ class WordSearch:
         compared: Compared,
         bodies: LenientCodec,
         known: KnownScopes,
-        select: Callable[[MemoryFilter, str], Plain | None],
+        select: Callable[[MemoryFilter, str], PlainStatement | None],
     ) -> None:
         """`select` gives the statement for what a filter may ask for, None for nothing."""
         self._journal, self._known = journal, known
@@ -327,7 +327,7 @@ class JournalWords:
         journal: int,
         rows: JournalRows,
         known: KnownScopes,
-        select: Callable[[MemoryFilter, str], Plain | None],
+        select: Callable[[MemoryFilter, str], PlainStatement | None],
     ) -> None:
         """`select` gives the statement for what a filter may ask for, None for nothing."""
         self._rows = rows
@@ -393,6 +393,13 @@ class JournalWords:
                 return 0
             is_done = await self._rows.write(lambda: write_batch(made))
             return made.left if is_done else made.state.size
+
+    async def tidy(self) -> None:
+        """Bring it forward to the end, and merge what is due, as is done when nobody writes."""
+        while await self.merge():
+            pass
+        while await self.merge_segments():
+            pass
 
     async def merge_segments(self) -> bool:
         """Go on with merging segments; whether any were due.

@@ -34,7 +34,7 @@ from memoranda.ledger.unit import Mark, StoredEntry, Version
 from memoranda.ledger.words import thread_tag
 from memoranda.stores import index
 from memoranda.stores.attachments import CARRIED_ROWS, LEFT_ROWS
-from memoranda.stores.documents import Block
+from memoranda.stores.documents import DocumentBlock
 from memoranda.stores.items import item_id
 from memoranda.stores.postings import Chunk, ChunkDamaged, Segment, checked, wrong
 from memoranda.stores.statements import Statement, shared
@@ -123,7 +123,7 @@ def _documents(_: Unpacking, rows: Iterable[Any]) -> list[StoredDocument]:
     found: list[StoredDocument] = []
     for number, body in rows:
         try:
-            found += Block(number, body).rows()
+            found += DocumentBlock(number, body).rows()
         except ChunkDamaged as damaged:
             found.append(StoredDocument(-1, 0, "", str(damaged), 0, False))
     return found

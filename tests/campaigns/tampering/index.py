@@ -51,7 +51,9 @@ def write_words(tables: Tables, journal: int, index: Mapping[int, Words]) -> Non
 def documents_in(tables: Tables, journal: int) -> list[StoredDocument]:
     """What recall knows of the objects of a journal."""
     stored = tables.rows("documents", journal=journal)
-    return [row for one in stored for row in documents.Block(one["block"], one["body"]).rows()]
+    return [
+        row for one in stored for row in documents.DocumentBlock(one["block"], one["body"]).rows()
+    ]
 
 
 def write_documents(tables: Tables, journal: int, rows: Iterable[StoredDocument]) -> None:

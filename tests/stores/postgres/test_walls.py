@@ -29,7 +29,7 @@ from memoranda.ledger.unit import (
 from memoranda.recall.question import asked as words_of
 from memoranda.recall.ranking import RankingMode
 from memoranda.stores.postgres import database as database_module
-from memoranda.stores.postgres import ledger, select, units
+from memoranda.stores.postgres import ledger, select, unit_reads, units
 from memoranda.stores.postgres.database import PostgresDatabase, journal_number
 from memoranda.stores.selection import SelectStatement, selection, tag_counts
 from memoranda.stores.statements import Statement
@@ -132,7 +132,8 @@ def without_conditions_in_queries(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "selection", forgetting(selection))
     monkeypatch.setattr(select, "tag_counts", forgetting(tag_counts))
     for module, names in (
-        (units, ("_REMEMBER", "_OF_SUBJECT", "_DERIVED", "_BODIES", "_NAME_TOKENIZER")),
+        (units, ("_REMEMBER", "_NAME_TOKENIZER")),
+        (unit_reads, ("_OF_SUBJECT", "_DERIVED", "_BODIES")),
         (ledger, ("_AS_OF",)),
     ):
         for name in names:
@@ -141,8 +142,8 @@ def without_conditions_in_queries(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda one: IN_STATEMENT.sub(r"\1::bigint IS NOT NULL", vars(one)["postgres"])
     )
     monkeypatch.setattr(Statement, "postgres", forgotten, raising=False)
-    portions = {which: forgetful(text) for which, text in units._PORTIONS.items()}
-    monkeypatch.setattr(units, "_PORTIONS", portions)
+    portions = {which: forgetful(text) for which, text in unit_reads._PORTIONS.items()}
+    monkeypatch.setattr(unit_reads, "_PORTIONS", portions)
 
 
 def test_the_whole_isolation_contract_is_run_here() -> None:
@@ -314,7 +315,8 @@ async def test_a_handle_whose_database_was_replaced_is_told_so(
         "INSERT INTO memoranda.journals VALUES (7, 'new', 'new', 0, 0, '', 0)",
         "INSERT INTO memoranda.segments VALUES ({}, 99, 0, 1, 0)",
         "INSERT INTO memoranda.postings VALUES ({}, 1, 'word', 99, '')",
-        "INSERT INTO memoranda.threads VALUES ({}, 'talk:1', 0, 'new', 99, '')",
+        "INSERT INTO memoranda.threads VALUES ({}, 'talk:1', 99)",
+        "INSERT INTO memoranda.documents VALUES ({}, 9, '')",
         "UPDATE memoranda.versions SET journal = {} WHERE id = 'one'",
     ],
 )

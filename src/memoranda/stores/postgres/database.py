@@ -17,6 +17,7 @@ from memoranda.ledger.anchor import SCOPE as DIRECTORY
 from memoranda.ledger.anchor import NewNote, NotedHead
 from memoranda.ledger.codec import PLAIN, BodyCodec
 from memoranda.ledger.entry import genesis
+from memoranda.ledger.lease import DueJob
 from memoranda.ledger.tree import Block, Blocks
 from memoranda.plans.items import check_session_ref
 from memoranda.records.filter import MemoryFilter
@@ -36,7 +37,7 @@ from memoranda.stores.scope_words import KnownScopes
 from memoranda.stores.search import JournalWords
 from memoranda.stores.selection import selection
 from memoranda.stores.shorthand import InShorthand
-from memoranda.stores.statements import Integers, Plain
+from memoranda.stores.statements import Integers, PlainStatement, Texts
 
 CONNECTIONS: Final = 8
 STREAMS: Final = 8
@@ -50,6 +51,11 @@ _OPEN_JOURNAL: Final = "SELECT scope, origin FROM memoranda.open_journal(%s, %s,
 _BEGIN_LISTING: Final = b"BEGIN READ ONLY; SELECT set_config('memoranda.lists_scopes', 'yes', true)"
 _SCOPES: Final = "SELECT scope FROM memoranda.journals WHERE scope <> %s ORDER BY scope"
 _ORIGINS: Final = "SELECT scope, origin FROM memoranda.journals ORDER BY scope"
+_DUE_JOBS: Final = """
+SELECT j.scope, l.name FROM memoranda.leases l JOIN memoranda.journals j ON j.journal = l.journal
+WHERE l.due <= %s AND l.until <= memoranda.lease_time() AND l.name = ANY (%s)
+ORDER BY l.due LIMIT %s
+"""
 _KEEP_NOTE: Final = "SELECT memoranda.keep_note(%s, %s, %s, %s, %s)"
 
 _Journal = tuple[int, str]
@@ -188,9 +194,9 @@ class PostgresDatabase:
     def _words(self, journal: int, origin: str) -> JournalWords:
         rows = PostgresRows(self._calls, journal, origin, self._bodies)
 
-        def select(filter: MemoryFilter, columns: str) -> Plain | None:
+        def select(filter: MemoryFilter, columns: str) -> PlainStatement | None:
             chosen = selection(filter, journal, DIALECT, columns=columns)
-            return None if chosen is None else Plain(*for_psycopg(chosen))
+            return None if chosen is None else PlainStatement(*for_psycopg(chosen))
 
         return JournalWords(journal, rows, self._known_scopes, select)
 
@@ -223,6 +229,13 @@ class PostgresDatabase:
         async with self._calls.transaction(_BEGIN_LISTING) as connection:
             found = await connection.execute(_SCOPES, (DIRECTORY,))
             return [str(scope) for (scope,) in await found.fetchall()]
+
+    async def due_jobs(self, names: Collection[str], now: int, limit: int) -> list[DueJob]:
+        """Jobs of these names that are due by then and that nobody holds, in all scopes."""
+        asked = (Int8(now), Texts(names), Int8(limit))
+        async with self._calls.transaction(_BEGIN_LISTING) as connection:
+            found = await connection.execute(_DUE_JOBS, asked)
+            return [DueJob._make(row) for row in await found.fetchall()]
 
     async def heads(self, scopes: Collection[str]) -> list[NotedHead]:
         """The heads of these scopes' journals; those that have none are left out."""

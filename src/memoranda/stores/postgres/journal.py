@@ -9,11 +9,19 @@ from psycopg import sql
 from psycopg.types.numeric import Int8
 
 from memoranda.ledger.codec import BodyCodec
-from memoranda.ledger.entry import entry_digest
 from memoranda.stores.compared import Compared
 from memoranda.stores.postgres.connection import Connection, off_the_loop
 from memoranda.stores.postgres.pool import Pool
-from memoranda.stores.statements import Each, Plain, Procedure, Question, Rows, Statement, Values
+from memoranda.stores.shorthand import ENTRY, digest_in
+from memoranda.stores.statements import (
+    Each,
+    EachRow,
+    PlainStatement,
+    Procedure,
+    Question,
+    Statement,
+    Values,
+)
 
 R = TypeVar("R")
 
@@ -53,7 +61,7 @@ def _next(procedure: Procedure[R], found: Any) -> tuple[Any, bool]:
 
 
 async def _asked(connection: Connection, journal: int, origin: str | None, question: Any) -> Any:
-    if isinstance(question, Plain):
+    if isinstance(question, PlainStatement):
         cursor = await connection.execute(
             question.sql, question.parameters, prepare=True, binary=True
         )
@@ -62,7 +70,7 @@ async def _asked(connection: Connection, journal: int, origin: str | None, quest
     sql = statement.postgres
     if not sql:
         return []
-    if isinstance(question, Question | Rows):
+    if isinstance(question, Question | EachRow):
         values = question.values if isinstance(question, Question) else question.columns
         asked = parameters(statement, journal, origin, values)
         cursor = await connection.execute(sql, asked, prepare=True, binary=True)
@@ -133,9 +141,7 @@ class PostgresRows:
         self, make: Callable[[Any], R], statement: Statement, /, **values: Any
     ) -> list[R]:
         asked = parameters(statement, self._journal, self._origin, values)
-        async with self._calls.connection() as connection:
-            found = await connection.execute(statement.postgres, asked, prepare=True, binary=True)
-            rows = await found.fetchall()
+        rows = await self._calls.call(statement.postgres, asked)
         return await off_the_loop(_size(rows), lambda: [make(row) for row in rows])
 
     async def read(self, procedure: Callable[[], Procedure[R]]) -> R:
@@ -152,5 +158,5 @@ class PostgresRows:
 
 
 def compared(bodies: BodyCodec) -> Compared:
-    """What makes the rows of this database into values: entries are stored as they are."""
-    return Compared(bodies, entry_digest, bytes)
+    """What makes the rows of this database into values."""
+    return Compared(bodies, digest_in, ENTRY.unpack)

@@ -7,6 +7,7 @@ from typing import Final
 from memoranda.kernel.errors import ScopeNotFound
 from memoranda.ledger.anchor import NewNote, NotedHead
 from memoranda.ledger.entry import genesis
+from memoranda.ledger.lease import DueJob
 from memoranda.ledger.tree import Block, Blocks
 from memoranda.plans.items import check_session_ref
 from memoranda.stores.sqlite.adoption import SqliteAdoption
@@ -21,6 +22,11 @@ _ORIGINS: Final = "SELECT scope, origin FROM journals ORDER BY scope"
 _OPEN_JOURNAL: Final = """
 INSERT INTO journals (scope, origin, opened_at, size, head, head_at) VALUES (?, ?, ?, 0, ?, ?)
 ON CONFLICT (scope) DO NOTHING
+"""
+_DUE_JOBS: Final = """
+SELECT j.scope, l.name FROM leases l JOIN journals j ON j.number = l.journal
+WHERE l.due <= ? AND l.until <= ? AND l.name IN (SELECT value FROM json_each(?))
+ORDER BY l.due LIMIT ?
 """
 _first: Final = itemgetter(0)
 
@@ -67,6 +73,11 @@ class SqliteDatabase(SqliteFile):
     async def scopes(self) -> list[str]:
         """Every scope that was ever written to here, sorted."""
         return await self.rows(_SCOPES, (), _first)
+
+    async def due_jobs(self, names: Collection[str], now: int, limit: int) -> list[DueJob]:
+        """Jobs of these names that are due by then and that nobody holds, in all scopes."""
+        asked = (now, now, sorted(names), limit)
+        return await self.rows(_DUE_JOBS, asked, DueJob._make)
 
     async def heads(self, scopes: Collection[str]) -> list[NotedHead]:
         """The heads of these scopes' journals; those that have none are left out."""

@@ -5,22 +5,25 @@ from collections.abc import AsyncGenerator, Callable, Collection, Coroutine
 from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Any, Final, TypeVar
 
+from memoranda.ledger.port import Compacted
 from memoranda.ledger.snapshot import LedgerSnapshot
 from memoranda.ledger.tree import Block, Blocks
 from memoranda.ledger.unit import Committed, Current, Unit
 from memoranda.records.filter import MemoryFilter
 from memoranda.stores.attachments import StoredOrigins
+from memoranda.stores.leases import StoredLeases
 from memoranda.stores.reading import JournalReader
 from memoranda.stores.search import JournalWords
 from memoranda.stores.selection import PLACED, selection
 from memoranda.stores.sessions import StoredAttachments
+from memoranda.stores.sqlite.compact import compact
 from memoranda.stores.sqlite.erase import scrub
 from memoranda.stores.sqlite.file import SqliteFile, SqliteRows
 from memoranda.stores.sqlite.heads import block_read
 from memoranda.stores.sqlite.select import DIALECT, SqliteSelecting
 from memoranda.stores.sqlite.snapshot import SqliteSnapshot
 from memoranda.stores.sqlite.units import JOINED, NEWEST, JournalUnit
-from memoranda.stores.statements import Plain
+from memoranda.stores.statements import PlainStatement
 from memoranda.stores.vectors import StoredVectors
 
 A = TypeVar("A")
@@ -43,17 +46,23 @@ class SqliteLedger(SqliteSelecting, JournalReader):
         self._reads = SqliteRows(database, journal)
         self.words = JournalWords(journal, self._reads, database.known, self._select)
         self.find, self.rank = self.words.find, self.words.rank
-        self.index, self.reindex = self.words.index, self.words.reindex
+        self.index, self.reindex, self.tidy = self.words.index, self.words.reindex, self.words.tidy
         self.vectors = StoredVectors(self._reads)
         self.attachments = StoredAttachments(self._reads)
         self.origins = StoredOrigins(self._reads)
+        self.leases = StoredLeases(self._reads)
 
     def commit(self, unit: Unit) -> Coroutine[Any, Any, Committed]:
         """Run a unit in one transaction, which other units may share."""
-        units, job = self._database.units, JournalUnit(self._journal, unit)
+        database, job = self._database, JournalUnit(self._journal, unit)
+        units = database.units
         if unit.is_dry:
-            return self._database.read(lambda connection: units.look(connection, job))
-        return self._database.write_joined(units.commit, job, is_short=unit.is_short)
+            return database.read(lambda connection: units.look(connection, job))
+        if asyncio.get_running_loop() is not database.home.loop:
+            database.home.check()
+        if database.is_current and database.writer is not None:
+            return database.writer.join(units.commit, job, is_short=unit.is_short)
+        return database.write_upgraded(units.commit, job)
 
     # ------------------------------------------------------------------------ objects
 
@@ -71,9 +80,9 @@ class SqliteLedger(SqliteSelecting, JournalReader):
             async for row in rows:
                 yield self._compared.placed(row)
 
-    def _select(self, filter: MemoryFilter, columns: str) -> Plain | None:
+    def _select(self, filter: MemoryFilter, columns: str) -> PlainStatement | None:
         chosen = selection(filter, self._journal, DIALECT, columns=columns)
-        return None if chosen is None else Plain(chosen.sql, chosen.parameters)
+        return None if chosen is None else PlainStatement(chosen.sql, chosen.parameters)
 
     # ------------------------------------------------------------------------ journal
 
@@ -88,6 +97,12 @@ class SqliteLedger(SqliteSelecting, JournalReader):
         database.check_writable()
         database.known.forget()
         await asyncio.to_thread(scrub, database.connect, database.name, rewrite=rewrite)
+
+    async def compact(self, after: int, *, dry_run: bool = False) -> Compacted:
+        """Store some long bodies of executions in fewer bytes."""
+        database = self._database
+        run, bodies = database.read if dry_run else database.write, database.bodies
+        return await run(lambda c: compact(c, self._journal, after, bodies, dry_run=dry_run))
 
     def snapshot(self) -> AbstractAsyncContextManager[LedgerSnapshot]:
         database = self._database

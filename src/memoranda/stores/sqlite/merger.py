@@ -9,8 +9,8 @@ import apsw
 
 from memoranda.ledger.codec import BodyCodec
 from memoranda.stores.merge import (
-    Batch,
     SegmentStep,
+    WordBatch,
     batch,
     segment_step,
     write_batch,
@@ -35,7 +35,7 @@ def merge(
 
     Words are found outside of the transaction that writes them: that takes long.
     """
-    made: Batch | None = run(
+    made: WordBatch | None = run(
         connection, journal, batch(bodies, entries=entries, rebuilding=rebuilding)
     )
     if made is None:

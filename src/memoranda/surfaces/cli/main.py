@@ -56,8 +56,13 @@ _COMMANDS: Final = {
         ("reindex", "database", "Make the word index anew."),
         ("eval", "evaluate", "Measure how well recall finds, with questions of your own."),
         ("backup", "journal", "Take backups, and put them back."),
-        ("maintain", "database", "Vectors, and bytes of what was erased."),
+        (
+            "maintain",
+            "maintain",
+            "Jobs that keep scopes in order; vectors, and bytes of what was erased.",
+        ),
         ("keys", "database", "Keys."),
+        ("witness", "witness", "Keep the checkpoints of others append-only, over HTTP."),
     ),
     "Getting to know it": (
         ("rules", "rules", "List the rules that memoranda must prove, and what proves them."),

@@ -1,5 +1,5 @@
 -- The schema, whole. It is told in this order: journals and their entries, the tree over them and its
--- checkpoints; what follows from the entries; the index of words; plans.
+-- checkpoints; what follows from the entries; the index of words; plans; leases.
 
 -- -------------------------------------------------------------------------------------- journals
 
@@ -103,6 +103,8 @@ CREATE INDEX active_by_creation ON versions (journal, created_at, since)
 CREATE INDEX active_by_update ON versions (journal, updated_at, since)
   WHERE is_newest AND status = 'active';
 CREATE INDEX versions_by_subject ON versions (journal, subject, id) WHERE subject IS NOT NULL;
+CREATE INDEX active_by_expiry ON versions (journal, expires_at)
+  WHERE is_newest AND status = 'active' AND expires_at IS NOT NULL;
 
 -- Likewise in the journal's order: the newest ten of a tag are ten neighbours.
 CREATE TABLE tags (
@@ -284,3 +286,19 @@ CREATE TABLE item_origins (
   PRIMARY KEY (journal, session, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX item_origins_by_cycle ON item_origins (journal, cycle);
+
+-- ---------------------------------------------------------------------------------------- leases
+
+-- Who does something now, and until when nobody else may; a job is a lease that is due at some time
+-- (ledger/lease.py). Nothing of it is journaled: it says what goes on, not what happened.
+CREATE TABLE leases (
+  journal  INTEGER NOT NULL,
+  name     TEXT    NOT NULL,
+  holder   TEXT    NOT NULL DEFAULT '',
+  until    INTEGER NOT NULL DEFAULT 0,
+  due      INTEGER,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  report   TEXT    NOT NULL DEFAULT '',
+  PRIMARY KEY (journal, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX jobs_by_time ON leases (due) WHERE due IS NOT NULL;
