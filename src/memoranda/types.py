@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from memoranda.journeys.intent.requests import Run, Submitted
     from memoranda.journeys.maintain.schedule import JobRun, JobStatus, MaintenanceStatus
     from memoranda.journeys.maintain.upkeep import Brought, Reindexed
-    from memoranda.journeys.recall.evaluation import Evaluated, Expected
+    from memoranda.journeys.recall.evaluation import Evaluated, KnownAnswer
     from memoranda.journeys.recall.originals import Original
     from memoranda.journeys.recall.reasoning import Reasoning
     from memoranda.journeys.recall.recalled import Item, Recalled
@@ -161,7 +161,6 @@ __all__ = [
     "ErasureCounts",
     "Evaluated",
     "Event",
-    "Expected",
     "Expiry",
     "FileAnchor",
     "Filters",
@@ -185,6 +184,7 @@ __all__ = [
     "JournalHead",
     "JournalReport",
     "JsonValue",
+    "KnownAnswer",
     "Learned",
     "LearnedFact",
     "ListOptions",

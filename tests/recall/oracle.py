@@ -16,6 +16,7 @@ from memoranda.recall.reasons import Reason
 from memoranda.recall.scores import (
     NOTHING,
     NOTHING_IN_THREADS,
+    SHARPER,
     STEPS,
     Evidence,
     alone,
@@ -298,13 +299,14 @@ def _in_context(
     near = sum(any(_near(seed, other) for other in candidates) for seed, _ in seeds)
     is_threaded = 2 * near > len(seeds)
     scores = (in_threads if is_threaded else alone)(evidence)
+    sharpness = SHARPER if is_threaded else 1.0
+    named = [word for word in asked.words if word.text.removesuffix("'s") in asked.names]
     sure = confidences(
-        scores,
-        NOTHING_IN_THREADS if is_threaded else NOTHING,
-        is_unheard=any(
-            word.text.removesuffix("'s") in asked.names
-            and not any(_has(word, {*one.counts, *one.speaker}) for one in candidates)
-            for word in asked.words
+        scores * sharpness,
+        (NOTHING_IN_THREADS if is_threaded else NOTHING) * sharpness,
+        is_unheard=bool(named)
+        and not any(
+            _has(word, {*one.counts, *one.speaker}) for word in named for one in candidates
         ),
     )
     found = [

@@ -15,9 +15,9 @@ from memoranda.recall.columns import GAP, REACH
 from memoranda.recall.corpus import Document
 from memoranda.recall.question import GRAMMAR, asked
 from memoranda.recall.ranking import Matches, Postings, RankingMode
-from memoranda.recall.scores import LIKELY, MAYBE
 from memoranda.recall.selector import place_of
 from memoranda.recall.selectors import freshness
+from memoranda.recall.sureness import LIKELY, MAYBE
 from memoranda.text import matches, query, speaker_of
 from tests.patience import PATIENCE
 from tests.recall import oracle

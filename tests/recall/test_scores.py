@@ -12,8 +12,8 @@ from memoranda.recall.scores import (
     confidences,
     deviations,
     in_threads,
-    sureness,
 )
+from memoranda.recall.sureness import sureness
 
 
 def evidence(**columns: list[float]) -> Evidence:

@@ -20,7 +20,6 @@ from memoranda.journeys.maintain.upkeep import refresh
 from memoranda.kernel.errors import ScopeNotFound, StoreClosed
 from memoranda.ledger.checkpoint import scope_origin
 from memoranda.ledger.codec import BodyCodec
-from memoranda.outside.embedders import default_embedder
 from memoranda.recall.embedder import Embedder
 from memoranda.stores.dictionary import DictDatabase
 from memoranda.stores.home import Home
@@ -213,7 +212,11 @@ class Connected:
     @property
     def embedder(self) -> Embedder | None:
         """What turns texts into vectors: what was given, or what is installed."""
-        return default_embedder() if self._embedder == "default" else self._embedder
+        if self._embedder != "default":
+            return self._embedder
+        from memoranda.outside.embedders import default_embedder  # noqa: PLC0415 - numpy
+
+        return default_embedder()
 
     @property
     def is_embedder_default(self) -> bool:

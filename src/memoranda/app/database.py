@@ -27,8 +27,7 @@ from memoranda.kernel.actors import ActorRef, check_scope, parse_actor
 from memoranda.kernel.errors import CapabilityMissing, InvalidOption
 from memoranda.kernel.given import check_has, check_kind, check_texts
 from memoranda.ledger.codec import PLAIN, BodyCodec
-from memoranda.recall.embedder import Embedder, stored_as
-from memoranda.recall.meaning import ROLE
+from memoranda.recall.embedder import ROLE, Embedder, stored_as
 from memoranda.stores.dictionary import DictDatabase
 
 T = TypeVar("T", default=Any)

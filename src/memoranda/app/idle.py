@@ -2,10 +2,12 @@
 
 import asyncio
 import logging
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from memoranda.kernel.errors import MemorandaError
-from memoranda.recall.meaning import Meaning
+
+if TYPE_CHECKING:
+    from memoranda.recall.meaning import Meaning
 
 PAUSE_S: Final = 0.05
 """How long after a write the first vectors are made, and how long is rested between batches."""
@@ -22,14 +24,14 @@ class IdleEmbedding:
     def __init__(self) -> None:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
-    def soon(self, scope: str, meaning: Meaning) -> None:
+    def soon(self, scope: str, meaning: "Meaning") -> None:
         """Make what is missing in a scope, unless that is under way."""
         if scope not in self._tasks:
             task = asyncio.get_running_loop().create_task(self._embed(meaning))
             self._tasks[scope] = task
             task.add_done_callback(lambda _: self._tasks.pop(scope, None))
 
-    async def _embed(self, meaning: Meaning) -> None:
+    async def _embed(self, meaning: "Meaning") -> None:
         try:
             while True:
                 await asyncio.sleep(PAUSE_S)

@@ -8,7 +8,7 @@ from memoranda.journeys.audit.verify import Progress, nobody
 from memoranda.journeys.govern.objects import Receipt
 from memoranda.journeys.maintain.schedule import JobRun, MaintenanceStatus
 from memoranda.journeys.maintain.upkeep import Brought, Reindexed, embed_missing, reindex
-from memoranda.journeys.recall.evaluation import Evaluated, Expected, evaluate
+from memoranda.journeys.recall.evaluation import Evaluated, KnownAnswer, evaluate
 from memoranda.journeys.recall.recalled import Recalled
 from memoranda.kernel.errors import EmbedderMissing
 from memoranda.kernel.given import check_callable
@@ -84,7 +84,7 @@ class Maintain(Verbs[Any]):
 
     @verb
     async def evaluate(
-        self, questions: Sequence[Expected], *, selector: str | Selector = USUAL
+        self, questions: Sequence[KnownAnswer], *, selector: str | Selector = USUAL
     ) -> Evaluated:
         """Ask questions whose answers you know, and count what is found (docs/evaluation.md).
 

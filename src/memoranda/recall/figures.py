@@ -9,7 +9,7 @@ counted by how many are in it.
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from memoranda.recall.scores import MAYBE
+from memoranda.recall.sureness import MAYBE
 
 AT: Final = (3, 5, 10, 20)
 """Of how many results the figures are."""

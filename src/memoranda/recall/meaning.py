@@ -22,9 +22,6 @@ from memoranda.recall.reasons import ago
 from memoranda.recall.selector import Chosen, Nearest, Request
 from memoranda.recall.vectors import Embedding, Near, Unembedded, VectorIndex, without_vector
 
-ROLE: Final = "embedder"
-"""The role of the embedder among the models that memory rests on."""
-
 AT_ONCE: Final = 64
 """So many without a vector are embedded at once."""
 

@@ -42,6 +42,7 @@ from memoranda.recall.reasons import Reason
 from memoranda.recall.scores import (
     NOTHING,
     NOTHING_IN_THREADS,
+    SHARPER,
     Evidence,
     alone,
     confidences,
@@ -376,22 +377,27 @@ class Ranked:
     @cached_property
     def _confidences(self) -> Mapping[int, float]:
         nothing = NOTHING_IN_THREADS if self.is_threaded else NOTHING
-        sure = confidences(self.scores, nothing, is_unheard=self._is_unheard)
+        sharpness = SHARPER if self.is_threaded and self.alike is None else 1.0
+        scores = self.scores * sharpness
+        sure = confidences(scores, nothing * sharpness, is_unheard=self._is_unheard)
         return dict(zip(self.seqs.tolist(), sure.tolist(), strict=True))
 
     @property
     def _is_unheard(self) -> bool:
-        """Whether the question names somebody whom no record knows, by any spelling."""
+        """Whether the question names somebody, and nobody whom any record knows."""
+        named = [
+            word for word in self.asked.words if word.text.removesuffix("'s") in self.asked.names
+        ]
+        return bool(named) and not any(map(self._is_known, named))
+
+    def _is_known(self, word: QueryWord) -> bool:
+        """Whether any record has a word, by any spelling, or is said by whom it names."""
         return any(
-            word.text.removesuffix("'s") in self.asked.names
-            and not any(
-                token in self.postings
-                or any(not other.is_near for other in self.stand_ins.get(token, ()))
-                or any(token in name for name in self.columns.names)
-                for needed in word.alternatives
-                for token in needed
-            )
-            for word in self.asked.words
+            token in self.postings
+            or any(not other.is_near for other in self.stand_ins.get(token, ()))
+            or any(token in name for name in self.columns.names)
+            for needed in word.alternatives
+            for token in needed
         )
 
     def first(self, limit: int) -> list[tuple[int, float]]:

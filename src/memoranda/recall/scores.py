@@ -13,7 +13,7 @@ all that were found and `NOTHING`, is its confidence: nothing more is calibrated
 Scores are rounded before anything is ordered by them, so that the order is the same everywhere.
 """
 
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +87,9 @@ NOTHING: Final = 2.5
 NOTHING_IN_THREADS: Final = 8.5
 """The same where they stand in threads, whose scores are higher."""
 
+SHARPER: Final = 1.2
+"""What scores in threads count for confidence without a model, whose part they lack."""
+
 HIGHEST: Final = 0.99
 """No guess is certain."""
 
@@ -148,19 +151,3 @@ def confidences(scores: Numbers, nothing: float = NOTHING, *, is_unheard: bool =
 def rounded(scores: Numbers) -> Numbers:
     found: Numbers = np.rint(scores * STEPS) / STEPS
     return found
-
-
-# ------------------------------------------------------------------------------------------------
-# A confidence in a word.
-
-Sureness = Literal["likely", "maybe", "weak"]
-
-LIKELY: Final = 0.5
-MAYBE: Final = 0.2
-
-
-def sureness(confidence: float) -> Sureness:
-    """`likely` from one half, `maybe` from one fifth, `weak` below."""
-    if confidence >= LIKELY:
-        return "likely"
-    return "maybe" if confidence >= MAYBE else "weak"

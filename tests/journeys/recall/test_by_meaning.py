@@ -139,7 +139,7 @@ async def test_another_embedder_is_a_break_until_it_is_audited(opens: Opens) -> 
 def installed(monkeypatch: pytest.MonkeyPatch) -> Synonyms:
     """A model that is there without anybody having named it."""
     model = Synonyms()
-    monkeypatch.setattr("memoranda.app.connected.default_embedder", lambda: model)
+    monkeypatch.setattr("memoranda.outside.embedders.default_embedder", lambda: model)
     return model
 
 

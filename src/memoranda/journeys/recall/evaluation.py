@@ -15,7 +15,7 @@ from memoranda.recall.selector import check_query
 from memoranda.text import fold
 
 
-class Expected(NamedTuple):
+class KnownAnswer(NamedTuple):
     """A question, and the ids or texts of the records that answer it: none, if nothing does."""
 
     question: str
@@ -35,7 +35,7 @@ class Evaluated(Result):
 
 
 async def evaluate(
-    recall: Callable[[str, int], Awaitable[Recalled[Any]]], questions: Sequence[Expected]
+    recall: Callable[[str, int], Awaitable[Recalled[Any]]], questions: Sequence[KnownAnswer]
 ) -> Evaluated:
     """Ask every question, and count what of its answers is found.
 

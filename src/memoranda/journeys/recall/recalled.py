@@ -11,8 +11,8 @@ from memoranda.kernel.json import JsonValue
 from memoranda.kernel.results import Result, html_table
 from memoranda.ledger.object import Trust
 from memoranda.recall.frame import Framed, framed
-from memoranda.recall.scores import Sureness, sureness
 from memoranda.recall.selector import Outcome
+from memoranda.recall.sureness import Sureness, sureness
 from memoranda.recall.trace import (
     MemoryRef,
     MemoryTrace,

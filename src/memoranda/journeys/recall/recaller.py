@@ -54,7 +54,8 @@ from memoranda.kernel.errors import (
 )
 from memoranda.ledger.lifecycle import trust_of
 from memoranda.ledger.unit import Current, Draft, Unit
-from memoranda.recall.meaning import ROLE, Meaning
+from memoranda.recall.embedder import ROLE
+from memoranda.recall.meaning import Meaning
 from memoranda.recall.proof import Method
 from memoranda.recall.selector import (
     Constraints,

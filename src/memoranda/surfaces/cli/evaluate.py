@@ -12,7 +12,7 @@ from memoranda.app.surfaces import SHIPPED, USUAL
 from memoranda.surfaces.cli.command import command
 from memoranda.surfaces.cli.groups import arg, opt, wrong_use
 from memoranda.surfaces.cli.present import details, item, shows
-from memoranda.types import Evaluated, Expected
+from memoranda.types import Evaluated, KnownAnswer
 
 COLUMNS: Final = ("question", "expected")
 _SHOWN: Final = 20
@@ -36,7 +36,7 @@ async def eval_(
     return await memory.maintain.evaluate(_read(file), selector=selector)
 
 
-def _read(file: Path) -> list[Expected]:
+def _read(file: Path) -> list[KnownAnswer]:
     try:
         rows = list(csv.reader(io.StringIO(file.read_bytes().decode("utf-8-sig"), newline="")))
     except OSError as failed:
@@ -56,7 +56,7 @@ def _read(file: Path) -> list[Expected]:
         wanted = answers.setdefault(row[asked], [])
         if row[expected].strip():
             wanted.append(row[expected])
-    return [Expected(question, wanted) for question, wanted in answers.items()]
+    return [KnownAnswer(question, wanted) for question, wanted in answers.items()]
 
 
 @shows(Evaluated)
