@@ -7,11 +7,12 @@ from memoranda.kernel.lazy import lazy_names
 if TYPE_CHECKING:
     from memoranda.app.audit import DatabaseAudit
     from memoranda.app.blocking import BlockingDatabase, BlockingMemory
-    from memoranda.app.database import Opening
     from memoranda.app.groups import ActOptions, ConsolidationOptions
     from memoranda.app.journal import JournalEntry, JournalHead
     from memoranda.app.memory import ListOptions, RecallOptions
+    from memoranda.app.opening import Opening
     from memoranda.app.options import ConnectOptions
+    from memoranda.journeys.access.keys import AccessKey, Keys, NewKey
     from memoranda.journeys.audit.checkpoints import Seal
     from memoranda.journeys.audit.verify import EntryProof
     from memoranda.journeys.audit.verify import Report as JournalReport
@@ -121,6 +122,7 @@ if TYPE_CHECKING:
     from memoranda.worlds.world import World, WorldEdge
 
 __all__ = [
+    "AccessKey",
     "ActOptions",
     "ActionContext",
     "ActorKind",
@@ -184,6 +186,7 @@ __all__ = [
     "JournalHead",
     "JournalReport",
     "JsonValue",
+    "Keys",
     "KnownAnswer",
     "Learned",
     "LearnedFact",
@@ -204,6 +207,7 @@ __all__ = [
     "MemoryUpdate",
     "Merge",
     "Moment",
+    "NewKey",
     "Opening",
     "Original",
     "Page",

@@ -17,10 +17,12 @@ from memoranda.journeys.govern.table import FilteredLedger, GovernedTable
 from memoranda.journeys.govern.unwritten import ScopeLedger
 from memoranda.journeys.maintain.schedule import Maintenance
 from memoranda.journeys.maintain.upkeep import refresh
-from memoranda.kernel.errors import ScopeNotFound, StoreClosed
+from memoranda.kernel.access import KeyRows
+from memoranda.kernel.errors import CapabilityMissing, ScopeNotFound, StoreClosed
 from memoranda.ledger.checkpoint import scope_origin
 from memoranda.ledger.codec import BodyCodec
 from memoranda.recall.embedder import Embedder
+from memoranda.stores.access import StoredKeys
 from memoranda.stores.dictionary import DictDatabase
 from memoranda.stores.home import Home
 
@@ -244,6 +246,13 @@ class Connected:
         if self._opened is None:
             raise StoreClosed
         return self._opened
+
+    def key_rows(self) -> KeyRows:
+        """The keys that open a server's doors; CapabilityMissing for ``dict://``."""
+        database = self.opened
+        if isinstance(database, DictDatabase):
+            raise CapabilityMissing("keys")
+        return StoredKeys(database)
 
     def keep(self, verbs: Endable) -> None:
         """Remember a handle that was used: it ends with the database."""

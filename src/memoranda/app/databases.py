@@ -20,6 +20,7 @@ from memoranda.ledger.codec import PLAIN, BodyCodec
 from memoranda.ledger.lease import DueJob
 from memoranda.ledger.port import Adoption
 from memoranda.plans.items import ItemStore
+from memoranda.stores.access import AsksDatabase
 from memoranda.stores.dictionary import DictDatabase
 from memoranda.stores.sqlite.connection import MEMORY
 from memoranda.stores.sqlite.database import SqliteDatabase
@@ -27,7 +28,7 @@ from memoranda.stores.sqlite.database import SqliteDatabase
 # ------------------------------------------------------------------------------------------------
 # Database URLs: which store, and where.
 
-StoreKind = Literal["dict", "sqlite", "postgresql"]
+StoreKind = Literal["dict", "sqlite", "postgresql", "server"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +71,15 @@ def parse_url(url: str | PathLike[str]) -> DatabaseUrl:
             return DatabaseUrl("sqlite", _sqlite_path(url, rest))
         case "postgresql" | "postgres":
             return DatabaseUrl("postgresql", "postgresql://" + rest)
+        case "http" | "https":
+            return DatabaseUrl("server", url)
         case _:
             raise InvalidUrl(hidden(url), f"there is no store called {scheme!r}")
+
+
+def is_server(url: str) -> bool:
+    """Whether a URL names a server, and no database."""
+    return parse_url(url).kind == "server"
 
 
 def file_of(url: str) -> str | None:
@@ -122,7 +130,7 @@ def _sqlite_path(url: str, rest: str) -> str:
 # commits instead of waiting for each other's locks.
 
 
-class LedgerDatabase(Journals, Protocol):
+class LedgerDatabase(Journals, AsksDatabase, Protocol):
     """A database that keeps governed memory."""
 
     async def ledger(self, scope: str, origin: str, now: int) -> FilteredLedger:
@@ -288,6 +296,8 @@ async def _open(
             return await SqliteDatabase.open(
                 named.place, now, create=create, read_only=read_only, bodies=bodies
             )
+        case "server":
+            raise CapabilityMissing("the database itself: name that, and not a server of it")
         case "postgresql":
             try:
                 from memoranda.stores.postgres.database import (  # noqa: PLC0415 - an extra

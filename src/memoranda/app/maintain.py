@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from memoranda.app.audit import DatabaseAudit, ScopeProgress, verify_opened
-from memoranda.app.database import connect
 from memoranda.app.databases import file_url, hidden, journals_at
+from memoranda.app.opening import connect
 from memoranda.journeys.audit.checkpoints import Seal
 from memoranda.journeys.audit.verify import nobody
 from memoranda.journeys.maintain.schedule import JobRun

@@ -106,6 +106,7 @@ class ConnectOptions(TypedDict, total=False):
     read_only: bool
     clockwork: Clockwork | None
     maintain: bool
+    key: str | None
 
 
 # ------------------------------------------------------------------------------------------------

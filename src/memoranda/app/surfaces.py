@@ -6,8 +6,9 @@ from memoranda.kernel.lazy import lazy_names
 
 if TYPE_CHECKING:
     from memoranda.app.audit import ExportKind, export_scope, verify_database
-    from memoranda.app.database import DEFAULT_SCOPE, default_url
+    from memoranda.app.database import DEFAULT_ACTOR, DEFAULT_SCOPE
     from memoranda.app.databases import file_of, hidden, parse_url
+    from memoranda.app.doorkeeper import AppOf, LocalPrincipal, Service, no_app
     from memoranda.app.histories import exported_history
     from memoranda.app.histories import history as stored_history
     from memoranda.app.maintain import backup as back_up_database
@@ -15,8 +16,13 @@ if TYPE_CHECKING:
     from memoranda.app.maintain import restore as restore_backup
     from memoranda.app.maintain import upgrade as upgrade_schema
     from memoranda.app.maintain import work as work_on_jobs
+    from memoranda.app.opening import default_url
     from memoranda.app.options import KEY_FILE, KEYRING, seal_from_environment
+    from memoranda.app.service.operation import Operation
+    from memoranda.app.service.operations import OPERATIONS
+    from memoranda.app.service.schema import Schemas
     from memoranda.app.witness import opened_witness
+    from memoranda.journeys.access.gate import PER_MINUTE
     from memoranda.journeys.audit.witness import Witness
     from memoranda.journeys.govern.about import Declared
     from memoranda.journeys.govern.read import Include, Order
@@ -25,6 +31,7 @@ if TYPE_CHECKING:
     from memoranda.journeys.intent.replays import Verdict as ReplayVerdict
     from memoranda.journeys.intent.replays import WorldHistory
     from memoranda.journeys.turn.sessions import Plan
+    from memoranda.kernel.access import RIGHTS, Principal, Right
     from memoranda.kernel.clock import format_time
     from memoranda.kernel.results import plain as plain_json
     from memoranda.kernel.rules import Proof, Rule, find_rule, load_book, load_proofs
@@ -42,6 +49,7 @@ if TYPE_CHECKING:
     from memoranda.worlds.world import MAIN
 
 __all__ = [
+    "DEFAULT_ACTOR",
     "DEFAULT_SCOPE",
     "DEFAULT_SESSION",
     "EVERY",
@@ -49,21 +57,31 @@ __all__ = [
     "KEY_FILE",
     "MAIN",
     "MEMORY",
+    "OPERATIONS",
+    "PER_MINUTE",
     "POLICY_KINDS",
+    "RIGHTS",
     "SHIPPED",
     "USUAL",
+    "AppOf",
     "Cause",
     "Declared",
     "ExportKind",
     "Include",
     "KeptNote",
+    "LocalPrincipal",
+    "Operation",
     "Order",
     "Plan",
+    "Principal",
     "Proof",
     "ReplayVerdict",
+    "Right",
     "RingKey",
     "Rule",
     "Runtime",
+    "Schemas",
+    "Service",
     "TemporalScope",
     "VerdictType",
     "Witness",
@@ -82,6 +100,7 @@ __all__ = [
     "load_book",
     "load_proofs",
     "milliseconds_of",
+    "no_app",
     "opened_witness",
     "parse_origin",
     "parse_url",

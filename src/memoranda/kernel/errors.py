@@ -20,6 +20,10 @@
     │   │ CycleFailed  ModelFailed  NotRecorded
     │   └── FailFast    the runtime stops at once (ING-FAILFAST)
     │         WriteFailed  SessionDamaged  SessionMismatch  RuntimeStopped
+    ├── DoorError       a server does not let a request in, or not now
+    │     KeyMissing  KeyRefused  RightMissing  IdentityRefused  HostRefused
+    │     RateExceeded  Overloaded  RequestTimedOut
+    │     RouteNotFound  MethodRefused  MediaTypeRefused  RequestTooLarge
     └── StoreError      the database can't do it
           CapabilityMissing ( EmbedderMissing )  DependencyMissing
           StoreClosed  StoreUnavailable  StoreReadOnly  StoreFailed  WrongLoop  WaitsForItself
@@ -690,6 +694,112 @@ class RuntimeStopped(FailFast):
     why: str
     code = "plan.fail_fast.stopped"
     text = "The runtime has stopped and does nothing more: {why}. Open another one."
+
+
+# --------------------------------------------------------------------------- doors
+
+
+class DoorError(MemorandaError):
+    """A server does not let a request in, or not now; nothing was changed."""
+
+    code = "door"
+
+
+class KeyMissing(DoorError):
+    """The server wants a key, and the request has none."""
+
+    code = "door.key_missing"
+    text = "This needs a key: send the header 'Authorization: Bearer …' (memoranda keys create)."
+
+
+class KeyRefused(DoorError):
+    """The key is not one of the database's, or it is expired or revoked: which, is not said."""
+
+    code = "door.key_refused"
+    text = "The key is refused: it is unknown, expired or revoked. Ask for another one."
+
+
+class RightMissing(DoorError):
+    """The key does not have the right that an operation needs."""
+
+    operation: str
+    right: str
+    code = "door.right_missing"
+    text = "{operation} needs the right {right!r}, which this key does not have."
+
+
+class IdentityRefused(DoorError):
+    """A request names another scope or actor than its key; it is refused, and never rewritten."""
+
+    member: str
+    code = "door.identity_refused"
+    text = "The {member} of the request is not that of the key: leave it out, or use another key."
+
+
+class HostRefused(DoorError):
+    """A request for another host, or from the page of another origin."""
+
+    header: str
+    code = "door.host_refused"
+    text = "The header {header} names a place that this server does not answer to."
+
+
+class RateExceeded(DoorError):
+    """A key that asked more often than it may."""
+
+    seconds: int
+    code = "door.rate_exceeded"
+    text = "This key asked too often: ask again in {seconds} s."
+
+
+class Overloaded(DoorError):
+    """More requests are under way than the server takes on at once."""
+
+    seconds: int
+    code = "door.overloaded"
+    text = "The server is busy: ask again in {seconds} s."
+
+
+class RequestTimedOut(DoorError):
+    """A request that was given up after the time limit; a write under way lands whole or not."""
+
+    seconds: float
+    code = "door.request_timed_out"
+    text = (
+        "The request took longer than {seconds} s. Whether a write landed is unknown; retry it with"
+        " the same idempotency key."
+    )
+
+
+class RouteNotFound(DoorError):
+    """Nothing is served under this path."""
+
+    code = "door.route_not_found"
+    text = "Nothing is served under this path: /openapi.json lists what is."
+
+
+class MethodRefused(DoorError):
+    """The path is served, and not with this method."""
+
+    allowed: str
+    code = "door.method_refused"
+    text = "This path takes {allowed}."
+
+
+class MediaTypeRefused(DoorError):
+    """A body of another media type than the operation takes."""
+
+    expected: str
+    code = "door.media_type_refused"
+    text = "The body must be {expected}: say so in the header Content-Type."
+
+
+class RequestTooLarge(DoorError):
+    """A request whose body has too many bytes."""
+
+    limit: int
+    code = "door.request_too_large"
+    text = "The body is larger than {limit} bytes: send less at once."
 
 
 # -------------------------------------------------------------------------- stores

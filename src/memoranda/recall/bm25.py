@@ -107,7 +107,7 @@ class Weights:
             self.bound += self._idf[token]
 
     def of(self, token: str, kinds: NDArray[Any]) -> NDArray[Any]:
-        """What a token weighs, by its count and the document's length (`text.tokens.kind_of`)."""
+        """What a token weighs by its count and the length of the document (`kind_of`)."""
         counts = (kinds >> 8).astype(np.float64)
         found: NDArray[Any] = self._idf[token] * counts / (counts + self._norms[kinds & 0xFF])
         return found

@@ -32,7 +32,7 @@ _LEAST: Final = 1_024
 _BYTES: Final = 1 + 1 + 1 + 8 + 4 + 4 + 4
 
 
-class Surroundings(NamedTuple):
+class Neighbours(NamedTuple):
     """Pairs of a seed and a document near it, itself among them: how many places after it."""
 
     seeds: Numbers
@@ -173,7 +173,7 @@ class Columns:
 
     # ---------------------------------------------------------------------- neighbours
 
-    def around(self, seeds: Numbers) -> Surroundings:
+    def around(self, seeds: Numbers) -> Neighbours:
         """The seeds themselves, and up to `REACH` documents before and after each in its thread.
 
         In a thread, what was said first stands first; of the same time, what was written first.
@@ -195,17 +195,17 @@ class Columns:
         )
         offsets = np.broadcast_to(_OFFSETS, at.shape)
         found = [
-            Surroundings(own, seeds, np.zeros(len(seeds), np.int64)),
-            Surroundings(
+            Neighbours(own, seeds, np.zeros(len(seeds), np.int64)),
+            Neighbours(
                 np.broadcast_to(own[settled][:, None], at.shape)[is_near],
                 near[is_near],
                 offsets[is_near],
             ),
         ]
         found += [self._near(int(i), int(seeds[i])) for i in own[(threads >= 0) & ~settled]]
-        return Surroundings(*map(np.concatenate, zip(*found, strict=True)))
+        return Neighbours(*map(np.concatenate, zip(*found, strict=True)))
 
-    def _near(self, number: int, seed: int) -> Surroundings:
+    def _near(self, number: int, seed: int) -> Neighbours:
         """What stands around a seed in a thread of which something came or went since."""
         thread, time = self.threads[seed], self.times[seed]
         first, last = np.searchsorted(self._thread_in_order, [thread, thread + 1])
@@ -219,7 +219,7 @@ class Columns:
         place = int(np.flatnonzero(near == seed)[0])
         offsets = np.arange(len(near)) - place
         kept = (np.abs(offsets) <= REACH) & (offsets != 0)
-        return Surroundings(np.full(int(kept.sum()), number), near[kept], offsets[kept])
+        return Neighbours(np.full(int(kept.sum()), number), near[kept], offsets[kept])
 
     def _settle(self) -> None:
         """Make the order of threads anew: mostly it is nearly so already, and sorted soon."""

@@ -34,7 +34,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from memoranda.recall.bm25 import Scored, Statistics, Weights
-from memoranda.recall.columns import Columns, Numbers, Surroundings
+from memoranda.recall.columns import Columns, Neighbours, Numbers
 from memoranda.recall.confidence import Calibration
 from memoranda.recall.near_words import NO_STAND_INS, StandIns
 from memoranda.recall.question import ParsedQuestion
@@ -207,7 +207,7 @@ class Best:
 class _Context:
     """The seeds of one question, and what their words reach."""
 
-    def __init__(self, weighed: Numbers, around: Surroundings) -> None:
+    def __init__(self, weighed: Numbers, around: Neighbours) -> None:
         """`weighed` has a row for each seed and a column for each token."""
         self._weighed, self._pairs = weighed, around
         self.near, self._at = np.unique(around.near, return_inverse=True)

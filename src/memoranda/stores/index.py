@@ -45,18 +45,16 @@ STATE: Final = Statement(
 # ------------------------------------------------------------------------------------ to be read
 
 # Only those of entries about objects: of the rest there are many, traces above all, and no words.
-_IN_SHORTHAND: Final = ", ".join(f"x'{data.hex()}'" for data in first_bytes(OBJECT_KINDS))
-_KINDS: Final = " OR ".join(
-    "position('\\x" + f'"kind":"{kind}"'.encode().hex() + "'::bytea IN e.entry) > 0"
-    for kind in sorted(OBJECT_KINDS)
-)
+_FIRST: Final = [data.hex() for data in first_bytes(OBJECT_KINDS)]
+_IN_SQLITE: Final = ", ".join(f"x'{data}'" for data in _FIRST)
+_IN_POSTGRES: Final = ", ".join(f"'\\x{data}'::bytea" for data in _FIRST)
 BODIES: Final = Statement(
     "SELECT b.place & 0xffffffffff, b.body FROM entries e CROSS JOIN bodies b ON b.place = e.place"  # noqa: S608 - ours
     " WHERE e.place >= (:journal << 40 | :start) AND e.place < (:journal << 40 | :end)"
-    f" AND substr(e.entry, 1, 1) IN ({_IN_SHORTHAND}) ORDER BY e.place",
+    f" AND substr(e.entry, 1, 1) IN ({_IN_SQLITE}) ORDER BY e.place",
     "SELECT e.seq, e.body FROM memoranda.entries e"  # noqa: S608 - ours
     " WHERE e.journal = :journal AND e.seq >= :start AND e.seq < :end AND e.body IS NOT NULL"
-    f" AND ({_KINDS}) ORDER BY e.seq",
+    f" AND substring(e.entry FROM 1 FOR 1) IN ({_IN_POSTGRES}) ORDER BY e.seq",
 )
 """The bodies of objects among some entries, by the number of the entry."""
 

@@ -104,7 +104,7 @@ def chunks_by_token(
     made: list[tuple[str, Chunk]] = []
     for token in sorted(found):
         seqs, kinds = found[token]
-        if len(seqs) > _SHORT or seqs[0] >> BLOCK_BITS != seqs[-1] >> BLOCK_BITS:
+        if len(seqs) > min(_SHORT, CHUNK) or seqs[0] >> BLOCK_BITS != seqs[-1] >> BLOCK_BITS:
             whole = Postings(np.array(seqs, np.int64), np.array(kinds, np.uint16))
             made += [(token, chunk) for chunk in packed(whole)]
         else:  # nearly all

@@ -37,7 +37,7 @@ from memoranda.stores.scope_words import KnownScopes
 from memoranda.stores.search import JournalWords
 from memoranda.stores.selection import selection
 from memoranda.stores.shorthand import InShorthand
-from memoranda.stores.statements import Integers, PlainStatement, Texts
+from memoranda.stores.statements import Integers, PlainStatement, Statement, Texts
 
 CONNECTIONS: Final = 8
 STREAMS: Final = 8
@@ -265,6 +265,14 @@ class PostgresDatabase:
             for scope, origin, size, note, at in sorted(notes)
         ]
         await self._each(_KEEP_NOTE, asked, writes=True)
+
+    async def ask_any(self, statement: Statement, /, *, writes: bool, **values: Any) -> list[Any]:
+        """The rows of one statement about no journal, which is a transaction of its own."""
+        bound = [
+            Int8(value) if isinstance(value, int) else value
+            for value in statement.of_postgres(values)
+        ]
+        return await self._calls.call(statement.postgres, bound, writes=writes)
 
     async def _call(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         async with self._calls.connection() as connection:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from operator import itemgetter
-from typing import Final
+from typing import Any, Final
 
 from memoranda.kernel.errors import ScopeNotFound
 from memoranda.ledger.anchor import NewNote, NotedHead
@@ -15,6 +15,7 @@ from memoranda.stores.sqlite.file import SqliteFile
 from memoranda.stores.sqlite.heads import hashes, heads, keep_notes
 from memoranda.stores.sqlite.items import SqliteItems
 from memoranda.stores.sqlite.ledger import SqliteLedger
+from memoranda.stores.statements import Statement
 
 _JOURNAL: Final = "SELECT number FROM journals WHERE scope = ?"
 _SCOPES: Final = "SELECT scope FROM journals WHERE scope <> '' ORDER BY scope"
@@ -88,3 +89,10 @@ class SqliteDatabase(SqliteFile):
 
     async def keep_notes(self, notes: Sequence[NewNote]) -> None:
         await self.write(lambda connection: keep_notes(connection, notes))
+
+    async def ask_any(self, statement: Statement, /, *, writes: bool, **values: Any) -> list[Any]:
+        """The rows of one statement about no journal, which is a transaction of its own."""
+        bound = statement.of_sqlite(values)
+        if not writes:
+            return await self.rows(statement.sqlite, bound, tuple)
+        return await self.write(lambda c: c.execute(statement.sqlite, bound).fetchall())

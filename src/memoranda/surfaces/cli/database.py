@@ -300,10 +300,7 @@ def _database(target: Target) -> str | None:
     return file if is_named or (file is not None and Path(file).exists()) else None
 
 
-keys = group(
-    "Keys.",
-    signer=group(
-        "The keys that sign checkpoints: pip install 'memoranda\\[sign]'.",
-        *(create, rotate, retire, show_keys),
-    ),
+signer = group(
+    "The keys that sign checkpoints: pip install 'memoranda\\[sign]'.",
+    *(create, rotate, retire, show_keys),
 )

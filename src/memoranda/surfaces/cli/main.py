@@ -61,8 +61,13 @@ _COMMANDS: Final = {
             "maintain",
             "Jobs that keep scopes in order; vectors, and bytes of what was erased.",
         ),
-        ("keys", "database", "Keys."),
         ("witness", "witness", "Keep the checkpoints of others append-only, over HTTP."),
+        (
+            "keys",
+            "serve",
+            "Keys: those that open a server's doors, and those that sign checkpoints.",
+        ),
+        ("serve", "serve", "Serve a database over HTTP."),
     ),
     "Getting to know it": (
         ("rules", "rules", "List the rules that memoranda must prove, and what proves them."),

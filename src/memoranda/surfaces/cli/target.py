@@ -168,21 +168,22 @@ def app_of(domain: str, *, authority: str | None = None, provider: str | None = 
 
 def domain_of(name: str) -> "Domain | Runtime":
     """The domain of this name."""
-    found = _found("--domain", name)
+    found = found_by("--domain", name)
     if not isinstance(found, memoranda.Domain | surfaces.Runtime):
         raise wrong_use(f"--domain: {name} is {_kind(found)}, and no Domain.{_others(name)}")
     return found
 
 
 def _with(option: str, name: str, method: str) -> Any:
-    found = _found(option, name)
+    found = found_by(option, name)
     if not callable(getattr(found, method, None)):
         what = "a policy" if option == "--authority" else "a MemoryProvider"
         raise wrong_use(f"{option}: {name} is {_kind(found)}, and not {what}.")
     return found
 
 
-def _found(option: str, name: str) -> Any:
+def found_by(option: str, name: str) -> Any:
+    """What a module of the user's has under a name; wrong use, in plain words, where not."""
     module_name, colon, attribute = name.partition(":")
     if not (module_name and colon and attribute):
         raise wrong_use(f"{option}: {name!r} is not written as {_WRITTEN}, such as shop:refunds.")

@@ -365,6 +365,30 @@ CREATE TABLE memoranda.leases (
 ) WITH (fillfactor = 50);  -- whoever works changes a row every few seconds
 CREATE INDEX jobs_by_time ON memoranda.leases (due) WHERE due IS NOT NULL;
 
+-- ----------------------------------------------------------------------------------------- doors
+
+-- The keys that open a server's doors, by their ids: of the key itself there is only the sha256. One
+-- that is revoked stays. Requests are counted by the minute, so that several processes keep one limit.
+-- It is a small table of no journal, and outside of the wall: whose journal is asked for follows from
+-- the key. Where the other tables are cut, it is on every server.
+CREATE TABLE memoranda.access_keys (
+  id         text COLLATE "C" NOT NULL PRIMARY KEY,
+  digest     bytea NOT NULL,
+  scope      text COLLATE "C" NOT NULL,
+  actor      text COLLATE "C" NOT NULL,
+  rights     text COLLATE "C" NOT NULL,
+  name       text COLLATE "C" NOT NULL,
+  per_minute bigint,
+  created_at bigint NOT NULL,
+  expires_at bigint,
+  revoked_at bigint,
+  minute     bigint NOT NULL,
+  requests   bigint NOT NULL
+);
+ALTER TABLE memoranda.access_keys
+  ALTER COLUMN digest SET STATISTICS 0, ALTER COLUMN scope SET STATISTICS 0,
+  ALTER COLUMN actor SET STATISTICS 0, ALTER COLUMN name SET STATISTICS 0;
+
 -- -------------------------------------------------------------------------------------- the wall
 
 -- Below the condition in every statement: rows of another scope can be neither seen nor written.

@@ -302,3 +302,22 @@ CREATE TABLE leases (
   PRIMARY KEY (journal, name)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX jobs_by_time ON leases (due) WHERE due IS NOT NULL;
+
+-- ----------------------------------------------------------------------------------------- doors
+
+-- The keys that open a server's doors, by their ids: of the key itself there is only the sha256. One
+-- that is revoked stays. Requests are counted by the minute, so that several processes keep one limit.
+CREATE TABLE access_keys (
+  id         TEXT    NOT NULL PRIMARY KEY,
+  digest     BLOB    NOT NULL,
+  scope      TEXT    NOT NULL,
+  actor      TEXT    NOT NULL,
+  rights     TEXT    NOT NULL,
+  name       TEXT    NOT NULL,
+  per_minute INTEGER,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER,
+  revoked_at INTEGER,
+  minute     INTEGER NOT NULL,
+  requests   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
