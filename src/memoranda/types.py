@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from memoranda.journeys.intent.requests import Run, Submitted
     from memoranda.journeys.maintain.schedule import JobRun, JobStatus, MaintenanceStatus
     from memoranda.journeys.maintain.upkeep import Brought, Reindexed
+    from memoranda.journeys.recall.evaluation import Evaluated, KnownAnswer
     from memoranda.journeys.recall.originals import Original
     from memoranda.journeys.recall.reasoning import Reasoning
     from memoranda.journeys.recall.recalled import Item, Recalled
@@ -160,6 +161,7 @@ __all__ = [
     "EntryProof",
     "ErasureCertificate",
     "ErasureCounts",
+    "Evaluated",
     "Event",
     "Expiry",
     "FileAnchor",
@@ -185,6 +187,7 @@ __all__ = [
     "JournalReport",
     "JsonValue",
     "Keys",
+    "KnownAnswer",
     "Learned",
     "LearnedFact",
     "ListOptions",

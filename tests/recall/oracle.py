@@ -5,14 +5,26 @@ from functools import partial
 from heapq import nsmallest
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from memoranda.recall import ranking
 from memoranda.recall.bm25 import K1, B, Scored, Statistics
 from memoranda.recall.columns import GAP, REACH
 from memoranda.recall.question import ParsedQuestion
-from memoranda.recall.ranking import CALIBRATIONS, DAMPING, IN_TIME, SAID_BY, STEPS, RankingMode
+from memoranda.recall.ranking import CALIBRATIONS, DAMPING, SEED_IN_TIME, RankingMode
 from memoranda.recall.reasons import Reason
+from memoranda.recall.scores import (
+    NOTHING,
+    NOTHING_IN_THREADS,
+    SHARPER,
+    STEPS,
+    Evidence,
+    alone,
+    confidences,
+    in_threads,
+)
 from memoranda.text import QueryWord
-from memoranda.text.tokens import LENGTHS, class_of, kind_of
+from memoranda.text.tokens import BEGINS_WITH, LENGTHS, class_of, kind_of
 
 _NOBODY: Final[frozenset[str]] = frozenset()
 _NOTHING: Final[Mapping[int, "Candidate"]] = {}
@@ -90,6 +102,7 @@ class Candidate(NamedTuple):
     place: int = 0
     thread: str | None = None
     speaker: frozenset[str] = _NOBODY
+    is_question: bool = False
 
 
 Seed = tuple[Candidate, Mapping[str, float]]
@@ -173,26 +186,6 @@ def _raise(
             highest[number] = damped
 
 
-class Emphasis:
-    """What one question puts weight on."""
-
-    def __init__(self, asked: ParsedQuestion, tokens: Iterable[str]) -> None:
-        self._period = asked.period
-        self._tokens = frozenset(tokens)
-
-    def of(self, score: float, candidate: Candidate) -> float:
-        """The score of a record, multiplied with what is so of it."""
-        if candidate.speaker and self.names(candidate.speaker):
-            score *= SAID_BY
-        if self._period is not None and self._period.has(candidate.created_at):
-            score *= IN_TIME
-        return score
-
-    def names(self, speaker: Iterable[str]) -> bool:
-        """Whether the question names somebody by any of these tokens."""
-        return not self._tokens.isdisjoint(speaker)
-
-
 def ranked(
     mode: RankingMode,
     asked: ParsedQuestion,
@@ -232,7 +225,7 @@ def one_by_one(
             if among is None
             else among
         )
-        found = _in_context(asked, weights, list(candidates), number)
+        return iter(_in_context(asked, weights, list(candidates), number)[:limit])
     calibration = CALIBRATIONS[mode]
 
     def made(draft: _Draft) -> Scored:
@@ -248,22 +241,6 @@ def one_by_one(
         )
 
     return map(made, sorted(found) if limit is None else nsmallest(limit, found))
-
-
-def seeds(
-    asked: ParsedQuestion,
-    candidates: Iterable[Candidate],
-    statistics: Statistics,
-    among: int,
-) -> list[Candidate]:
-    """The candidates whose words count in `CONTEXT`.
-
-    A store that has many finds these first, and then hands `ranked` no others but them and what
-    stands around them: the result is the same.
-    """
-    return [
-        candidate for candidate, _ in _seeds(Weights(asked.tokens, statistics), candidates, among)
-    ]
 
 
 # ----------------------------------------------------------------------------- the modes
@@ -290,33 +267,93 @@ def _by_weight(weights: Weights, candidates: Iterable[Candidate]) -> Iterable[_D
 
 def _in_context(
     asked: ParsedQuestion, weights: Weights, candidates: list[Candidate], number: int
-) -> Iterable[_Draft]:
+) -> list[Scored]:
     """BM25 in context.
 
-    1. the best records by their own words are the seeds
+    1. the best records by their own words are the seeds, those of the time asked for before others
     2. each word counts once for a record: where it weighs most, here or nearby
-    3. who says it, and when, multiply the sum
+    3. all that is known of a record is added up; where most seeds stand alone, less of it counts
     """
-    emphasis = Emphasis(asked, weights.tokens)
+    bound = weights.bound or 1.0
     # 1. and 2.
-    around = Neighbourhood(_seeds(weights, candidates, number), weights.tokens)
-    reason_of = partial(_placed, around)
-    for candidate, highest in around.reached(candidates):
-        score = even(emphasis.of(added(highest), candidate))  # 3.
-        yield -score, -candidate.seq, candidate, reason_of
+    seeds = _seeds(weights, candidates, number, asked)
+    own = {seed.id: even(added(found.values())) / bound for seed, found in seeds}
+    around = Neighbourhood(seeds, weights.tokens)
+    reached = sorted(around.reached(candidates), key=lambda found: found[0].seq)
+    # 3.
+    rows = [
+        (
+            own.get(one.id, 0.0),
+            max(added(highest) / bound, own.get(one.id, 0.0)),
+            _is_named(one, asked, candidates),
+            asked.period is not None and asked.period.has(one.created_at),
+            LENGTHS[class_of(one.length)],
+            one.is_question,
+            max((own[seed.id] for seed, _ in seeds if _answers(one, seed)), default=0.0),
+            0.0,
+        )
+        for one, highest in reached
+    ]
+    columns = zip(*rows, strict=True) if rows else [()] * len(Evidence._fields)
+    evidence = Evidence(*(np.array(list(column), float) for column in columns))
+    near = sum(any(_near(seed, other) for other in candidates) for seed, _ in seeds)
+    is_threaded = 2 * near > len(seeds)
+    scores = (in_threads if is_threaded else alone)(evidence)
+    sharpness = SHARPER if is_threaded else 1.0
+    named = [word for word in asked.words if word.text.removesuffix("'s") in asked.names]
+    sure = confidences(
+        scores * sharpness,
+        (NOTHING_IN_THREADS if is_threaded else NOTHING) * sharpness,
+        is_unheard=bool(named)
+        and not any(
+            _has(word, {*one.counts, *one.speaker}) for word in named for one in candidates
+        ),
+    )
+    found = [
+        Scored(one.id, one.seq, one.created_at, points, confidence, _placed(around, one, asked))
+        for (one, _), points, confidence in zip(
+            reached, scores.tolist(), sure.tolist(), strict=True
+        )
+    ]
+    return sorted(found, key=lambda scored: (-scored.score, -scored.seq))
 
 
-def _seeds(weights: Weights, candidates: Iterable[Candidate], number: int) -> list[Seed]:
+def _near(one: Candidate, other: Candidate) -> bool:
+    """Whether two are neighbours in a thread."""
+    return (
+        one.thread is not None
+        and one.thread == other.thread
+        and 0 < abs(one.place - other.place) <= REACH
+        and abs(one.created_at - other.created_at) <= GAP
+    )
+
+
+def _answers(one: Candidate, before: Candidate) -> bool:
+    return before.is_question and _near(one, before) and one.place == before.place + 1
+
+
+def _is_named(one: Candidate, asked: ParsedQuestion, candidates: Sequence[Candidate]) -> bool:
+    """Whether the question names who says it: somebody who was given, or says more than that."""
+    says = sum(other.speaker == one.speaker for other in candidates)
+    return not one.speaker.isdisjoint(asked.tokens) and (BEGINS_WITH not in one.speaker or says > 1)
+
+
+def _seeds(
+    weights: Weights, candidates: Iterable[Candidate], number: int, asked: ParsedQuestion
+) -> list[Seed]:
     weighed = (
         (candidate, weights.of(candidate.counts, candidate.length))
         for candidate in candidates
         if candidate.counts
     )
-    return nsmallest(
-        number,
-        ((candidate, own) for candidate, own in weighed if own),
-        key=lambda pair: (-even(added(pair[1].values())), -pair[0].seq),
-    )
+
+    def place(pair: Seed) -> tuple[float, int]:
+        one, own = pair
+        in_time = asked.period is not None and asked.period.has(one.created_at)
+        score = even(added(own.values())) * (SEED_IN_TIME if in_time else 1.0)
+        return -score, -one.seq
+
+    return nsmallest(number, ((one, own) for one, own in weighed if own), key=place)
 
 
 # ---------------------------------------------------------------------------- the reasons

@@ -222,6 +222,7 @@ class BlockingMaintain(Twin[Maintain]):
     run = waits(Maintain.run)
     reindex = waits(Maintain.reindex)
     embed = waits(Maintain.embed)
+    evaluate = waits(Maintain.evaluate)
     scrub = waits(Maintain.scrub)
 
 

@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 from weakref import WeakSet
 
 from memoranda.app.databases import Database as AnyDatabase
 from memoranda.app.databases import LedgerDatabase, Share, acquire, hidden, release
+from memoranda.app.idle import IdleEmbedding
 from memoranda.app.options import Clockwork
 from memoranda.journeys.audit.checkpoints import Checkpointer, Checkpoints, Seal
 from memoranda.journeys.govern.conformance import Conformance
@@ -142,7 +143,7 @@ class Connected:
         url: str,
         *,
         seal: Seal,
-        embedder: Embedder | None,
+        embedder: Embedder | Literal["default"] | None,
         codec: BodyCodec,
         models: Mapping[str, str],
         create: bool,
@@ -155,7 +156,7 @@ class Connected:
         self._models = models
         self._create = create
         self.read_only: Final = read_only
-        self.embedder: Final = embedder
+        self._embedder = embedder
         self.clockwork: Final = clockwork
         self._opening: asyncio.Lock | None = None
         self._home: Home | None = None
@@ -164,6 +165,7 @@ class Connected:
         self.checkpointer: Checkpointer | None = None
         self._scopes: dict[str, Scoped] = {}
         self._handles: WeakSet[Endable] = WeakSet()
+        self.idle: Final = IdleEmbedding()
         self.background: Final[set[asyncio.Task[None]]] = set()
         """What goes on after a run was answered; it is waited for, also of dropped handles."""
 
@@ -197,6 +199,7 @@ class Connected:
         if share is None:
             return
         try:
+            await self.idle.close()
             for handle in list(self._handles):
                 await handle.end()
             if self.background:
@@ -207,6 +210,25 @@ class Connected:
             self._opened = self._home = None
             self._scopes.clear()
             await release(share)
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """What turns texts into vectors: what was given, or what is installed."""
+        if self._embedder != "default":
+            return self._embedder
+        from memoranda.outside.embedders import default_embedder  # noqa: PLC0415 - numpy
+
+        return default_embedder()
+
+    @property
+    def is_embedder_default(self) -> bool:
+        """Whether nobody named it."""
+        return self._embedder == "default"
+
+    @property
+    def has_default_model(self) -> bool:
+        """Whether a model is there that nobody had to name."""
+        return self.is_embedder_default and self.embedder is not None
 
     @property
     def name(self) -> str:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Generator, Mapping
 from os import PathLike
-from typing import Any, Final, Generic, overload
+from typing import Any, Final, Generic, Literal, overload
 
 from typing_extensions import TypeVar, Unpack
 
@@ -18,21 +18,19 @@ from memoranda.kernel.actors import ActorRef, check_scope
 from memoranda.kernel.errors import InvalidOption
 from memoranda.kernel.given import check_has, check_kind, check_texts
 from memoranda.ledger.codec import PLAIN, BodyCodec
-from memoranda.recall.embedder import Embedder, stored_as
+from memoranda.recall.embedder import ROLE, Embedder, stored_as
 
 T = TypeVar("T", default=Any)
 M = TypeVar("M")
 
 DEFAULT_URL: Final = "sqlite:///memoranda.db"
-EMBEDDER: Final = "embedder"
-"""The role of the embedder among the models that memory rests on."""
 
 
 def connect(
     url: str | PathLike[str] | None = None,
     *,
     seal: Seal | None = None,
-    embedder: Embedder | None = None,
+    embedder: Embedder | Literal["default"] | None = "default",
     codec: BodyCodec = PLAIN,
     models: Mapping[str, str] | None = None,
     create: bool = True,
@@ -45,8 +43,9 @@ def connect(
 
     ``url`` is a URL or the path of a SQLite file; it defaults to MEMORANDA_DATABASE_URL, then to
     ``sqlite:///memoranda.db``. ``seal`` says who signs checkpoints and where they are kept; without
-    it, the environment does (docs/checkpoints.md). ``embedder`` turns texts into vectors. ``codec``
-    says how bodies are stored, say encrypted; whoever opens the database needs the same. ``models``
+    it, the environment does (docs/checkpoints.md). ``embedder`` turns texts into vectors: by
+    default the one of the extra ``meaning``, if that is installed; None means none. ``codec`` says
+    how bodies are stored, say encrypted; whoever opens the database needs the same. ``models``
     names the identity of each model that memory rests on, by role: one that a scope does not
     declare is a conformance break, and the first one of a role is declared by this
     (docs/breaks.md). Without ``create`` nothing is made: StoreUnavailable where the database is not
@@ -61,7 +60,8 @@ def connect(
     place = default_url(url)
     check_kind("maintain", maintain, bool, "True or False")
     if is_server(place):
-        given = {"seal": seal, "embedder": embedder, "models": models, "clockwork": clockwork}
+        model = None if embedder == "default" else embedder
+        given = {"seal": seal, "embedder": model, "models": models, "clockwork": clockwork}
         own = {**given, "codec": None if codec is PLAIN else codec, "maintain": maintain or None}
         return _of_server(place, key, own, read_only=read_only)
     if key is not None:
@@ -73,13 +73,14 @@ def connect(
     if models is not None:
         check_kind("models", models, Mapping, "the identity of each model, by role")
         check_texts("models", [*models, *models.values()])
-    check_has("embedder", embedder, "identity", "dimensions", "embed")
+    if embedder != "default":
+        check_has("embedder", embedder, "identity", "dimensions", "embed")
     check_has("codec", codec, "pack", "unpack")
     if maintain and read_only:
         raise InvalidOption("maintain", "what is only read can't be maintained")
     named = dict(models or {})
-    if embedder is not None:
-        named[EMBEDDER] = stored_as(embedder)
+    if embedder is not None and embedder != "default":
+        named[ROLE] = stored_as(embedder)
     return Database(
         Connected(
             place,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Generic, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypedDict
 
 from typing_extensions import TypeVar
 
@@ -99,7 +99,7 @@ class ConnectOptions(TypedDict, total=False):
     """What `connect` takes besides the URL; `open` takes the same."""
 
     seal: Seal | None
-    embedder: Embedder | None
+    embedder: Embedder | Literal["default"] | None
     codec: BodyCodec
     models: Mapping[str, str] | None
     create: bool

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from memoranda.journeys.turn.sessions import Turning
     from memoranda.kernel.actors import ActorRef
     from memoranda.recall.embedder import Embedder
+    from memoranda.recall.meaning import Meaning
     from memoranda.recall.provider import MemoryProvider
     from memoranda.records.table import RecordTable
     from memoranda.worlds.authority import AuthorityPolicy
@@ -111,7 +112,18 @@ class Parts(Generic[T]):
             self._telling,
             self.actor,
             self.clock,
+            self._embed_soon if self._database.has_default_model else None,
         )
+
+    def _embed_soon(self) -> None:
+        """Make the vectors of what was written, if a model is there that nobody had to name."""
+        if self.meaning is not None:
+            self._database.idle.soon(self.scoped.scope, self.meaning)
+
+    def _without_vector(self) -> None:
+        """Make the vectors that a recall found missing."""
+        if self.meaning is not None and not self._database.read_only:
+            self._database.idle.soon(self.scoped.scope, self.meaning)
 
     @cached_property
     def reading(self) -> Reading[T]:
@@ -244,12 +256,19 @@ class Parts(Generic[T]):
         )
 
     @cached_property
+    def meaning(self) -> Meaning | None:
+        """The model that the scope is asked with, if there is one."""
+        from memoranda.recall.meaning import Meaning
+
+        if self.embedder is None:
+            return None
+        return Meaning(self.embedder, self.ledger.vectors, self._database.is_embedder_default)
+
+    @cached_property
     def recaller(self) -> Recaller[T]:
         """Selects, verifies and records one recall."""
         from memoranda.journeys.recall.recaller import Recaller
-        from memoranda.recall.hybrid import Meaning
 
-        embedder = self.embedder
         return Recaller(
             self.ledger,
             self._chronicle,
@@ -257,7 +276,8 @@ class Parts(Generic[T]):
             self._codec,
             self.clock,
             self._ids,
-            None if embedder is None else Meaning(embedder, self.ledger.vectors),
+            self.meaning,
+            self._without_vector,
         )
 
     @cached_property

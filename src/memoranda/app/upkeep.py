@@ -1,6 +1,6 @@
 """`memory.maintain`: what keeps a scope in order, by its policy or by hand."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memoranda.app.handle import Verbs, verb
@@ -8,10 +8,14 @@ from memoranda.journeys.audit.verify import Progress, nobody
 from memoranda.journeys.govern.objects import Receipt
 from memoranda.journeys.maintain.schedule import JobRun, MaintenanceStatus
 from memoranda.journeys.maintain.upkeep import Brought, Reindexed, embed_missing, reindex
+from memoranda.journeys.recall.evaluation import Evaluated, KnownAnswer, evaluate
+from memoranda.journeys.recall.recalled import Recalled
 from memoranda.kernel.errors import EmbedderMissing
 from memoranda.kernel.given import check_callable
 from memoranda.kernel.results import Rows
 from memoranda.ledger.policy import PeriodicJob
+from memoranda.recall.selector import Selector
+from memoranda.recall.selectors import USUAL
 from memoranda.records.model import MemoryMaintenanceConfig
 
 
@@ -77,6 +81,21 @@ class Maintain(Verbs[Any]):
             actor=str(parts.actor),
             progress=progress,
         )
+
+    @verb
+    async def evaluate(
+        self, questions: Sequence[KnownAnswer], *, selector: str | Selector = USUAL
+    ) -> Evaluated:
+        """Ask questions whose answers you know, and count what is found (docs/evaluation.md).
+
+        An answer is named by its id or by its text. Each question leaves a trace, as every recall.
+        """
+        recalling = self._handle.parts.recalling
+
+        async def recall(question: str, top_k: int) -> Recalled[Any]:
+            return await recalling.recall(question, top_k=top_k, selector=selector)
+
+        return await evaluate(recall, questions)
 
     @verb
     async def scrub(self) -> None:

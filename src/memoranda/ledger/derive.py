@@ -111,22 +111,29 @@ def document_row(
         thread_of(document) or "",
         speaker_in(document),
         class_of(length),
-        text.endswith(_ASKING),
+        asks(text),
     )
+
+
+def asks(text: str) -> bool:
+    """Whether a text asks something: a mark of a question stands in it."""
+    return any(mark in text for mark in _ASKING)
 
 
 def said_at(document: Mapping[str, JsonValue]) -> int:
     """When it was said: what is in a thread is in the order of these times.
 
-    Where nothing is said of it, when the record was created.
+    Where nothing is said of it, from when it holds; else when the record was created.
     """
-    said = _ms(document.get("said_at"))
+    said = _ms(document.get("said_at") or document.get("valid_from"))
     return record_times(document)[0] if said is None else said
 
 
 def time_of(current: Current) -> int:
     """The same of an object; of nearly all, its body need not be read for it."""
-    return said_at(decode(current.body)) if _SAID_AT in current.body else current.created_at
+    if _SAID_AT in current.body:
+        return said_at(decode(current.body))
+    return current.created_at if current.valid_from is None else current.valid_from
 
 
 def _ms(time: str | None) -> int | None:

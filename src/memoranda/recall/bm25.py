@@ -86,12 +86,20 @@ class Weights:
     __slots__ = ("_idf", "_norms", "bound", "tokens")
 
     def __init__(
-        self, tokens: Sequence[str], statistics: Statistics, *, k1: float = K1, b: float = B
+        self,
+        tokens: Sequence[str],
+        statistics: Statistics,
+        *,
+        others: Sequence[str] = (),
+        k1: float = K1,
+        b: float = B,
     ) -> None:
+        """Of `others`, too, a weight may be asked for; they are no part of the bound."""
         frequencies = statistics.frequencies
         self.tokens = tuple(sorted(tokens, key=lambda token: -frequencies.get(token, 0)))
         """The most frequent first, ties in the order of the question."""
-        self._idf = {token: statistics.idf(token) * (k1 + 1) for token in self.tokens}
+        known = (*self.tokens, *others)
+        self._idf = {token: statistics.idf(token) * (k1 + 1) for token in known}
         self._norms = k1 * (1 - b) + k1 * b / statistics.average_length * _LENGTHS
         self.bound = 0.0
         """What no document reaches, however often it has all of the tokens."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoranda.ledger.snapshot import StoredDocument
-from memoranda.text.tokens import LENGTHS
+from memoranda.text.tokens import BEGINS_WITH, LENGTHS
 
 Numbers = NDArray[Any]
 
@@ -58,6 +58,8 @@ class Columns:
         self.speakers = np.zeros(0, np.int32)
         """A number for who says it, such as `names` has it; 0 for nobody."""
         self.names: list[frozenset[str]] = [frozenset()]
+        self._said: list[int] = [0]
+        """How many documents each of them says."""
         self.documents = 0
         self.length = 0
         """Tokens of all documents together, each counted as its class is."""
@@ -85,7 +87,10 @@ class Columns:
         numbers = [self._thread(name) for name in threads]
         self.there[seqs], self.classes[seqs], self.questions[seqs] = True, classes, questions
         self.times[seqs], self.threads[seqs] = times, numbers
-        self.speakers[seqs] = [self._speaker(name) for name in speakers]
+        said_by = [self._speaker(name) for name in speakers]
+        self.speakers[seqs] = said_by
+        for number in said_by:
+            self._said[number] += 1
         self.documents += len(rows)
         self.length += sum(LENGTHS[length] for length in classes)
         for seq, number in zip(seqs, numbers, strict=True):
@@ -112,6 +117,8 @@ class Columns:
         self.threads[seqs] = numbers[threads[1]]
         numbers = np.array([self._speaker(name) for name in speakers[0]], np.int32)
         self.speakers[seqs] = numbers[speakers[1]]
+        for number, said in enumerate(np.bincount(self.speakers[seqs]).tolist()):
+            self._said[number] += said
         self.documents += len(seqs)
         self.length += int(_LENGTHS[classes].sum())
         self._changes += SETTLED + len(self._order) + 1  # there is no order of these yet
@@ -121,6 +128,7 @@ class Columns:
         found = [seq for seq in seqs if seq < len(self.there) and self.there[seq]]
         for seq in found:
             self.there[seq] = False
+            self._said[self.speakers[seq]] -= 1
             self.documents -= 1
             self.length -= LENGTHS[self.classes[seq]]
             if (number := int(self.threads[seq])) >= 0:
@@ -129,9 +137,19 @@ class Columns:
         return found
 
     def named(self, tokens: Iterable[str]) -> Numbers:
-        """By the number of a speaker, whether any of these tokens names them."""
+        """By the number of a speaker, whether any of these tokens names them.
+
+        Whoever a text only begins with is a speaker if another text begins so, too: a title
+        (``Refund policy: …``) is nobody.
+        """
         wanted = set(tokens)
-        return np.array([not wanted.isdisjoint(name) for name in self.names], np.bool_)
+        return np.array(
+            [
+                not wanted.isdisjoint(name) and (BEGINS_WITH not in name or said > 1)
+                for name, said in zip(self.names, self._said, strict=True)
+            ],
+            np.bool_,
+        )
 
     def _thread(self, name: str) -> int:
         return self._thread_numbers.setdefault(name, len(self._thread_numbers)) if name else -1
@@ -141,6 +159,7 @@ class Columns:
         if number is None:
             number = self._speaker_numbers[name] = len(self.names)
             self.names.append(frozenset(name.split()))
+            self._said.append(0)
         return number
 
     def _reserve(self, size: int) -> None:

@@ -1,11 +1,11 @@
-"""The three rankings that need no model, over arrays: one text for every database, and for none.
+"""The three rankings, over arrays: one text for every database, and for none. No model is needed.
 
 ============  ==============================================================================
 mode          what counts
 ============  ==============================================================================
 `KEYWORD`     how many of the words
 `FULL_TEXT`   BM25
-`CONTEXT`     BM25 with what stands around a record, who says it and when
+`CONTEXT`     BM25 with what stands around a record, who says it and when, and with its meaning
 ============  ==============================================================================
 
 A store gives the postings of the tokens that are asked for, and its documents in columns
@@ -19,11 +19,14 @@ has none of the words that lead to it. So each word that is asked for counts onc
 where it weighs most: in the record itself, or in one up to `REACH` places before or after it in
 its thread and at most `GAP` apart, damped by the distance. Words are taken from the `SEEDS` best
 records only (by their own words; from more, if more results are asked for), so that the work has
-a bound.
+a bound. What that and the rest come to is added up in `scores`.
+
+With a model, other words may stand for those of the question (`near_words`), and what is nearest in
+meaning is looked at as well.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -33,9 +36,21 @@ import numpy as np
 from memoranda.recall.bm25 import Scored, Statistics, Weights
 from memoranda.recall.columns import Columns, Neighbours, Numbers
 from memoranda.recall.confidence import Calibration
+from memoranda.recall.near_words import NO_STAND_INS, StandIns
 from memoranda.recall.question import ParsedQuestion
 from memoranda.recall.reasons import Reason
+from memoranda.recall.scores import (
+    NOTHING,
+    NOTHING_IN_THREADS,
+    SHARPER,
+    Evidence,
+    alone,
+    confidences,
+    in_threads,
+    rounded,
+)
 from memoranda.text import Query, QueryWord
+from memoranda.text.tokens import LENGTHS as TOKEN_LENGTHS
 
 DAMPING: Final = (1.0, 0.7, 0.5, 0.35, 0.25)
 """What a word counts that is 0, 1, 2 … places away."""
@@ -43,15 +58,16 @@ DAMPING: Final = (1.0, 0.7, 0.5, 0.35, 0.25)
 SEEDS: Final = 64
 """Records whose words count for their neighbours."""
 
-SAID_BY: Final = 1.5
-"""What a score is multiplied with when the question names who says the record."""
+SEED_IN_TIME: Final = 2.0
+"""What a record's words count for the choice of seeds, said at the time that is asked for."""
 
-IN_TIME: Final = 2.0
-"""What a score is multiplied with when the record was made at the time the question names."""
+ALIKE: Final = 2.0
+"""Deviations from which on a reason says that a record is near in meaning."""
 
-STEPS: Final = float(1 << 20)
-"""Scores are whole multiples of one part in so many."""
+NEAREST: Final = 40
+"""So many of the nearest in meaning are looked at, whatever words they have."""
 
+LENGTHS: Final = np.array(TOKEN_LENGTHS, np.float64)
 _SPARSE: Final = 4
 
 
@@ -66,7 +82,6 @@ class RankingMode(StrEnum):
 CALIBRATIONS: Final[Mapping[RankingMode, Calibration]] = {
     RankingMode.KEYWORD: Calibration(even=4.0, power=4),
     RankingMode.FULL_TEXT: Calibration(even=6.0, power=2),
-    RankingMode.CONTEXT: Calibration(even=17.0, power=2),
 }
 
 
@@ -80,11 +95,6 @@ class Postings(NamedTuple):
 def seeds_for(limit: int) -> int:
     """Of how many records the words count in `CONTEXT`, where so many results are asked for."""
     return max(SEEDS, limit)
-
-
-def rounded(scores: Numbers) -> Numbers:
-    found: Numbers = np.rint(scores * STEPS) / STEPS
-    return found
 
 
 # ------------------------------------------------------------------------------------------------
@@ -109,13 +119,28 @@ class Matches:
             self._names = np.unique(np.concatenate(every)) if every else np.zeros(0, np.int64)
             self._size = len(self._names)
 
-    def weighed(self, weights: Weights) -> Numbers:
-        """What all tokens of each entry weigh together, by its place."""
+    def weighed(self, weights: Weights, stand_ins: StandIns = NO_STAND_INS) -> Numbers:
+        """What all tokens of each entry weigh together, by its place.
+
+        A token weighs what it does itself, or what stands for it: whatever is most.
+        """
         total = np.zeros(self._size)
         for token in weights.tokens:
-            if token in self._postings:
+            others = [other for other in stand_ins.get(token, ()) if other.token in self._postings]
+            if token in self._postings and not others:
                 seqs, kinds = self._postings[token]
                 total[self._places(seqs)] += weights.of(token, kinds)
+            elif others:
+                most = np.zeros(self._size)
+                if token in self._postings:
+                    seqs, kinds = self._postings[token]
+                    most[self._places(seqs)] = weights.of(token, kinds)
+                for other in others:
+                    seqs, kinds = self._postings[other.token]
+                    at = self._places(seqs)
+                    found = weights.of(other.token, kinds) * other.weight
+                    most[at] = np.maximum(most[at], found)
+                total += most
         return total
 
     def counted(self, words: Sequence[QueryWord]) -> Numbers:
@@ -156,13 +181,13 @@ class Best:
     """Entries with what they scored; the best first, then the newest, as many as are asked for."""
 
     def __init__(self, seqs: Numbers, scores: Numbers) -> None:
-        self._seqs, self._scores = seqs, scores
+        self.seqs, self.scores = seqs, scores
 
     def __len__(self) -> int:
-        return len(self._seqs)
+        return len(self.seqs)
 
     def first(self, limit: int) -> tuple[Numbers, Numbers]:
-        seqs, scores = self._seqs, self._scores
+        seqs, scores = self.seqs, self.scores
         if 0 < limit < len(scores):
             reached = scores >= np.partition(scores, len(scores) - limit)[len(scores) - limit]
             seqs, scores = seqs[reached], scores[reached]
@@ -176,31 +201,7 @@ class Best:
 
 
 # ------------------------------------------------------------------------------------------------
-# In context: what a record has of a question, as numbers; and the score that they come to.
-
-
-class Features(NamedTuple):
-    """What is known of some records and a question, each an array with a place for every record.
-
-    Whoever weighs them otherwise replaces `score`. What is not here is in the columns, by `seqs`:
-    how long a record is (`classes`), whether it is a question (`questions`), its thread.
-    """
-
-    seqs: Numbers
-    own: Numbers
-    """BM25 by its own words, if it is a seed; else 0."""
-    around: Numbers
-    """BM25 with each token where it weighs most, here or nearby, damped by the distance."""
-    said_by: Numbers
-    """Whether the question names who says it."""
-    in_time: Numbers
-    """Whether it was said at the time that the question names."""
-
-
-def score(features: Features) -> Numbers:
-    """Who says it, and when, multiply what stands around."""
-    found = features.around * np.where(features.said_by, SAID_BY, 1.0)
-    return rounded(found * np.where(features.in_time, IN_TIME, 1.0))
+# In context: what a record has of a question, as numbers.
 
 
 class _Context:
@@ -221,6 +222,25 @@ class _Context:
             found[at] = np.maximum(found[at], self._weighed[self._pairs.seeds[rows]] * damping)
         return found
 
+    def raised(self, values: Numbers, *, after: int | None = None) -> Numbers:
+        """For each record near a seed, the greatest of what the seeds have, damped.
+
+        With `after`, only of the seed so many places before it, as it is.
+        """
+        found = np.zeros(len(self.near))
+        for offset in np.unique(self._pairs.offsets) if after is None else [after]:
+            rows = self._pairs.offsets == offset
+            damping = DAMPING[abs(int(offset))] if after is None else 1.0
+            damped = values[self._pairs.seeds[rows]] * damping
+            found[self._at[rows]] = np.maximum(found[self._at[rows]], damped)
+        return found
+
+    @property
+    def is_threaded(self) -> bool:
+        """Whether the seeds stand in threads: most of them have a neighbour."""
+        seeds = len(self._weighed)
+        return 2 * len(np.unique(self._pairs.seeds[self._pairs.offsets != 0])) > seeds
+
     def distances(self, seq: int) -> list[tuple[int, int]]:
         """For each token that counts for a record, how many places after it that stands.
 
@@ -235,6 +255,16 @@ class _Context:
                 if weight and (token not in best or share > best[token]):
                     best[token] = share
         return [(token, -offset) for token, (_, _, offset) in best.items()]
+
+
+def _placed(seqs: Numbers, known: Numbers, values: Numbers) -> Numbers:
+    """Values of some entries, by their places among others; 0 for those that are not known."""
+    found = np.zeros(len(seqs))
+    if len(seqs) and len(known):
+        at = np.minimum(np.searchsorted(seqs, known), len(seqs) - 1)
+        there = seqs[at] == known
+        found[at[there]] = values[there]
+    return found
 
 
 def _added(columns: Numbers) -> Numbers:
@@ -260,6 +290,10 @@ class Ranked:
     limit: int
     only: Collection[int] | None = None
     """The entries that are looked at; all, if None."""
+    stand_ins: StandIns = field(default_factory=lambda: NO_STAND_INS)
+    """What may stand for the tokens of the question."""
+    alike: Numbers | None = None
+    """By entry, how near in meaning each is, in deviations; None without a model."""
 
     @cached_property
     def statistics(self) -> Statistics:
@@ -268,7 +302,8 @@ class Ranked:
 
     @cached_property
     def weights(self) -> Weights:
-        return Weights(self.asked.tokens, self.statistics)
+        others = {other.token: None for found in self.stand_ins.values() for other in found}
+        return Weights(self.asked.tokens, self.statistics, others=tuple(others))
 
     @cached_property
     def hits(self) -> Best:
@@ -277,7 +312,7 @@ class Ranked:
         if self.mode is RankingMode.KEYWORD:
             found = matches.counted(self.asked.words)
         else:
-            found = matches.weighed(self.weights)
+            found = matches.weighed(self.weights, self.stand_ins)
         seqs, scores = matches.entries(found), rounded(found[found > 0])
         kept = self._looked_at(seqs)
         return Best(seqs[kept], scores[kept])
@@ -287,21 +322,83 @@ class Ranked:
         """What is ordered: the hits; in context, the best of them and what stands around."""
         if self.mode is not RankingMode.CONTEXT:
             return self.hits
-        features = self.features
-        return Best(features.seqs, score(features))
+        return Best(self.seqs, self.scores)
 
     @cached_property
-    def features(self) -> Features:
+    def seqs(self) -> Numbers:
+        """What may be found in context: near the seeds, or nearest in meaning; in order."""
+        found = self._context.near
+        if self.alike is not None:
+            nearest = np.flatnonzero(self.alike[: len(self.columns.there)])
+            nearest = nearest[self.columns.there[nearest]]
+            order = np.lexsort((-nearest, -self.alike[nearest]))
+            found = np.union1d(found, nearest[order[: max(NEAREST, self.limit)]])
+        return found[self._looked_at(found)]
+
+    @cached_property
+    def evidence(self) -> Evidence:
         """What is known of all that may be found in context."""
-        seqs, around = self._context.near, _added(self._context.reached)
-        own = np.zeros(len(seqs))
+        seqs, columns, context = self.seqs, self.columns, self._context
+        bound = self.weights.bound or 1.0
         seeds, scores = self._seeds
-        own[np.searchsorted(seqs, seeds)] = scores
-        times, period = self.columns.times[seqs], self.asked.period
-        said_by = self.columns.named(self.weights.tokens)[self.columns.speakers[seqs]]
-        in_time = np.zeros(len(seqs), np.bool_) if period is None else period.each(times)
-        kept = self._looked_at(seqs)
-        return Features(*(part[kept] for part in (seqs, own, around, said_by, in_time)))
+        own = _placed(seqs, seeds, scores / bound)
+        if self.alike is not None:  # what is no seed may still have some of the words
+            own = np.maximum(own, self._own(seqs) / bound)
+        around = np.maximum(_placed(seqs, context.near, _added(context.reached) / bound), own)
+        answers = context.raised(scores / bound * columns.questions[seeds], after=1)
+        alike = np.zeros(len(seqs))
+        if self.alike is not None:
+            raised = context.raised(self.alike[seeds])
+            alike = np.maximum(self.alike[seqs], _placed(seqs, context.near, raised))
+            if not context.is_threaded:
+                alike = self.alike[seqs]
+        period = self.asked.period
+        named = columns.named(self.asked.tokens)[columns.speakers[seqs]]
+        in_time = np.zeros(len(seqs)) if period is None else period.each(columns.times[seqs])
+        return Evidence(
+            own,
+            around,
+            named.astype(np.float64),
+            np.asarray(in_time, np.float64),
+            LENGTHS[columns.classes[seqs]],
+            columns.questions[seqs].astype(np.float64),
+            _placed(seqs, context.near, answers),
+            alike,
+        )
+
+    @cached_property
+    def scores(self) -> Numbers:
+        return (in_threads if self.is_threaded else alone)(self.evidence)
+
+    @property
+    def is_threaded(self) -> bool:
+        return self._context.is_threaded
+
+    @cached_property
+    def _confidences(self) -> Mapping[int, float]:
+        nothing = NOTHING_IN_THREADS if self.is_threaded else NOTHING
+        sharpness = SHARPER if self.is_threaded and self.alike is None else 1.0
+        scores = self.scores * sharpness
+        sure = confidences(scores, nothing * sharpness, is_unheard=self._is_unheard)
+        return dict(zip(self.seqs.tolist(), sure.tolist(), strict=True))
+
+    @property
+    def _is_unheard(self) -> bool:
+        """Whether the question names somebody, and nobody whom any record knows."""
+        named = [
+            word for word in self.asked.words if word.text.removesuffix("'s") in self.asked.names
+        ]
+        return bool(named) and not any(map(self._is_known, named))
+
+    def _is_known(self, word: QueryWord) -> bool:
+        """Whether any record has a word, by any spelling, or is said by whom it names."""
+        return any(
+            token in self.postings
+            or any(not other.is_near for other in self.stand_ins.get(token, ()))
+            or any(token in name for name in self.columns.names)
+            for needed in word.alternatives
+            for token in needed
+        )
 
     def first(self, limit: int) -> list[tuple[int, float]]:
         """The entries of the best, with their scores."""
@@ -309,27 +406,48 @@ class Ranked:
 
     def scored(self, seq: int, points: float, id: str) -> Scored:
         """A record that was found, with its confidence and its reason."""
+        time = int(self.columns.times[seq])
+        if self.mode is RankingMode.CONTEXT:
+            sure = self._confidences[seq]
+            return Scored(id, seq, time, points, sure, self._reason(seq, time))
         bound = self.weights.bound
         if self.mode is RankingMode.KEYWORD:
             bound = float(len(self.asked.words))
         sure = CALIBRATIONS[self.mode].confidence(points, bound, self.columns.documents)
-        time = int(self.columns.times[seq])
         return Scored(id, seq, time, points, sure, self._reason(seq, time))
 
     # --------------------------------------------------------------------------- parts
 
     @cached_property
     def _seeds(self) -> tuple[Numbers, Numbers]:
-        return self.hits.first(seeds_for(self.limit))
+        """The best by their own words, those of the time that is asked for before others."""
+        if self.asked.period is None:
+            return self.hits.first(seeds_for(self.limit))
+        seqs, scores = self.hits.first(len(self.hits))
+        in_time = self.asked.period.each(self.columns.times[seqs])
+        emphasis = np.where(in_time, SEED_IN_TIME, 1.0)
+        order = np.lexsort((-seqs, -scores * emphasis))[: seeds_for(self.limit)]
+        return seqs[order], scores[order]
 
     @cached_property
     def _context(self) -> _Context:
         seeds, _ = self._seeds
-        weighed = np.zeros((len(seeds), len(self.weights.tokens)))
+        return _Context(self._weighed(seeds), self.columns.around(seeds))
+
+    def _weighed(self, seqs: Numbers) -> Numbers:
+        """What each token of the question weighs in some records, itself or what stands for it."""
+        weighed = np.zeros((len(seqs), len(self.weights.tokens)))
         for number, token in enumerate(self.weights.tokens):
             if token in self.postings:
-                weighed[:, number] = self._weights_at(token, seeds)
-        return _Context(weighed, self.columns.around(seeds))
+                weighed[:, number] = self._weights_at(token, seqs)
+            for other in self.stand_ins.get(token, ()):
+                if other.token in self.postings:
+                    found = self._weights_at(other.token, seqs) * other.weight
+                    weighed[:, number] = np.maximum(weighed[:, number], found)
+        return weighed
+
+    def _own(self, seqs: Numbers) -> Numbers:
+        return _added(self._weighed(seqs))
 
     def _weights_at(self, token: str, seqs: Numbers) -> Numbers:
         own = self.postings[token]
@@ -361,14 +479,31 @@ class Ranked:
             return Reason(matched=tuple(word.text for word in words if word.is_in(has)))
         return Reason(matched=tuple(word.text for word in words if _has(word, has)))
 
+    def _near(self, seq: int) -> Iterator[tuple[str, str]]:
+        """The words of the question that others stand for here, with the tokens that do."""
+        has = self._tokens_at(seq)
+        for word in self.asked.words:
+            tokens = [token for needed in word.alternatives for token in needed]
+            if has.isdisjoint(tokens):
+                others = (other for token in tokens for other in self.stand_ins.get(token, ()))
+                here = [other for other in others if other.token in has]
+                if here:
+                    yield word.text, max(here, key=lambda other: other.weight).token
+
     def _placed(self, seq: int, time: int) -> Reason:
         tokens = self.weights.tokens
         distances = {tokens[token]: away for token, away in self._context.distances(seq)}
         away = [(word.text, _distance(word, distances)) for word in self.asked.words]
         period = self.asked.period
         speaker = self.columns.names[self.columns.speakers[seq]]
+        alike = 0.0 if self.alike is None else float(self.alike[seq])
+        has_words = any(distance is not None for _, distance in away)
+        has = self._tokens_at(seq) if self.stand_ins else None
+        own = {word.text for word in self.asked.words if has is None or _has(word, has)}
         return Reason(
-            matched=tuple(word for word, distance in away if distance == 0),
+            matched=tuple(word for word, distance in away if distance == 0 and word in own),
+            near=tuple(self._near(seq)),
+            meaning=alike >= ALIKE or (alike > 0 and not has_words),
             next_to=tuple(dict.fromkeys(distance for _, distance in away if distance)),
             said_by=tuple(word.text for word in self.asked.words if _has(word, speaker)),
             period=period.text if period is not None and period.has(time) else None,

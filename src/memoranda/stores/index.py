@@ -108,6 +108,21 @@ CHUNKS: Final = Statement(
 """The chunks of some tokens, in any order."""
 
 ALL_CHUNKS: Final = shared("SELECT p.first, p.body FROM {postings} p WHERE p.journal = :journal")
+TOKENS: Final = shared("SELECT DISTINCT p.token FROM {postings} p WHERE p.journal = :journal")
+"""Every token that an index has."""
+
+VECTORS: Final = shared(
+    "SELECT x.seq, x.vector FROM {vectors} x WHERE x.journal = :journal AND x.model = :model"
+)
+VECTORS_OF: Final = Statement(
+    "SELECT x.seq, x.vector FROM json_each(:seqs) n CROSS JOIN vectors x"
+    " ON x.journal = :journal AND x.seq = n.value AND x.model = :model",
+    "SELECT n.seq, x.vector FROM unnest(:seqs) AS n (seq) CROSS JOIN LATERAL ("
+    " SELECT x.vector FROM memoranda.vectors x"
+    " WHERE x.journal = :journal AND x.seq = n.seq AND x.model = :model LIMIT 1) AS x",
+)
+"""The vectors of a model: all of them, or those of some entries."""
+
 DOCUMENTS: Final = shared(
     "SELECT d.block, d.body FROM {documents} d WHERE d.journal = :journal ORDER BY d.block"
 )

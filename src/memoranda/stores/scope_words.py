@@ -17,7 +17,9 @@ import numpy as np
 
 from memoranda.ledger.snapshot import StoredDocument
 from memoranda.recall.columns import Columns, Numbers
+from memoranda.recall.near_words import Vocabulary
 from memoranda.recall.ranking import Postings
+from memoranda.stores.scope_vectors import ScopeVectors
 from memoranda.stores.words import Words
 
 MOST_BYTES: Final = 256 * 1024 * 1024
@@ -41,12 +43,31 @@ class ScopeWords:
         self._gone: dict[int, int] = {}
         """Which entries are no documents any more, each with the entry that says so: those that
         the index still has."""
+        self.vocabulary: Vocabulary | None = None
+        """Its words, once they were asked for."""
+        self._vectors: dict[str, ScopeVectors] = {}
 
     @property
     def bytes(self) -> int:
         """About how much memory it takes."""
         tail = len(self._tail) * _TOKEN_BYTES + self._postings * _POSTING_BYTES
-        return self.columns.size + tail
+        words = 0 if self.vocabulary is None else self.vocabulary.size
+        vectors = sum(found.size for found in self._vectors.values())
+        return self.columns.size + tail + words + vectors
+
+    def vectors(self, model: str, dimensions: int) -> ScopeVectors:
+        """What is remembered of its vectors; those of the model that was asked last."""
+        if model not in self._vectors:
+            self._vectors = {model: ScopeVectors(dimensions)}
+        return self._vectors[model]
+
+    def know(self, stored: Iterable[str]) -> Vocabulary:
+        """Its words: those that the index has, and all that came since."""
+        if self.vocabulary is None:
+            self.vocabulary = Vocabulary()
+            self.vocabulary.add(stored)
+            self.vocabulary.add(self._tail)
+        return self.vocabulary
 
     def extend(
         self,
@@ -69,6 +90,8 @@ class ScopeWords:
                 continue
             new.append(document._replace(seq=seq))
             self._postings += len(counts)
+            if self.vocabulary is not None:
+                self.vocabulary.add(counts)
             for token, count in counts.items():
                 own = self._tail.get(token)
                 if own is None:

@@ -23,7 +23,9 @@ from memoranda.ledger.object import version_of
 from memoranda.ledger.snapshot import REBUILDING, Index
 from memoranda.ledger.unit import Current
 from memoranda.recall.bm25 import Scored
-from memoranda.recall.index import EVERYTHING, Ranking, fits
+from memoranda.recall.columns import Numbers
+from memoranda.recall.index import EVERYTHING, AskedMeaning, Ranking, fits
+from memoranda.recall.near_words import NO_STAND_INS, StandIns
 from memoranda.recall.question import ParsedQuestion
 from memoranda.recall.ranking import Matches, Postings, Ranked, RankingMode
 from memoranda.records.filter import MemoryFilter
@@ -121,16 +123,26 @@ class WordSearch:
         below: int = 0,
         within: MemoryFilter = EVERYTHING,
         damaged: list[EntryDamaged] | None = None,
+        meaning: AskedMeaning | None = None,
     ) -> Procedure[Ranking[R]]:
         """The active objects that have anything of what is asked for, the best first."""
         state = yield from self._state()
-        stored = yield from self._stored(asked.tokens)  # 2.
-        only = yield from self._looked_at(within, damaged)  # 3.
         words = yield from self._words(state)  # 1.
+        stand_ins = NO_STAND_INS
+        if mode is RankingMode.CONTEXT:
+            stand_ins = yield from self._stand_ins(words, asked, meaning)
+        others = (other.token for found in stand_ins.values() for other in found)
+        tokens = list(dict.fromkeys([*asked.tokens, *others]))
+        stored = yield from self._stored(tokens)  # 2.
+        only = yield from self._looked_at(within, damaged)  # 3.
+        without = yield from self._read_vectors(words, meaning)
         with words.lock:
             _check(words, state)
-            postings = words.postings(stored, asked.tokens)
-            ranked = Ranked(mode, asked, postings, words.columns, state.size, limit, only)
+            postings = words.postings(stored, tokens)
+            alike = None if meaning is None else _alike(words, meaning)
+            ranked = Ranked(
+                mode, asked, postings, words.columns, state.size, limit, only, stand_ins, alike
+            )
             hits, total = len(ranked.hits), len(ranked.found)
         made: list[R] = []
         rest: list[Scored] = []
@@ -147,7 +159,7 @@ class WordSearch:
                     elif value is not None:
                         rest.append(scored)
             done, most = most, most * _GROWTH
-        return Ranking(made, rest, hits, state.size)
+        return Ranking(made, rest, hits, state.size, without)
 
     # --------------------------------------------------------------------------- parts
 
@@ -156,6 +168,33 @@ class WordSearch:
         state = State._make(row)
         state.check()
         return state
+
+    def _stand_ins(
+        self, words: ScopeWords, asked: ParsedQuestion, meaning: AskedMeaning | None
+    ) -> Procedure[StandIns]:
+        """What may stand for the words of a question, among those of the scope."""
+        rows = (yield ask(index.TOKENS)) if words.vocabulary is None else ()
+        with words.lock:
+            vocabulary = words.know(token for (token,) in rows)
+            return vocabulary.stand_ins(asked, None if meaning is None else meaning.words)
+
+    def _read_vectors(self, words: ScopeWords, meaning: AskedMeaning | None) -> Procedure[int]:
+        """Read the vectors that were made since; how many documents have none yet."""
+        if meaning is None:
+            return 0
+        vectors = words.vectors(meaning.model, len(meaning.vector) // 4)
+        with words.lock:
+            unread = vectors.unread(words.columns)
+        if not len(unread):
+            return 0
+        if len(unread) > FEW:
+            rows = yield ask(index.VECTORS, model=meaning.model)
+        else:
+            seqs = Integers(unread.tolist())
+            rows = yield ask(index.VECTORS_OF, model=meaning.model, seqs=seqs)
+        with words.lock:
+            vectors.add(rows)
+            return len(vectors.unread(words.columns))
 
     def _stored(self, tokens: Sequence[str]) -> Procedure[dict[str, Postings]]:
         """The postings that the index has of these tokens."""
@@ -237,6 +276,11 @@ def _check(words: ScopeWords, state: State) -> None:
     words.advance(state.indexed)
 
 
+def _alike(words: ScopeWords, meaning: AskedMeaning) -> Numbers:
+    vectors = words.vectors(meaning.model, len(meaning.vector) // 4)
+    return vectors.alike(meaning.vector, words.columns)
+
+
 def _make(
     made: list[R],
     found: Iterable[Current],
@@ -312,10 +356,11 @@ class JournalWords:
         below: int = 0,
         within: MemoryFilter = EVERYTHING,
         damaged: list[EntryDamaged] | None = None,
+        meaning: AskedMeaning | None = None,
     ) -> Ranking[R]:
         """The active objects that have anything of what is asked for, the best first."""
         rank = partial(self._search.rank, mode, asked, make, limit=limit, below=below)
-        return await self._searched(partial(rank, within=within, damaged=damaged))
+        return await self._searched(partial(rank, within=within, damaged=damaged, meaning=meaning))
 
     async def index(self) -> Index:
         """How far it reaches, whose it is, and of how much."""

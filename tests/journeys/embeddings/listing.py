@@ -27,9 +27,15 @@ class ListedSources:
         self.asked: list[tuple[str, int]] = []
 
     async def ranked(
-        self, mode: RankingMode, request: Request, limit: int, below: int = 0
+        self,
+        mode: RankingMode,
+        request: Request,
+        limit: int,
+        below: int = 0,
+        *,
+        with_model: bool = True,
     ) -> Selection:
-        del below
+        del below, with_model
         self.asked.append((mode.value, limit))
         sure = request.constraints.min_confidence
         found = [one for one in self._words if one.confidence >= sure]

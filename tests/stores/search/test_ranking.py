@@ -13,6 +13,7 @@ from memoranda.identity import decode
 from memoranda.journeys.govern.objects import Remembered
 from memoranda.kernel.clock import Randomness, SystemClock, TimeOrderedIds
 from memoranda.kernel.errors import InvalidPatch, RecordError
+from memoranda.ledger.derive import asks
 from memoranda.ledger.unit import Current
 from memoranda.recall.bm25 import Scored, Statistics
 from memoranda.recall.columns import GAP
@@ -21,7 +22,7 @@ from memoranda.recall.question import ParsedQuestion, asked
 from memoranda.recall.ranking import RankingMode, seeds_for
 from memoranda.records.filter import MemoryFilter
 from memoranda.testkit.strategies import FrozenClock, shared_fixtures
-from memoranda.text import speaker_of, terms, terms_of
+from memoranda.text import speaker_of, terms, terms_of, texts
 from tests.handles import inside
 from tests.handles import verb as verb_of
 from tests.recall.oracle import Candidate, ranked, total_length
@@ -172,7 +173,7 @@ class Defined(NamedTuple):
             candidates.append(
                 Candidate(
                     one.id, seq, cls.said_at(one), counted.counts, counted.length, places[thread],
-                    thread, speaker,
+                    thread, speaker, asks("\n".join(texts(data))),
                 )
             )  # fmt: skip
         frequencies: dict[str, int] = {}

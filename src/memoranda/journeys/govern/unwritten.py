@@ -28,7 +28,7 @@ from memoranda.ledger.tree import Block, Blocks
 from memoranda.ledger.unit import Committed, Current, Head, Mark, Past, StoredEntry, Unit
 from memoranda.plans.items import ItemStore, MemoryItem, RetrievedItem, check_search
 from memoranda.recall.bm25 import Scored
-from memoranda.recall.index import EVERYTHING, Ranking
+from memoranda.recall.index import EVERYTHING, AskedMeaning, Ranking
 from memoranda.recall.question import ParsedQuestion
 from memoranda.recall.ranking import RankingMode
 from memoranda.recall.vectors import Contents, Embedding, Near, NearestFound, Unembedded
@@ -186,10 +186,18 @@ class ScopeLedger:
         below: int = 0,
         within: MemoryFilter = EVERYTHING,
         damaged: list[EntryDamaged] | None = None,
+        meaning: AskedMeaning | None = None,
     ) -> Ranking[R]:
         return await self.ask(
             lambda ledger: ledger.rank(
-                mode, asked, make, limit=limit, below=below, within=within, damaged=damaged
+                mode,
+                asked,
+                make,
+                limit=limit,
+                below=below,
+                within=within,
+                damaged=damaged,
+                meaning=meaning,
             ),
             Ranking([], [], hits=0, size=0),
         )

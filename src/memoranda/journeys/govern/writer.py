@@ -4,7 +4,7 @@ What can't be written is refused before anything is read. Each request is one tr
 hear of what has landed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from string import ascii_letters, digits
 from typing import Any, Final, Generic, TypeVar
@@ -83,7 +83,10 @@ class Writer(Generic[T]):
         telling: Telling[T],
         actor: ActorRef,
         clock: Clock,
+        wrote: Callable[[], None] | None = None,
     ) -> None:
+        """`wrote` is called whenever anything was written."""
+        self._wrote = wrote
         self._table = table
         self._drafts = drafts
         self._codec = codec
@@ -261,6 +264,8 @@ class Writer(Generic[T]):
             committed, made = await self._table.run(writes, note, retry)
         if not committed.fresh:
             return _first(writes, await earlier_writes(self._table.ledger, committed))
+        if self._wrote is not None:
+            self._wrote()
         if self._telling.is_heard:
             await self._telling.tell([draft for draft in made if draft is not None])
         places = iter(committed.places)

@@ -54,6 +54,7 @@ _COMMANDS: Final = {
         ("copy", "journal", "Copy scopes into another database, whole and verified."),
         ("upgrade", "journal", "Bring the schema of a database up to date."),
         ("reindex", "database", "Make the word index anew."),
+        ("eval", "evaluate", "Measure how well recall finds, with questions of your own."),
         ("backup", "journal", "Take backups, and put them back."),
         (
             "maintain",

@@ -117,7 +117,7 @@ def _counts(counts: Any) -> str:
 # ------------------------------------------------------------------------------ running
 
 
-@command("run", embeds=lambda _: True, read_only=lambda given: bool(given.get("dry_run")))
+@command("run", embeds=True, read_only=lambda given: bool(given.get("dry_run")))
 async def run_(
     memory: Memory[Any],
     jobs: Annotated[list[str] | None, arg("JOB…", "Which; all that can be run here, else.")] = None,
@@ -197,11 +197,11 @@ async def policy_(memory: Memory[Any], **said: Unpack[PolicyOptions]) -> Policy:
 # ------------------------------------------------------------------------------ by hand
 
 
-@command(embeds=lambda _: True)
+@command(embeds=True)
 async def embed(memory: Memory[Any]) -> Brought:
-    """Give everything a vector that has none yet, with the embedder that the environment names.
+    """Give everything a vector that has none yet, with the embedder of the environment or ours.
 
-    What was made is logged in the journal. The texts are sent to the embedder.
+    What was made is logged in the journal. The texts are sent to an embedder that is named.
     """
     with bars() as progress:
         return await memory.maintain.embed(progress=progress(memory.scope))

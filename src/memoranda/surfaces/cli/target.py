@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Required, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Required, TypedDict, TypeVar
 
 import memoranda
 from memoranda.app import surfaces
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from memoranda.types import Seal
 
 R = TypeVar("R")
+Default = Literal["default"]
 Act = Callable[["Memory[Any]"], Awaitable[R]]
 
 ACTOR: Final = "MEMORANDA_ACTOR"
@@ -72,7 +73,7 @@ class Target:
         create: bool = False,
         read_only: bool = False,
         app: "App | None" = None,
-        embedder: "Embedder | None" = None,
+        embedder: "Embedder | Default | None" = "default",
     ) -> R:
         """Open a handle, act on it, close it. Only with `create` a database is made.
 
