@@ -14,9 +14,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
+from memoranda.recall.arrays import NDArray, np
 from memoranda.recall.question import is_grammar
 
 Vectors = NDArray[Any]

@@ -24,11 +24,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from memoranda.kernel.errors import DependencyMissing, ModelFailed
 from memoranda.outside.korean_model import HANGUL, KoreanModel, has_korean_model
+from memoranda.recall.arrays import NDArray, np
 from memoranda.recall.question import is_grammar
 from memoranda.text import fold
 from memoranda.text.stems import stem

@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from math import frexp
 from typing import Any, Final, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from memoranda.recall.arrays import NDArray, np
 from memoranda.recall.reasons import Reason
 from memoranda.text.tokens import LENGTHS
 
@@ -29,7 +27,6 @@ from memoranda.text.tokens import LENGTHS
 _LN2: Final = 0.6931471805599453
 _ROOT_OF_A_HALF: Final = 0.7071067811865476
 _ODD: Final = tuple(range(23, 0, -2))
-_LENGTHS: Final = np.array(LENGTHS, np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +97,9 @@ class Weights:
         """The most frequent first, ties in the order of the question."""
         known = (*self.tokens, *others)
         self._idf = {token: statistics.idf(token) * (k1 + 1) for token in known}
-        self._norms = k1 * (1 - b) + k1 * b / statistics.average_length * _LENGTHS
+        self._norms = k1 * (1 - b) + k1 * b / statistics.average_length * np.array(
+            LENGTHS, np.float64
+        )
         self.bound = 0.0
         """What no document reaches, however often it has all of the tokens."""
         for token in self.tokens:  # `sum` adds otherwise from Python 3.12 on

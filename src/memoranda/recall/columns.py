@@ -9,10 +9,8 @@ is written adds to it, and takes away what it replaces.
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from memoranda.ledger.snapshot import StoredDocument
+from memoranda.recall.arrays import NDArray, np
 from memoranda.text.tokens import BEGINS_WITH, LENGTHS
 
 Numbers = NDArray[Any]
@@ -26,8 +24,7 @@ GAP: Final = 3_600_000
 SETTLED: Final = 512
 """So many documents may come or go before the order of threads is made anew."""
 
-_LENGTHS: Final = np.array(LENGTHS, np.int64)
-_OFFSETS: Final = np.array([*range(-REACH, 0), *range(1, REACH + 1)])
+_OFFSETS: Final = (*range(-REACH, 0), *range(1, REACH + 1))
 _LEAST: Final = 1_024
 _BYTES: Final = 1 + 1 + 1 + 8 + 4 + 4 + 4
 
@@ -120,7 +117,7 @@ class Columns:
         for number, said in enumerate(np.bincount(self.speakers[seqs]).tolist()):
             self._said[number] += said
         self.documents += len(seqs)
-        self.length += int(_LENGTHS[classes].sum())
+        self.length += int(np.array(LENGTHS, np.int64)[classes].sum())
         self._changes += SETTLED + len(self._order) + 1  # there is no order of these yet
 
     def remove(self, seqs: Iterable[int]) -> list[int]:
@@ -184,7 +181,7 @@ class Columns:
         own = np.arange(len(seeds))
         settled = (threads >= 0) & ~np.isin(threads, list(self._unsettled))
         places = self._place[seeds[settled]]
-        at = places[:, None] + _OFFSETS
+        at = places[:, None] + np.array(_OFFSETS)
         near = self._order[np.clip(at, 0, max(len(self._order) - 1, 0))] if len(places) else at
         first = seeds[settled][:, None]
         is_near = (
@@ -193,7 +190,7 @@ class Columns:
             & (self.threads[near] == threads[settled][:, None])
             & (np.abs(self.times[near] - self.times[first]) <= GAP)
         )
-        offsets = np.broadcast_to(_OFFSETS, at.shape)
+        offsets = np.broadcast_to(np.array(_OFFSETS), at.shape)
         found = [
             Neighbours(own, seeds, np.zeros(len(seeds), np.int64)),
             Neighbours(

@@ -8,11 +8,10 @@ from collections.abc import Collection, Iterable
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from memoranda.ledger.derive import asks, said_at, searched_text, speaker_in, thread_of
 from memoranda.ledger.snapshot import StoredDocument
 from memoranda.ledger.unit import Current
+from memoranda.recall.arrays import np
 from memoranda.recall.bm25 import Scored
 from memoranda.recall.columns import Columns, Numbers
 from memoranda.recall.near_words import NO_STAND_INS, StandIns, Vocabulary

@@ -13,9 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
+from memoranda.recall.arrays import NDArray, np
 from memoranda.recall.question import ParsedQuestion
 
 NEAREST: Final = 10
@@ -76,7 +74,7 @@ class Vocabulary:
         self._known: set[str] = set()
         self._tokens: list[str] = []
         """Those of plain letters."""
-        self._vectors: dict[int, NDArray[np.float32]] = {}
+        self._vectors: dict[int, NDArray[Any]] = {}
         self._found: dict[tuple[str, int], tuple[StandIn, ...]] = {}
 
     def __len__(self) -> int:
@@ -113,7 +111,7 @@ class Vocabulary:
             tuple(self._nearest(token, cosines[:, number])) for number, token in enumerate(wanted)
         ]
 
-    def _nearest(self, token: str, cosines: NDArray[np.float32]) -> Iterable[StandIn]:
+    def _nearest(self, token: str, cosines: NDArray[Any]) -> Iterable[StandIn]:
         near = np.flatnonzero(cosines >= LEAST).tolist()
         others = sorted(
             (-float(cosines[at]), self._tokens[at]) for at in near if self._tokens[at] != token
@@ -121,7 +119,7 @@ class Vocabulary:
         for cosine, other in others[:NEAREST]:
             yield StandIn(other, NEAR_WEIGHT * -cosine, is_near=True)
 
-    def _matrix(self, model: WordVectors) -> NDArray[np.float32]:
+    def _matrix(self, model: WordVectors) -> NDArray[Any]:
         known = self._vectors.get(id(model))
         if known is None or len(known) < len(self._tokens):
             first = 0 if known is None else len(known)
@@ -156,7 +154,7 @@ class Vocabulary:
         )
 
 
-def quantized(vector: NDArray[Any]) -> NDArray[np.float32]:
+def quantized(vector: NDArray[Any]) -> NDArray[Any]:
     """Vectors of length one in whole steps, so that products of two such are exact."""
     return np.rint(vector * _STEPS).astype(np.float32)
 

@@ -31,8 +31,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final, NamedTuple
 
-import numpy as np
-
+from memoranda.recall.arrays import np
 from memoranda.recall.bm25 import Scored, Statistics, Weights
 from memoranda.recall.columns import Columns, Neighbours, Numbers
 from memoranda.recall.confidence import Calibration
@@ -50,7 +49,7 @@ from memoranda.recall.scores import (
     rounded,
 )
 from memoranda.text import Query, QueryWord
-from memoranda.text.tokens import LENGTHS as TOKEN_LENGTHS
+from memoranda.text.tokens import LENGTHS
 
 DAMPING: Final = (1.0, 0.7, 0.5, 0.35, 0.25)
 """What a word counts that is 0, 1, 2 … places away."""
@@ -67,7 +66,6 @@ ALIKE: Final = 2.0
 NEAREST: Final = 40
 """So many of the nearest in meaning are looked at, whatever words they have."""
 
-LENGTHS: Final = np.array(TOKEN_LENGTHS, np.float64)
 _SPARSE: Final = 4
 
 
@@ -360,7 +358,7 @@ class Ranked:
             around,
             named.astype(np.float64),
             np.asarray(in_time, np.float64),
-            LENGTHS[columns.classes[seqs]],
+            np.array(LENGTHS, np.float64)[columns.classes[seqs]],
             columns.questions[seqs].astype(np.float64),
             _placed(seqs, context.near, answers),
             alike,

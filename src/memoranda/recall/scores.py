@@ -15,8 +15,7 @@ Scores are rounded before anything is ordered by them, so that the order is the 
 
 from typing import Any, Final, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+from memoranda.recall.arrays import NDArray, np
 
 Numbers = NDArray[Any]
 

@@ -13,11 +13,10 @@ from functools import partial
 from itertools import chain
 from typing import Final
 
-import numpy as np
-
 from memoranda.identity import sha256
 from memoranda.ledger.damage import Damages
 from memoranda.ledger.snapshot import Index, StoredWords
+from memoranda.recall.arrays import np
 from memoranda.text.tokens import (
     CLASSES,
     LENGTHS,

@@ -8,14 +8,12 @@ yet is the difference of two numbers.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from memoranda.identity import decode
 from memoranda.kernel.errors import EntryDamaged
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.object import data_of, is_indexed
 from memoranda.ledger.unit import Current
+from memoranda.recall.arrays import NDArray, np
 from memoranda.text.tokens import shown
 
 # ------------------------------------------------------------------------------------------------

@@ -10,9 +10,8 @@ import struct
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
-import numpy as np
-
 from memoranda.ledger.snapshot import StoredDocument
+from memoranda.recall.arrays import np
 from memoranda.recall.columns import Columns
 from memoranda.stores.postings import ChunkDamaged
 
@@ -22,9 +21,13 @@ _HEAD: Final = struct.Struct("<HHq")
 _LONG: Final = 0x8000
 _SHORT: Final = 0xFFFF_FFFF
 """Milliseconds between the first and the last of a block that fit into four bytes."""
-_ROW: Final = np.dtype(
-    [("place", "<u2"), ("length", "u1"), ("asks", "u1"), ("thread", "<u2"), ("speaker", "<u2")]
-)
+_ROW: Final = [
+    ("place", "<u2"),
+    ("length", "u1"),
+    ("asks", "u1"),
+    ("thread", "<u2"),
+    ("speaker", "<u2"),
+]
 _BETWEEN: Final = "\n"
 
 

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-import numpy as np
-
+from memoranda.recall.arrays import np
 from memoranda.recall.ranking import Postings
 
 CHUNK: Final = 4_096
@@ -22,7 +21,7 @@ CHUNK: Final = 4_096
 POSTING_BYTES: Final = 4
 BLOCK_BITS: Final = 16
 _PLACE: Final = (1 << BLOCK_BITS) - 1
-_NUMBER: Final = np.dtype("<u2")
+_NUMBER: Final = "<u2"
 _SHORT: Final = 64
 
 

@@ -7,8 +7,7 @@ without rounding, so that every machine finds the same. It takes four bytes a di
 from collections.abc import Iterable
 from typing import Final
 
-import numpy as np
-
+from memoranda.recall.arrays import np
 from memoranda.recall.columns import Columns, Numbers
 from memoranda.recall.near_words import quantized
 from memoranda.recall.scores import deviations

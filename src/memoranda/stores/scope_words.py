@@ -13,9 +13,8 @@ from collections.abc import Iterable, Mapping
 from threading import Lock
 from typing import Final
 
-import numpy as np
-
 from memoranda.ledger.snapshot import StoredDocument
+from memoranda.recall.arrays import np
 from memoranda.recall.columns import Columns, Numbers
 from memoranda.recall.near_words import Vocabulary
 from memoranda.recall.ranking import Postings

@@ -13,7 +13,6 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Final, TypeVar
 
-import numpy as np
 import orjson
 
 from memoranda.identity import decode
@@ -22,6 +21,7 @@ from memoranda.ledger.codec import LenientCodec, Unreadable
 from memoranda.ledger.object import version_of
 from memoranda.ledger.snapshot import REBUILDING, Index
 from memoranda.ledger.unit import Current
+from memoranda.recall.arrays import np
 from memoranda.recall.bm25 import Scored
 from memoranda.recall.columns import Numbers
 from memoranda.recall.index import EVERYTHING, AskedMeaning, Ranking, fits

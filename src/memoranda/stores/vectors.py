@@ -10,11 +10,10 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any, Final, TypeVar
 
-import numpy as np
-
 from memoranda.identity import sha256
 from memoranda.kernel.errors import EntryDamaged
 from memoranda.ledger.unit import Current
+from memoranda.recall.arrays import np
 from memoranda.recall.columns import Numbers
 from memoranda.recall.ranking import Best
 from memoranda.recall.vectors import (

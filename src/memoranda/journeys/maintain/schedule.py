@@ -32,6 +32,8 @@ from memoranda.ledger.policy import EVERY, MaintenanceRules, PeriodicJob, Policy
 from memoranda.ledger.unit import Unit
 from memoranda.records.model import MemoryMaintenanceConfig, MemoryRetentionPolicy
 
+TYPE: Final = "JobRun"
+"""The type of the fact that a job did something."""
 ATTEMPTS: Final = 8
 """How often a job is tried in a row until it is given up."""
 FIRST_RETRY_MS: Final = 10_000
@@ -243,7 +245,7 @@ class Maintenance:
         if not job.is_logged or not any(done.counts.values()):
             return
         says: dict[str, Any] = {
-            "type": "JobRun",
+            "type": TYPE,
             "job": job.name,
             "policy_version": policy.version,
             "counts": dict(done.counts),
