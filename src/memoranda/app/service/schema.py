@@ -39,6 +39,7 @@ from memoranda.ledger.damage import Damage, Damages
 from memoranda.ledger.gates import GateFailure
 from memoranda.ledger.object import Trust
 from memoranda.recall.selector import Outcome
+from memoranda.recall.sureness import Sureness
 from memoranda.recall.trace import MemoryRef
 from memoranda.records.filter import Page
 from memoranda.worlds.proposal import DecisionRecord, Proposal, Vote
@@ -73,6 +74,7 @@ _SHAPES: Final[Mapping[type, Shape]] = {
         "data": Any,
         "reason": str,
         "confidence": float,
+        "sureness": Sureness,
         "verified": bool,
         "trust": Trust,
         "created_at": int,
