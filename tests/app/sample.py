@@ -18,6 +18,7 @@ from memoranda.journeys.records.store import Records
 from memoranda.ledger.policy import Policy
 from memoranda.records.model import MemoryMaintenanceConfig, MemoryRetentionPolicy
 from memoranda.testkit.strategies import CountedIds, FrozenClock
+from memoranda.types import KnownAnswer
 from memoranda.worlds.proposal import Projection, ProjectionEvent
 from tests.journeys.intent.counter import counter
 from tests.journeys.turn.talking import Answering, talk
@@ -156,6 +157,7 @@ SAMPLE: Final = (
     call("govern.status"),
     call("maintain.reindex"),
     call("maintain.embed"),
+    call("maintain.evaluate", [KnownAnswer("who likes tea?", ["tea"])]),
     call("maintain.scrub"),
     call("maintain.configure", TIDY, reason="tidy"),
     call("maintain.run", dry_run=True),

@@ -207,6 +207,7 @@ NOT_OFFERED: Final[Mapping[str, str]] = {
     "worlds.project": "a projection is code",
     "turns.open": "a model and a summariser are code",
     "records.query": "records.page has the same, a page at a time",
+    "maintain.evaluate": "recall each question; the figures are counted where they are read",
     "records.given": "a store of your own is not served",
 }
 """What the API has and no door does, and why."""
