@@ -66,9 +66,8 @@ FACT_TYPES = {
     "effect": ("EffectStarted", "EffectFinished"),
     "erasure": ("Erasure",),
     "trace": ("Trace",),
-    "cycle": ("Cycle", "CycleRecall"),
+    "cycle": ("Cycle",),
     "learning": ("Learned", "NothingLearned"),
-    "job": ("JobRun",),
 }
 WORLD_KINDS = frozenset({"world", "execution"})
 OTHER_KINDS = frozenset({"policy_change", "conformance_break", "checkpoint", "maintenance"})

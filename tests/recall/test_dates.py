@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.kernel.clock import format_time
-from memoranda.ledger.time import parse_time
+from memoranda.ledger.time import format_time, parse_time
 from memoranda.recall.dates import AFTERWARDS, period
 from memoranda.recall.reasons import Reason, ago
 

@@ -35,8 +35,7 @@ TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "derivations": ("journal", "input", "output"),
     "segments": ("journal", "number", "first", "until", "level"),
     "postings": ("journal", "segment", "token", "first", "body"),
-    "documents": ("journal", "block", "body"),
-    "threads": ("journal", "thread", "seq"),
+    "threads": ("journal", "thread", "created_at", "id", "seq", "speaker"),
     "retries": ("journal", "fingerprint", "nonce", "about", "seq", "entries", "at"),
 }  # fmt: skip
 """Every table and its columns, as both databases have them in essence."""
@@ -295,16 +294,9 @@ def _pg_where(table: str, where: Row) -> tuple[str, list[Any]]:
 
 def _pg_read(table: str, row: Row) -> Row:
     row = {name: bytes(v) if isinstance(v, memoryview) else v for name, v in row.items()}
-    return row | {
-        name: unpacked(value, _PASSAGES[name])
-        for name, value in row.items()
-        if _is_short(table, name)
-    }
+    return row | {"body": unpacked(row["body"], BODY)} if table == "bodies" else row
 
 
 def _pg_written(table: str, row: Row) -> Row:
-    return row | {
-        name: packed(value, _PASSAGES[name])
-        for name, value in row.items()
-        if _is_short(table, name) and value is not None
-    }
+    body = row.get("body") if table in _PLACED else None
+    return row if body is None else row | {"body": packed(body, BODY)}

@@ -13,7 +13,6 @@ from memoranda.kernel.errors import (
     InvalidIntent,
     InvalidRecord,
     InvalidWorld,
-    RunElsewhere,
     WorldErased,
 )
 from memoranda.records.model import MemoryRecordInput
@@ -127,7 +126,9 @@ async def test_a_retry_while_the_run_is_under_way_waits_for_it(opens: Opens) -> 
         assert await resumed in ([], [await first])  # it may have looked when all was over
 
 
-async def test_a_run_under_way_is_left_alone_by_whoever_resumes_or_runs_it(opens: Opens) -> None:
+async def test_a_second_handle_that_resumes_a_run_under_way_ends_it_and_both_know(
+    opens: Opens,
+) -> None:
     going, may_end = asyncio.Event(), asyncio.Event()
     domain = Domain("slow", "1")
 
@@ -143,17 +144,13 @@ async def test_a_run_under_way_is_left_alone_by_whoever_resumes_or_runs_it(opens
     async with opens(domain=domain) as one, opens(domain=domain) as two:
         first = asyncio.create_task(one.act("slow"))
         await going.wait()
-        (seen,) = await two.worlds.resume()
-        with pytest.raises(RunElsewhere) as refused:
-            await two.worlds.run(seen.proposal_id)
+        (ended,) = await two.worlds.resume()
         may_end.set()
-        ran = await first
+        told = await first
 
-        assert seen.status == "executing"
-        assert refused.value.code == "world.run_elsewhere"
-        assert (ran.status, ran.data) == ("completed", {"found": 7})
-        assert await two.worlds.run(seen.proposal_id) == ran
-        assert await two.worlds.resume() == []
+        assert ended.error is not None
+        assert ended.error["code"] == "effect.unknown"
+        assert told == ended
 
 
 # -------------------------------------------------------------------------------- huge

@@ -108,9 +108,10 @@ class OwnRecords(Records[T]):
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the store declares, and hooks."""
+        """What the store declares, and hooks; to consolidate it, ask the store itself."""
         declared = self._store.capabilities
-        return Capabilities(declared.abilities | {Capability.HOOKS}, declared.filter_keys)
+        abilities = declared.abilities - {Capability.CONSOLIDATE} | {Capability.HOOKS}
+        return Capabilities(abilities, declared.filter_keys)
 
     @property
     def given(self) -> MemoryStore[T]:
@@ -232,12 +233,6 @@ class OwnRecords(Records[T]):
         note = self._note(None)
         self._needs(Capability.CLEAR)
         await self._deleting(EVERYTHING, note, self._store.clear)
-
-    async def consolidate(self) -> None:
-        """Let the store fold what belongs together, in whatever way it documents."""
-        self._note(None)
-        self._needs(Capability.CONSOLIDATE)
-        await self._store.consolidate()
 
     @like(Records[T].forget_where)
     async def forget_where(self, given: Any) -> int:

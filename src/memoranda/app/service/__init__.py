@@ -1,1 +1,0 @@
-"""What every door of a server calls: one table of operations, and who may call which."""
