@@ -13,6 +13,8 @@ PIP_FLAGS   = install --quiet --root-user-action=ignore
 WORKERS = --numprocesses auto --maxprocesses 4 --dist loadfile
 COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
           --no-emit-index-url --no-emit-find-links --no-header
+# What `make setup` brings: everything a user may try without asking for more.
+EXTRAS  = $(foreach extra,mcp meaning models plans postgres server sign,--extra $(extra))
 
 .PHONY: help setup run test check bench adversity fuzz rules names pythons lock clean tamper
 
@@ -102,9 +104,9 @@ pythons:
 	  else echo "$$python is not at hand"; fi; done
 
 lock:
-	$(COMPILE) pyproject.toml requirements/run.in --extra models --extra plans --extra postgres -o requirements/run.txt
+	$(COMPILE) pyproject.toml requirements/run.in $(EXTRAS) -o requirements/run.txt
 	$(COMPILE) pyproject.toml requirements/run.in requirements/test.in \
-	  --extra models --extra plans --extra postgres --extra sign --extra testkit -o requirements/test.txt
+	  $(EXTRAS) --extra testkit -o requirements/test.txt
 	$(COMPILE) pyproject.toml requirements/run.in requirements/bench.in \
 	  --extra postgres -o requirements/bench.txt
 
