@@ -16,7 +16,8 @@ COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-ha
 # What `make setup` brings: everything a user may try without asking for more.
 EXTRAS  = $(foreach extra,mcp meaning models plans postgres server sign,--extra $(extra))
 
-.PHONY: help setup run test check bench adversity fuzz rules names pythons lock clean tamper
+.PHONY: help setup run test check bench adversity fuzz schemathesis mcp-conformance rules names \
+        pythons lock clean tamper
 
 help:
 	@echo "make run      set up and show a short session on a SQLite file"
@@ -24,8 +25,10 @@ help:
 	@echo "make check    lint, types, layers"
 	@echo "make tamper   tamper with databases 10,000 times: both verifiers must name it"
 	@echo "make bench    measure against raw apsw and LangGraph's stores, as ratios"
+	@echo "make schemathesis  many requests for every operation of a server, on both databases"
 	@echo "make fuzz     hand odd values to every verb: only our errors, nothing half written"
 	@echo "make adversity  kill, cut off, fail, fill up and cancel: what is lost is counted"
+	@echo "make mcp-conformance  run the published conformance package of MCP (Node, a network)"
 	@echo "make setup    only make the environment: .venv, with the command memoranda in it"
 	@echo "make pythons  the suite on every supported Python that is at hand"
 	@echo "make rules    write docs/rules.md and the proofs anew from a full run of the suite"
@@ -68,7 +71,7 @@ check: $(TEST)
 	@$(VENV)/bin/mypy
 	@$(VENV)/bin/lint-imports
 
-bench: $(BENCHED)
+bench: $(BENCHED) $(TEST)
 	@$(BENCH)/bin/python -m bench
 	@$(BENCH)/bin/python -m bench.filters
 	@$(BENCH)/bin/python -m bench.handles
@@ -79,6 +82,8 @@ bench: $(BENCHED)
 	@$(BENCH)/bin/python -m bench.recall
 	@$(BENCH)/bin/python -m bench.plans
 	@$(BENCH)/bin/python -m bench.scopes
+	@$(VENV)/bin/python -m bench.mcp
+	@$(VENV)/bin/python -m bench.doors
 
 # 10,000 tamperings and 1,000 clean runs, with the counts of each class; the suite has a short form.
 tamper: $(TEST)
@@ -90,11 +95,19 @@ adversity: $(TEST)
 fuzz: $(TEST)
 	@MEMORANDA_FUZZ=long $(VENV)/bin/python -m pytest tests/app/test_only_our_errors.py tests/app/long_fuzz.py tests/journeys/turn/test_fault_campaign.py
 
+mcp-conformance: $(TEST)
+	@$(VENV)/bin/python -m tests.campaigns.mcp_conformance
+
+# Many examples of every operation, on both databases; the suite has a few.
+schemathesis: $(TEST)
+	@MEMORANDA_SCHEMATHESIS=100 $(VENV)/bin/python -m pytest tests/surfaces/http/test_schemathesis.py
+
 rules: $(TEST)
 	@$(VENV)/bin/python -m pytest $(WORKERS) --write-rules
 
 names: $(TEST)
 	@$(VENV)/bin/python -m tests.project.docs.names
+	@$(VENV)/bin/python -m tests.project.docs.operations
 
 # The suite on every supported Python that is at hand, each in an environment of its own.
 pythons:

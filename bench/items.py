@@ -31,7 +31,7 @@ from typing import Any, Final
 
 from bench.aims import Aim, show
 from bench.workload import SEED, Numbers
-from memoranda.ledger.time import format_time
+from memoranda.kernel.clock import format_time
 from memoranda.plans.items import GRAM, MemoryItem
 from memoranda.plans.items import match as count
 from memoranda.stores.items import asked, insert_item

@@ -63,9 +63,8 @@ async def _settled(memory: Memory[Any]) -> None:
     """Wait until the index has all of it, as it has soon after whoever writes pauses."""
     ledger: Any = memory._handle.parts.ledger
     ledger = await ledger.begun()
-    merge = getattr(ledger, "_merge", None) or ledger._words.merge
-    while await merge():
-        pass
+    while await ledger.words.merge():
+        await ledger.words.merge_segments()
 
 
 def questions() -> list[str]:

@@ -28,8 +28,8 @@ from memoranda.ledger.unit import Current
 from memoranda.recall.bm25 import Scored
 from memoranda.recall.question import ParsedQuestion, asked
 from memoranda.recall.ranking import RankingMode
+from memoranda.stores.merge import clear
 from memoranda.stores.sqlite.connection import connect
-from memoranda.stores.sqlite.words import clear
 from memoranda.stores.words import words_in
 from memoranda.text import terms_of
 
@@ -109,10 +109,12 @@ async def merged(path: Path, records: int) -> dict[str, float]:
 
             return await write(measured)
 
-        await write(lambda connection: clear(connection, ledger._journal))
+        await ledger._reads.write(clear)
         ledger._database.write = timed
         start = process_time()
-        while await ledger._merge():
+        while await ledger.words.merge():
+            await ledger.words.merge_segments()
+        while await ledger.words.merge_segments():
             pass
         elapsed = process_time() - start
     return {

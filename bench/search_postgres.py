@@ -91,7 +91,7 @@ def questions(kind: str) -> list[str]:
 
 async def filled(memory: Memory[Any], raw: psycopg.Connection[Any], size: int) -> float:
     """Fill both; how many seconds the merging took."""
-    index = (await _ledger(memory))._words
+    index = (await _ledger(memory)).words
     raw.execute("CREATE TABLE raw (seq bigint PRIMARY KEY, tsv tsvector NOT NULL)")
     raw.execute("CREATE INDEX raw_tsv ON raw USING gin (tsv)")
     merging = 0.0
@@ -100,8 +100,8 @@ async def filled(memory: Memory[Any], raw: psycopg.Connection[Any], size: int) -
         await memory.remember_many(said)
         start = perf_counter()
         while await index.merge():
-            await index.step()
-        while await index.step():
+            await index.merge_segments()
+        while await index.merge_segments():
             pass
         merging += perf_counter() - start
         with raw.cursor() as cursor:

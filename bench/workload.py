@@ -12,7 +12,8 @@ from functools import cache
 from typing import Any, Final
 
 from memoranda.identity import canonical_bytes
-from memoranda.ledger.object import first_version
+from memoranda.ledger.object import with_members
+from memoranda.ledger.passages import ordinary_version
 from memoranda.stores.shorthand import BODY, packed
 
 SEED: Final = 20_000
@@ -122,18 +123,18 @@ def _bodies(
     id: str, created_at: int, data: dict[str, Any], tags: tuple[str, ...], version: int
 ) -> tuple[bytes, bytes]:
     """The object that memoranda stores for such data, and its shorthand."""
-    body, _ = first_version(
-        scope=b"bench",
-        id=id,
-        data=canonical_bytes(data),
-        tags=tags,
-        statement_type="SystemGeneratedStatement",
-        at=created_at + 1,
-        created_ms=created_at,
-        updated_ms=created_at,
-        nonce=b"x" * 20,
-        more={"version": str(version)},
+    first = ordinary_version(
+        b"bench",
+        id,
+        canonical_bytes(data),
+        tags,
+        b"SystemGeneratedStatement",
+        created_at + 1,
+        created_at,
+        created_at,
+        b"x" * 20,
     )
+    body, _ = with_members(first, {"version": str(version)})
     return body, packed(body, BODY)
 
 

@@ -66,8 +66,9 @@ FACT_TYPES = {
     "effect": ("EffectStarted", "EffectFinished"),
     "erasure": ("Erasure",),
     "trace": ("Trace",),
-    "cycle": ("Cycle",),
+    "cycle": ("Cycle", "CycleRecall"),
     "learning": ("Learned", "NothingLearned"),
+    "job": ("JobRun",),
 }
 WORLD_KINDS = frozenset({"world", "execution"})
 OTHER_KINDS = frozenset({"policy_change", "conformance_break", "checkpoint", "maintenance"})

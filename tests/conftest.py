@@ -23,6 +23,14 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def no_model_that_nobody_named() -> Iterator[None]:
+    """What is found does not depend on what is installed; tests of meaning name their model."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("MEMORANDA_MEANING", "off")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def closing_takes_its_time() -> Iterator[None]:
     """Whoever closes a database has its words merged, however long a busy machine takes for it."""
     with pytest.MonkeyPatch.context() as patched:

@@ -4,7 +4,7 @@ from dataclasses import fields
 from typing import Any
 
 import memoranda
-from memoranda.app.database import Opening
+from memoranda.app.opening import Opening
 from memoranda.app.parts import Parts
 from memoranda.kernel.clock import Clock, IdSource, Randomness
 

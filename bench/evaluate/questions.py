@@ -1,4 +1,4 @@
-"""Questions whose answers are known, about texts: the files of LoCoMo, and pairs as CSV.
+"""Questions whose answers are known, about texts: conversations, pairs, plain texts, short facts.
 
 LoCoMo: a text is one turn, ``Speaker: text [image: caption]``. A question is asked inside its
 conversation, at the time of its last session. Questions of category 5 have no answer in the
@@ -8,6 +8,12 @@ turn is passed over, and a question that is left with none is skipped and counte
 Pairs: CSV with a header; the columns are called ``Q`` and ``A``, ``question`` and ``answer``, or
 are the first two. An answer that several questions have is one text; a question that stands in
 several lines has several answers. Answers are independent: none stands beside another.
+
+Plain texts: the paragraphs of pages in Markdown. A question is a heading of three words or more,
+and the paragraphs below it, up to the next heading, answer it.
+
+Short facts: ours, in two languages and one scope, in `data`; a question without a fact has no
+answer. A third of all questions, by a digest of their text, is kept away from tuning (`is_kept`).
 """
 
 import csv
@@ -16,6 +22,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, Final
 
 from memoranda.errors import InvalidJson
@@ -34,7 +42,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, its kind, and the ids of the texts that answer it."""
+    """A question, its kind, and the ids of the texts that answer it: none, if nothing does."""
 
     text: str
     category: str
@@ -59,6 +67,11 @@ class Questions:
     categories: Sequence[str]
     skipped: int = 0
     """Questions without any text that answers them: they are not scored."""
+
+
+def is_kept(question: Question) -> bool:
+    """Whether a question is kept away from tuning: one in three, by its text alone."""
+    return sha256(question.text.encode()).digest()[0] % 3 == 0
 
 
 # ------------------------------------------------------------------------ conversations
@@ -125,6 +138,24 @@ def _text(turn: Mapping[str, Any]) -> str:
     return f"{turn['speaker']}: {turn['text']}{image}"
 
 
+def without(questions: Questions, *left_out: str) -> Questions:
+    """The same conversations as somebody remembers them who leaves out thread, speaker or time."""
+
+    def told(text: Text) -> Text:
+        said = text.text.partition(": ")[2] if "speaker" in left_out else text.text
+        thread = None if "thread" in left_out else text.thread
+        return Text(text.id, said, 0 if "time" in left_out else text.created_at, thread)
+
+    return Questions(
+        [
+            Collection(one.name, list(map(told, one.texts)), one.questions)
+            for one in questions.collections
+        ],
+        (),
+        questions.skipped,
+    )
+
+
 # -------------------------------------------------------------------------------- pairs
 
 CATEGORY: Final = "pairs"
@@ -163,3 +194,50 @@ def _columns(header: Sequence[str]) -> tuple[int, int]:
     if len(names) < _COLUMNS:
         raise InvalidJson("line 1", "a header with two columns is expected")
     return 0, 1
+
+
+# -------------------------------------------------------------------------- plain texts
+
+PLAIN: Final = "plain texts"
+_CODE: Final = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+_SHORTEST: Final = 60
+_FEWEST_WORDS: Final = 3
+
+
+def read_pages(folder: Path) -> Questions:
+    """The pages of a folder, cut into paragraphs, and their headings."""
+    texts: list[Text] = []
+    evidence: dict[str, set[str]] = {}
+    for page in sorted(folder.glob("*.md")):
+        heading = ""
+        for block in _CODE.sub("", page.read_text("utf-8")).split("\n\n"):
+            paragraph = block.strip()
+            if paragraph.startswith("#"):
+                heading = paragraph.partition("\n")[0].lstrip("# ")
+            elif len(paragraph) >= _SHORTEST and not paragraph.startswith("|"):
+                texts.append(Text(str(len(texts)), paragraph))
+                if len(heading.split()) >= _FEWEST_WORDS:
+                    evidence.setdefault(heading, set()).add(texts[-1].id)
+    questions = [Question(text, PLAIN, frozenset(ids)) for text, ids in evidence.items()]
+    return Questions([Collection(PLAIN, texts, questions)], (PLAIN,))
+
+
+# -------------------------------------------------------------------------- short facts
+
+FACTS: Final = Path(__file__).parent / "data"
+LANGUAGES: Final = {"en": "English", "ko": "Korean"}
+
+
+def read_facts(folder: Path = FACTS) -> Questions:
+    """The short facts of both languages, in one collection."""
+    ids: dict[str, str] = {}
+    questions: list[Question] = []
+    for language, name in LANGUAGES.items():
+        for fact in (folder / f"facts-{language}.txt").read_text("utf-8").splitlines():
+            ids.setdefault(fact, str(len(ids)))
+        with (folder / f"questions-{language}.csv").open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                wanted = {ids[row["expected"]]} if row["expected"] else ()
+                questions.append(Question(row["question"], name, frozenset(wanted)))
+    texts = [Text(id, fact) for fact, id in ids.items()]
+    return Questions([Collection("facts", texts, questions)], tuple(LANGUAGES.values()))

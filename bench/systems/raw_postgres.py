@@ -21,16 +21,16 @@ from memoranda.records.filter import MemoryFilter
 from memoranda.stores.postgres.connection import Connection, connect, parse_address
 from memoranda.stores.postgres.database import journal_number
 from memoranda.stores.postgres.select import DIALECT, for_psycopg
-from memoranda.stores.postgres.units import JOINED
+from memoranda.stores.postgres.unit_reads import JOINED
 from memoranda.stores.selection import COLUMNS, selection
-from memoranda.stores.shorthand import BODY, unpacked
+from memoranda.stores.shorthand import BODY, ENTRY, unpacked
 from memoranda.stores.statements import Blobs, Integers, Texts
 
 _BEYOND = 10**9
 _SALT = bytes(16)
 _HASH = bytes(32)
-_ENTRY = entry_bytes(
-    Entry(10_000, "create", 1_763_257_839_123, "system:memoranda", "a" * 64, "a" * 64)
+_ENTRY = ENTRY.pack(
+    entry_bytes(Entry(10_000, "create", 1_763_257_839_123, "system:memoranda", "a" * 64, "a" * 64))
 )
 _CREATE = """
 WITH head AS (

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 import memoranda
-from memoranda import ActionContext, Domain, Merge
+from memoranda import ActionContext, App, Domain, Merge
 from memoranda.policies import Custom, HumanInTheLoop, PolicyRule, PolicyRules, SeparateApprover
 from memoranda.types import Proposal
 
@@ -109,3 +109,7 @@ class Preferences:
         if experience.outcome == "completed":
             text = f"{asked['customer']} was paid {asked['amount']} for {asked['ticket']}"
             await self._memory.remember(text, tags=[asked["customer"]])
+
+
+app = App(domain=shop, authority=authority)
+"""For `memoranda serve --app examples.refunds.shop:app`."""

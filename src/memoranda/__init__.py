@@ -6,9 +6,10 @@ from memoranda.kernel.lazy import lazy_names
 
 if TYPE_CHECKING:
     from memoranda.app.blocking import connect_sync, open_sync
-    from memoranda.app.database import Database, connect, exists, open, scopes
+    from memoranda.app.database import Database
     from memoranda.app.histories import replay_export
     from memoranda.app.memory import Memory
+    from memoranda.app.opening import connect, exists, open, scopes
     from memoranda.app.options import App, Clockwork
     from memoranda.journeys.govern.about import About, Memo
     from memoranda.journeys.intent.branches import of_host as hosted_by

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         signers_from_file,
         verifiers,
     )
-    from memoranda.outside.profiles import read_document, read_profile
+    from memoranda.outside.profiles import chat_profile, read_document, read_profile
     from memoranda.recall.frame import (
         freeze_memory_context,
         get_memory_context_for_replay,
@@ -70,6 +70,7 @@ __all__ = [
     "NodeList",
     "canonical_bytes",
     "canonical_text",
+    "chat_profile",
     "check_json",
     "check_proof",
     "check_signatures",

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from memoranda.outside.embedders import (
         EmbeddingsEndpoint,
         LocalModel,
+        default_embedder,
         embedder_from_environment,
     )
     from memoranda.outside.models.chat import ChatModel
@@ -39,6 +40,7 @@ __all__ = [
     "ScriptedModel",
     "Settings",
     "SpokenFacts",
+    "default_embedder",
     "embedded",
     "embedder_from_environment",
     "scripted",

@@ -6,13 +6,13 @@ from memoranda.kernel.lazy import lazy_names
 
 if TYPE_CHECKING:
     from memoranda.recall.corpus import Corpus, of_text
-    from memoranda.recall.hybrid import Hybrid
     from memoranda.recall.question import asked
     from memoranda.recall.ranking import RankingMode
     from memoranda.recall.selector import (
         Below,
         Chosen,
         Constraints,
+        ModelUsed,
         Nearest,
         PastWorld,
         Request,
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Sources,
     )
     from memoranda.recall.selectors import (
+        ByMeaning,
         ByWords,
         Deduplicated,
         Filtered,
@@ -32,14 +33,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Below",
+    "ByMeaning",
     "ByWords",
     "Chosen",
     "Constraints",
     "Corpus",
     "Deduplicated",
     "Filtered",
-    "Hybrid",
     "Limited",
+    "ModelUsed",
     "MostRecent",
     "Nearest",
     "PastWorld",

@@ -7,11 +7,12 @@ from memoranda.kernel.lazy import lazy_names
 if TYPE_CHECKING:
     from memoranda.app.audit import DatabaseAudit
     from memoranda.app.blocking import BlockingDatabase, BlockingMemory
-    from memoranda.app.database import Opening
     from memoranda.app.groups import ActOptions, ConsolidationOptions
     from memoranda.app.journal import JournalEntry, JournalHead
     from memoranda.app.memory import ListOptions, RecallOptions
+    from memoranda.app.opening import Opening
     from memoranda.app.options import ConnectOptions
+    from memoranda.journeys.access.keys import AccessKey, Keys, NewKey
     from memoranda.journeys.audit.checkpoints import Seal
     from memoranda.journeys.audit.verify import EntryProof
     from memoranda.journeys.audit.verify import Report as JournalReport
@@ -28,15 +29,9 @@ if TYPE_CHECKING:
     from memoranda.journeys.intent.decisions import Answer, Waiting
     from memoranda.journeys.intent.replays import Replay
     from memoranda.journeys.intent.requests import Run, Submitted
-    from memoranda.journeys.learn.learner import AnyExtractor
-    from memoranda.journeys.learn.messages import (
-        Learned,
-        LearnedFact,
-        ProposedFact,
-        SeenAgain,
-        SkippedMessage,
-    )
+    from memoranda.journeys.maintain.schedule import JobRun, JobStatus, MaintenanceStatus
     from memoranda.journeys.maintain.upkeep import Brought, Reindexed
+    from memoranda.journeys.recall.evaluation import Evaluated, KnownAnswer
     from memoranda.journeys.recall.originals import Original
     from memoranda.journeys.recall.reasoning import Reasoning
     from memoranda.journeys.recall.recalled import Item, Recalled
@@ -59,6 +54,16 @@ if TYPE_CHECKING:
     from memoranda.ledger.time import Validity
     from memoranda.ledger.validate import Violation
     from memoranda.outside.anchors import FileAnchor
+    from memoranda.outside.witnesses import WitnessAnchor
+    from memoranda.plans.facts import (
+        Learned,
+        LearnedFact,
+        ProposedFact,
+        SeenAgain,
+        SkippedMessage,
+    )
+    from memoranda.plans.spoken import AnyExtractor
+    from memoranda.plans.steps.context import RecalledMemory
     from memoranda.recall.provider import (
         AppExecutionContext,
         AppInputNamespace,
@@ -117,6 +122,7 @@ if TYPE_CHECKING:
     from memoranda.worlds.world import World, WorldEdge
 
 __all__ = [
+    "AccessKey",
     "ActOptions",
     "ActionContext",
     "ActorKind",
@@ -155,6 +161,7 @@ __all__ = [
     "EntryProof",
     "ErasureCertificate",
     "ErasureCounts",
+    "Evaluated",
     "Event",
     "Expiry",
     "FileAnchor",
@@ -173,15 +180,20 @@ __all__ = [
     "IntentInstance",
     "IntentScope",
     "Item",
+    "JobRun",
+    "JobStatus",
     "JournalEntry",
     "JournalHead",
     "JournalReport",
     "JsonValue",
+    "Keys",
+    "KnownAnswer",
     "Learned",
     "LearnedFact",
     "ListOptions",
     "LocalHost",
     "LogEvent",
+    "MaintenanceStatus",
     "MemoryExperience",
     "MemoryFilter",
     "MemoryHooks",
@@ -195,6 +207,7 @@ __all__ = [
     "MemoryUpdate",
     "Merge",
     "Moment",
+    "NewKey",
     "Opening",
     "Original",
     "Page",
@@ -208,6 +221,7 @@ __all__ = [
     "Reasoning",
     "RecallOptions",
     "Recalled",
+    "RecalledMemory",
     "Receipt",
     "Records",
     "Refusal",
@@ -248,6 +262,7 @@ __all__ = [
     "Vote",
     "Waiting",
     "Why",
+    "WitnessAnchor",
     "World",
     "WorldEdge",
     "projection",

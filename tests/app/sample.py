@@ -11,11 +11,14 @@ from typing import Any, Final, NamedTuple
 
 import memoranda
 from memoranda import App, Clockwork, Memory, MemoryFilter, MemoryRecordInput, MemoryUpdate
-from memoranda.app.groups import Govern, Inbox, Maintain, TurnsOf, Worlds
+from memoranda.app.groups import Govern, Inbox, TurnsOf, Worlds
 from memoranda.app.journal import Journal
+from memoranda.app.upkeep import Maintain
 from memoranda.journeys.records.store import Records
 from memoranda.ledger.policy import Policy
+from memoranda.records.model import MemoryMaintenanceConfig, MemoryRetentionPolicy
 from memoranda.testkit.strategies import CountedIds, FrozenClock
+from memoranda.types import KnownAnswer
 from memoranda.worlds.proposal import Projection, ProjectionEvent
 from tests.journeys.intent.counter import counter
 from tests.journeys.turn.talking import Answering, talk
@@ -82,6 +85,7 @@ def of(name: str, read: Callable[[Any], Any]) -> Later:
 
 COUNTS: Final = Projection("counts", lambda *_: {"type": "add", "input": {"by": 2}})
 HAPPENED: Final = ProjectionEvent(kind="ui", event_id="e1")
+TIDY: Final = MemoryMaintenanceConfig(enabled=True, retention=MemoryRetentionPolicy())
 ORDER: Final = Policy("source_hierarchy", 2, {"order": ["mail", "web"]})
 _WORLD: Final = of("act", lambda run: run.world)
 _PROPOSED: Final = of("worlds.propose", lambda one: one.proposal_id)
@@ -153,7 +157,12 @@ SAMPLE: Final = (
     call("govern.status"),
     call("maintain.reindex"),
     call("maintain.embed"),
+    call("maintain.evaluate", [KnownAnswer("who likes tea?", ["tea"])]),
     call("maintain.scrub"),
+    call("maintain.configure", TIDY, reason="tidy"),
+    call("maintain.run", dry_run=True),
+    call("maintain.status"),
+    call("records.consolidate"),
     call("records.clear"),
     call("batch", reason="all at once"),
     call("reasoning"),

@@ -5,6 +5,7 @@ import contextlib
 import gc
 import inspect
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -100,11 +101,18 @@ async def test_every_verb_comes_to_the_same_and_leaves_the_same_journal(place: s
                 except MemorandaError as refused:
                     here = repr(refused)
                 came_to.append((call.name, here, there))
-            assert twin.journal.head() == await memory.journal.head()
+            head, head_there = twin.journal.head(), await memory.journal.head()
 
-    assert [(name, here) for name, here, _ in came_to] == [
-        (name, there) for name, _, there in came_to
+    # A unit that PostgreSQL refuses for what it expected decides again, and draws another nonce.
+    alike = str if place.startswith("sqlite") else without_hashes
+    assert alike(repr(head)) == alike(repr(head_there))
+    assert [(name, alike(here)) for name, here, _ in came_to] == [
+        (name, alike(there)) for name, _, there in came_to
     ]
+
+
+def without_hashes(said: str) -> str:
+    return re.sub(r"[0-9a-f]{8}…|[0-9a-f]{16,}|root=b.*?(?=, erased)", "#", said)
 
 
 def test_it_says_which_scope_and_actor_it_is_of(place: str) -> None:

@@ -9,7 +9,7 @@ from memoranda.kernel.errors import CapabilityMissing
 from tests.handles import inside
 
 RECALL = {"recaller", "recalling", "_originals"}
-WRITE = {"table", "writer", "committer", "_telling"}
+WRITE = {"table", "writer", "_telling"}
 
 
 async def test_a_verb_makes_the_journeys_that_it_needs_and_no_others(tmp_path: Path) -> None:

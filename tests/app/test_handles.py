@@ -43,7 +43,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         monkeypatch.setattr(kind, name, method)
 
-    for name in ("read", "write", "write_joined", "rows", "glance", "stream"):
+    for name in ("read", "write", "rows", "glance", "stream"):
         counting(SqliteDatabase, name)
     counting(Pool, "connection")
     return counted
@@ -186,7 +186,7 @@ async def test_a_database_is_opened_by_await_by_with_and_by_open(place: str) -> 
     with pytest.raises(StoreClosed):
         await handle.get("x")
 
-    assert not databases._leases[asyncio.get_running_loop()]
+    assert not databases._shares[asyncio.get_running_loop()]
 
 
 async def test_a_database_that_was_never_opened_refuses_by_name(place: str) -> None:
@@ -210,7 +210,7 @@ async def test_two_tasks_may_open_a_database_at_once(place: str) -> None:
     assert set(await asyncio.gather(opening(), opening())) == {db}
     await db.close()
 
-    assert not databases._leases[asyncio.get_running_loop()], "it was opened once"
+    assert not databases._shares[asyncio.get_running_loop()], "it was opened once"
 
 
 async def test_an_opening_that_is_cancelled_leaves_nothing_and_may_be_tried_again(
@@ -226,7 +226,7 @@ async def test_an_opening_that_is_cancelled_leaves_nothing_and_may_be_tried_agai
             await task
         async with db:
             await db.scope("s").remember("it works")
-        assert not databases._leases[asyncio.get_running_loop()]
+        assert not databases._shares[asyncio.get_running_loop()]
 
 
 async def test_what_is_dropped_closes_nothing_under_its_user(place: str) -> None:

@@ -66,13 +66,13 @@ async def test_handles_of_two_scopes_share_one_database(url: str, tmp_path: Path
     async with memoranda.open(url, scope="a") as a:
         link.symlink_to(tmp_path / "memory.db")
         async with memoranda.open(f"sqlite:///{link}", scope="b") as b:
-            opened = databases._leases[asyncio.get_running_loop()]
+            opened = databases._shares[asyncio.get_running_loop()]
             assert [lease.holders for lease in opened.values()] == [2]
             await b.records.create(MemoryRecordInput(data=1))
         await a.records.create(MemoryRecordInput(data=2))
         assert [record.data for record in await a.records.query(MemoryFilter())] == [2]
 
-    assert not databases._leases[asyncio.get_running_loop()]
+    assert not databases._shares[asyncio.get_running_loop()]
 
 
 async def test_an_opening_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ async def test_an_opening_that_fails_leaves_nothing_behind(tmp_path: Path) -> No
             async with memoranda.open(url):
                 pass
 
-    assert not databases._leases[asyncio.get_running_loop()]
+    assert not databases._shares[asyncio.get_running_loop()]
     (tmp_path / "nowhere").mkdir()
     async with memoranda.open(url):
         pass
@@ -100,7 +100,7 @@ async def test_an_opening_that_is_cancelled_leaves_nothing_behind(url: str) -> N
         with pytest.raises(asyncio.CancelledError):
             await task
 
-    assert not databases._leases[asyncio.get_running_loop()]
+    assert not databases._shares[asyncio.get_running_loop()]
 
 
 async def test_looking_at_a_database_never_keeps_another_from_making_it(url: str) -> None:
@@ -112,7 +112,7 @@ async def test_looking_at_a_database_never_keeps_another_from_making_it(url: str
 
     assert opened is None
     assert looked == ["s"] or isinstance(looked, StoreUnavailable)
-    assert not databases._leases[asyncio.get_running_loop()]
+    assert not databases._shares[asyncio.get_running_loop()]
 
 
 async def test_a_closing_that_is_cancelled_still_lets_go(url: str) -> None:

@@ -1,4 +1,4 @@
-"""``python -m bench.evaluate``: a table for people, JSON for machines, refusals in one line."""
+"""``python -m bench.evaluate``: tables for people, JSON for machines, refusals in one line."""
 
 import json
 from pathlib import Path
@@ -11,51 +11,47 @@ from tests.evaluate.conversations import CONVERSATION
 
 
 @pytest.fixture
-def conversation(tmp_path: Path) -> str:
-    path = tmp_path / "conversation.json"
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "locomo" / "locomo-dev.json"
+    path.parent.mkdir()
     path.write_bytes(canonical_bytes([CONVERSATION]))
-    return str(path)
+    return tmp_path
 
 
-def test_a_table_fits_80_columns(conversation: str, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["locomo", conversation])
+def test_a_set_is_a_table_for_each_part(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["locomo", "--data", str(data)])
 
     shown = capsys.readouterr().out
-    lines = [line.split() for line in shown.splitlines()]
-    assert max(map(len, shown.splitlines())) <= 80
-    assert lines[0][:2] == ["3", "questions"]
-    assert ["selector", "category", "questions", "@5", "@10", "@20"] in lines
-    assert ["context", "overall", "3", "1.000", "1.000", "1.000"] in lines
-    assert ["hybrid", "not", "run"] in lines
+    assert "### locomo: all" in shown
+    assert "### locomo: kept away" in shown
+    assert "3 questions; 5 texts." in shown
+    assert "| recall, no model | 1.000 |" in shown
 
 
-def test_json_is_the_same_each_time(conversation: str, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["locomo", conversation, "--json"])
+def test_json_is_the_same_each_time(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["locomo", "--data", str(data), "--json"])
     first = capsys.readouterr().out
-    main(["locomo", conversation, "--json"])
+    main(["locomo", "--data", str(data), "--json"])
 
     assert capsys.readouterr().out == first
-    assert json.loads(first)["texts"] == 5
-    assert json.loads(first)["skipped"] == 1
+    assert json.loads(first)["locomo"]["texts"] == 5
+    assert json.loads(first)["locomo"]["skipped"] == 1
 
 
-def test_pairs_are_one_category(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "pairs.csv"
-    path.write_text("Q,A\n환불은 언제?,환불은 내일입니다\n누구?,모릅니다\n")
+def test_what_is_not_at_hand_is_skipped_with_a_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["locomo", "pairs", "--data", str(tmp_path), "--json"])
 
-    main(["pairs", str(path)])
-
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["context", "overall", "2", "0.500", "0.500", "0.500"] in lines
-    assert sum(line[:1] == ["context"] for line in lines) == 1
+    shown = capsys.readouterr()
+    assert json.loads(shown.out) == {}
+    assert "locomo is skipped: there is no locomo-dev.json" in shown.err
 
 
-@pytest.mark.parametrize("said", ["{}", "Q,A\nwhere?,here\n"])
-def test_another_file_is_refused_and_says_what_it_is_not(said: str, tmp_path: Path) -> None:
-    path = tmp_path / "other"
-    path.write_text(said)
+def test_another_file_is_refused_and_says_what_it_is_not(data: Path) -> None:
+    (data / "locomo" / "locomo-dev.json").write_text("{}")
 
     with pytest.raises(SystemExit) as refused:
-        main(["locomo", str(path)])
+        main(["locomo", "--data", str(data)])
 
-    assert str(refused.value).startswith(f"{path} is not a file of locomo: ")
+    assert "is not a file of locomo: " in str(refused.value)

@@ -1,82 +1,105 @@
-"""What is measured: the part of the evidence among the first k."""
+"""Every question is asked in every way, and what is found is counted, on both databases alike."""
 
-from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
 import pytest
 
-from bench.evaluate.measure import AT, OVERALL, Evaluation, measure
-from bench.evaluate.questions import Collection, Question, Questions, read_locomo
+from bench.evaluate.finders import Bm25, Fts5, Vectors
+from bench.evaluate.fit import candidates, fit, graded
+from bench.evaluate.measure import ALL, DEFAULT, FULL_TEXT, KEPT, WORDS, measure, unshared
+from bench.evaluate.questions import (
+    Collection,
+    Question,
+    Questions,
+    Text,
+    is_kept,
+    read_facts,
+    read_locomo,
+)
 from memoranda.identity import canonical_bytes
-from memoranda.recall.corpus import Corpus, of_text
-from memoranda.recall.question import asked
-from memoranda.recall.ranking import RankingMode
+from memoranda.recall.figures import figures
+from memoranda.recall.scores import NOTHING_IN_THREADS, in_threads
 from tests.evaluate.conversations import CONVERSATION
+from tests.journeys.embeddings.toy import ToyEmbedder
 
 QUESTIONS = read_locomo(canonical_bytes([CONVERSATION]))
+TALK = QUESTIONS.collections[0]
 
 
-class Fixed:
-    """Finds always the same, and more than is asked for."""
+async def test_a_made_up_conversation_is_measured_in_every_way() -> None:
+    found = await measure(QUESTIONS, embedder=ToyEmbedder())
 
-    selectors = ("fixed",)
-
-    def __init__(self, _: Collection) -> None:
-        self.found = [f"t{n}" for n in range(30)]
-
-    async def find(self, selector: str, question: Question, top_k: int) -> Sequence[str]:
-        assert (selector, top_k, question.text) == ("fixed", 20, "?")
-        return self.found[:top_k]
+    ways = found.parts[ALL]
+    assert set(ways) == {Bm25.name, Fts5.name, Vectors.name, FULL_TEXT, WORDS, DEFAULT}
+    assert ways[DEFAULT].recall[-1] == ways[WORDS].recall[-1] == 1.0
+    assert ways[DEFAULT].questions == len(TALK.questions)
+    assert found.parts[KEPT][DEFAULT].questions == sum(map(is_kept, TALK.questions))
+    assert found.texts == 5
 
 
-async def test_recall_is_the_mean_part_of_the_evidence_among_the_first_k() -> None:
-    questions = [
-        Question("?", "easy", frozenset({"t0"})),
-        Question("?", "easy", frozenset({"t4", "t5"})),
-        Question("?", "hard", frozenset({"t9", "t19", "t20", "gone"})),
-    ]
+async def test_without_a_model_what_needs_one_is_not_measured() -> None:
+    found = await measure(QUESTIONS)
 
-    found = await measure(Questions([Collection("c", [], questions)], ("easy", "hard")), Fixed)
-
-    [fixed] = found.measured
-    assert AT == (5, 10, 20)
-    assert fixed.recall["easy"] == (0.75, 1.0, 1.0)
-    assert fixed.recall["hard"] == (0.0, 0.25, 0.5)
-    assert fixed.recall[OVERALL] == pytest.approx((0.5, 0.75, 2.5 / 3))
-    assert found.questions == {"easy": 2, "hard": 1, OVERALL: 3}
-
-
-async def test_a_made_up_conversation_is_measured_the_same_each_time() -> None:
-    told: list[tuple[str, int, int]] = []
-
-    found = await measure(QUESTIONS, told=lambda *one: told.append(one))
-
-    assert told == [("questions", 1, 3), ("questions", 2, 3), ("questions", 3, 3)]
-    assert found == await measure(QUESTIONS)
-    assert [one.selector for one in found.measured] == [mode.value for mode in RankingMode]
-    assert found.document["selectors"]["hybrid"] == "not run"
-    assert found.document["selectors"]["context"]["overall"] == {"@5": 1.0, "@10": 1.0, "@20": 1.0}
+    assert set(found.parts[ALL]) == {Bm25.name, Fts5.name, FULL_TEXT, WORDS}
 
 
 async def test_questions_about_nothing_are_no_error() -> None:
     found = await measure(Questions([], ("easy",)))
 
-    assert found == Evaluation(0, 0, {"easy": 0, OVERALL: 0}, 0, [])
+    assert (found.texts, found.unshared, found.parts[ALL]) == (0, 0.0, {})
 
 
-@pytest.mark.parametrize("mode", RankingMode)
-def test_texts_of_another_scope_change_no_bit(mode: RankingMode) -> None:
-    [ours] = QUESTIONS.collections
-    texts = [
-        of_text(one.id, number, one.text, one.created_at, one.thread)
-        for number, one in enumerate(ours.texts)
+@pytest.mark.parametrize("kind", [Bm25, Fts5])
+async def test_others_find_by_words(kind: Any) -> None:
+    found = await kind(TALK).find(TALK.questions[0], 3)
+
+    assert "D1:1" in found.ids
+    assert (await kind(TALK).find(Question("?", "", frozenset()), 3)).ids == []
+
+
+def test_what_shares_no_word_is_counted() -> None:
+    texts = [Text("a", "Anna's physician is Okafor"), Text("b", "the invoice is late")]
+    asked = [
+        Question("Who is the doctor?", "", frozenset("a")),
+        Question("Which invoice?", "", frozenset("b")),
+        Question("Nobody knows?", "", frozenset()),
     ]
-    before = Corpus(texts)
-    others = Corpus(of_text(f"o{n}", n, "Boris: cello cello instrument", n) for n in range(50))
 
-    wanted = asked("Which instrument does Boris play?")
-    found = before.find(mode, wanted, limit=5)
+    assert unshared(Questions([Collection("c", texts, asked)], ("",))) == 0.5
 
-    assert others.find(mode, wanted, limit=5)
-    assert Corpus(texts).find(mode, wanted, limit=5) == found
-    assert before.find(mode, wanted, limit=5) == found
-    assert len(before) == 5
+
+def test_the_short_facts_are_as_they_are_described() -> None:
+    [facts] = read_facts().collections
+    answerable = [question for question in facts.questions if question.evidence]
+
+    assert len(facts.texts) >= 300
+    assert len(answerable) >= 150
+    assert len(answerable) < len(facts.questions)
+    assert unshared(read_facts()) >= 0.6
+    assert 0.25 < np.mean(list(map(is_kept, facts.questions))) < 0.42
+    assert len({question.text for question in facts.questions}) == len(facts.questions)
+
+
+def test_a_fit_finds_the_weights_that_questions_were_made_with() -> None:
+    chance = np.random.default_rng(7)
+    wanted = np.array([2.0, -1.0, 0.5])
+
+    def question() -> tuple[Any, Any]:
+        found = chance.normal(size=(30, 3))
+        shares = np.exp(found @ wanted)
+        right = np.zeros(30)
+        right[chance.choice(30, p=shares / shares.sum())] = 1
+        return found, right
+
+    weights = fit([question() for _ in range(800)])
+
+    assert weights == pytest.approx(wanted, abs=0.2)
+
+
+async def test_what_is_fitted_is_what_recall_adds_up() -> None:
+    several = await candidates(TALK, ToyEmbedder())
+
+    found = figures(graded(several, in_threads, NOTHING_IN_THREADS))
+
+    assert found.recall[-1] == 1.0

@@ -1,11 +1,13 @@
 """Files of questions are read as they are described, and others are refused."""
 
+from pathlib import Path
+
 import pytest
 
-from bench.evaluate.questions import read_locomo, read_pairs
+from bench.evaluate.questions import read_locomo, read_pages, read_pairs
 from memoranda.identity import canonical_bytes
+from memoranda.kernel.clock import format_time
 from memoranda.kernel.errors import InvalidJson
-from memoranda.ledger.time import format_time
 from tests.evaluate.conversations import CONVERSATION
 
 
@@ -67,3 +69,18 @@ def test_columns_of_other_names_are_the_first_two() -> None:
 def test_a_file_without_pairs_is_refused(document: bytes) -> None:
     with pytest.raises(InvalidJson):
         read_pairs(document)
+
+
+def test_headings_ask_for_the_paragraphs_below_them(tmp_path: Path) -> None:
+    long = "This paragraph is long enough to be asked for, and has a subject."
+    page = (
+        f"# A title\n\n{long} One.\n\n## How it is done here\n\n{long} Two.\n\n```\n{long}\n```\n"
+    )
+    (tmp_path / "page.md").write_text(page)
+
+    [pages] = read_pages(tmp_path).collections
+
+    assert [text.text for text in pages.texts] == [f"{long} One.", f"{long} Two."]
+    assert [(one.text, set(one.evidence)) for one in pages.questions] == [
+        ("How it is done here", {"1"})
+    ]

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import strategies as st
 
 from memoranda.identity import Frozen, freeze
+from memoranda.kernel.clock import format_time
 from memoranda.ledger.object import sealed
-from memoranda.ledger.time import UNKNOWN, Validity, format_time
+from memoranda.ledger.time import UNKNOWN, Validity
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "governance"
 NOW = 1_771_150_951_123

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.identity import Frozen, canonical_bytes, freeze
+from memoranda.kernel.clock import format_time
 from memoranda.kernel.errors import InvalidProof
 from memoranda.ledger.consolidate import Refusal, consolidate, rebuild
 from memoranda.ledger.event import event_document
@@ -15,7 +16,7 @@ from memoranda.ledger.lifecycle import TRUST, StatusChange, archive
 from memoranda.ledger.model import read
 from memoranda.ledger.object import VERDICT_TYPES, VerdictType, sealed
 from memoranda.ledger.pieces import pieces_of, text_of
-from memoranda.ledger.time import Validity, format_time, validity_of
+from memoranda.ledger.time import Validity, validity_of
 from memoranda.ledger.validate import validate_object
 from memoranda.ledger.validate_events import validate_log
 from tests.ledger.objects import (

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from memoranda.identity import canonical_bytes
 from memoranda.ledger import passages
-from memoranda.ledger.object import STATEMENT_TYPES, first_version, statement_of_json
+from memoranda.ledger.object import STATEMENT_TYPES, statement_of_json
 from memoranda.testkit.strategies import json_values
 from tests.ledger.objects import a_first_version
 
@@ -40,17 +40,16 @@ def test_an_ordinary_object_has_the_bytes_of_any_first_version(
     created_ms = at if created is None else created
     updated_ms = at if updated is None else updated
 
-    written, shorthand = first_version(
-        scope=canonical_bytes(scope)[1:-1],
-        id=id,
-        data=canonical_bytes(data),
-        tags=tags,
-        statement_type=statement_type,
-        at=at,
-        created_ms=created_ms,
-        updated_ms=updated_ms,
-        nonce=b"x" * 20,
-        more={},
+    written, shorthand = passages.ordinary_version(
+        canonical_bytes(scope)[1:-1],
+        id,
+        canonical_bytes(data),
+        tags,
+        statement_type.encode(),
+        at,
+        created_ms,
+        updated_ms,
+        b"x" * 20,
     )
 
     assert written == (

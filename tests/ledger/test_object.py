@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoranda.identity import Frozen, canonical_bytes
+from memoranda.kernel.clock import format_time
 from memoranda.kernel.errors import InvalidObject
 from memoranda.kernel.json import parse
 from memoranda.ledger.model import MemoryObject
@@ -23,7 +24,6 @@ from memoranda.ledger.object import (
     unsealed,
     version_of,
 )
-from memoranda.ledger.time import format_time
 from memoranda.ledger.validate import validate_object
 from tests.ledger.objects import (
     NONCE,

@@ -60,6 +60,7 @@ def test_the_defaults_are_these_for_ever() -> None:
         "source_hierarchy": "665058d78591",
         "models": "f3e0173fae7b",
         "oversight": "662c5ab90a40",
+        "maintenance": "d4c69286af60",
     }
 
 

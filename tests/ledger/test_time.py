@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoranda.kernel.clock import format_time
 from memoranda.kernel.errors import InvalidTime
 from memoranda.ledger.time import (
     UNKNOWN,
     Validity,
-    format_time,
     instant,
     is_within,
     moment,

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoranda.kernel.clock import format_time
 from memoranda.kernel.json import parse
 from memoranda.ledger.object import sealed, unsealed
-from memoranda.ledger.time import format_time
 from memoranda.ledger.validate import validate_object, validate_use
 from tests.ledger.objects import NOW, a_document, checks, json_values, shared_file
 

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from memoranda.identity import canonical_bytes
 from memoranda.kernel.errors import DependencyMissing, InvalidPlan
-from memoranda.outside.profiles import MAX_FILE, parse_yaml, read_document, read_profile
+from memoranda.outside.profiles import (
+    MAX_FILE,
+    chat_profile,
+    parse_yaml,
+    read_document,
+    read_profile,
+)
 
 MODES = """
 version: "1"
@@ -186,3 +192,35 @@ def test_without_the_extra_it_is_said_what_to_install(monkeypatch: pytest.Monkey
         parse_yaml("a: 1")
 
     assert caught.value.extra == "plans"
+
+
+def test_a_profile_may_be_json_and_then_needs_no_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = tmp_path / "house"
+    house.mkdir()
+    (house / "modes.json").write_bytes(canonical_bytes(parse_yaml(MODES)))
+    monkeypatch.setitem(sys.modules, "memoranda.outside.strict_yaml", None)
+
+    assert [mode.id for mode in read_profile(house).modes] == ["default"]
+
+
+def test_a_part_that_is_there_in_both_forms_is_refused(tmp_path: Path) -> None:
+    house = tmp_path / "house"
+    house.mkdir()
+    (house / "modes.yaml").write_text(MODES)
+    (house / "modes.json").write_bytes(canonical_bytes(parse_yaml(MODES)))
+
+    with pytest.raises(InvalidPlan) as caught:
+        read_profile(house)
+
+    assert caught.value.code == "input.plan"
+
+
+def test_the_profile_that_is_brought_along_recalls_and_learns() -> None:
+    (mode,) = chat_profile().modes
+
+    assert mode.metadata["topK"] == 5
+    assert {"RetrieveMemory", "RecallMemory", "ExtractFacts", "RememberFacts"} <= {
+        step.type for step in mode.plan
+    }

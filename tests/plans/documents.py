@@ -45,16 +45,18 @@ def step(
 
 
 def steps() -> dict[str, dict[str, Any]]:
-    """All eight, by a short name, wired."""
+    """All eleven, by a short name, wired."""
     return {
         "scan": step("scan", "RepoScan", "RepoScan"),
         "retrieve": step("retrieve", "RetrieveMemory", "ContextSelect", query=turn("text")),
+        "recall": step("recall", "RecallMemory", "ContextSelect", query=turn("text")),
         "select": step(
             "select",
             "ContextSelect",
             "ContextSelect",
             text=turn("text"),
             items=of("retrieve", "items"),
+            memories=of("recall", "memories"),
             repo=of("scan", "versionId"),
         ),
         "assemble": step(
@@ -69,12 +71,26 @@ def steps() -> dict[str, dict[str, Any]]:
         "summarize": step(
             "summarize", "SummarizeMemory", "SummarizeMemory", response=of("call", "response")
         ),
+        "extract": step(
+            "extract",
+            "ExtractFacts",
+            "ExtractFacts",
+            text=turn("text"),
+            response=of("call", "response"),
+        ),
         "keep": step(
             "keep",
             "PersistMemory",
             "Persist",
             summary=of("summarize", "summary"),
             keywords=of("summarize", "keywords"),
+            sessionRef=turn("sessionRef"),
+        ),
+        "remember": step(
+            "remember",
+            "RememberFacts",
+            "Persist",
+            facts=of("extract", "facts"),
             sessionRef=turn("sessionRef"),
         ),
         "end": step(
@@ -87,9 +103,18 @@ def steps() -> dict[str, dict[str, Any]]:
     }
 
 
-def plan_document(*, without: str = "", top_k: int | None = 3) -> dict[str, Any]:
-    """A whole plan; `without` steps, by their short names, and what they would have fed."""
-    left_out = without.split()
+GOVERNED = "recall extract remember"
+"""The steps that lead to governed memory and from it."""
+
+
+def plan_document(
+    *, without: str = "", top_k: int | None = 3, is_governed: bool = False
+) -> dict[str, Any]:
+    """A plan of the seeds' steps; `without` some, by their short names, and what they would feed.
+
+    One that `is_governed` has the steps to governed memory as well.
+    """
+    left_out = [*without.split(), *([] if is_governed else GOVERNED.split())]
     kept = {name: one for name, one in steps().items() if name not in left_out}
     for one in kept.values():
         one["inputs"] = {

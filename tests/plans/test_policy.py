@@ -78,9 +78,10 @@ def test_what_a_mode_leaves_out_is_filled_in_from_the_contract() -> None:
         (f"step-{place}", name) for place, name in enumerate(CONTRACT.by_type, start=1)
     ]
     assert [step.stage for step in plan.steps] == [rule.stage for rule in CONTRACT.rules]
-    assert plan.steps[2].to_wire()["inputs"] == {
+    assert plan.steps[3].to_wire()["inputs"] == {
         "text": {"from": "$turn", "output": "text"},
         "items": {"from": "step-2", "output": "items"},
+        "memories": {"from": "step-3", "output": "memories"},
         "repo": {"from": "step-1", "output": "versionId"},
     }
 
@@ -105,7 +106,7 @@ def test_the_interpreter_adds_no_top_k() -> None:
 
     assert [one.rpartition(": ")[0] for one in caught.value.violations] == [
         "mode deep: $.metadata.topK"
-    ]
+    ] * 2, "for RetrieveMemory and for RecallMemory"
 
 
 @pytest.mark.rule("ING-TOPK")

@@ -12,6 +12,7 @@ from memoranda.plans.spoken import SpokenFacts, spoken_facts
         ("Hi! I live in Seoul. Could you help me?", ["I live in Seoul."]),
         ("Well, my name is Min.", ["my name is Min."]),
         ("Please call me Jo.", ["Please call me Jo."]),
+        ("Remember that my flight is on 5 May.", ["my flight is on 5 May."]),
         ("I prefer email to phone calls.", ["I prefer email to phone calls."]),
         ("Our anniversary is on 3 June.", ["Our anniversary is on 3 June."]),
         ("The meeting is on May 5th.", ["The meeting is on May 5th."]),

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.ledger.time import format_time, parse_time
+from memoranda.kernel.clock import format_time
+from memoranda.ledger.time import parse_time
 from memoranda.recall.dates import AFTERWARDS, period
 from memoranda.recall.reasons import Reason, ago
 

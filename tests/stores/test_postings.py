@@ -2,78 +2,107 @@
 
 from collections.abc import Iterable
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoranda.recall.postings import BLOCK
+from memoranda.recall.ranking import Postings
 from memoranda.stores.postings import (
+    BLOCK_BITS,
     CHUNK,
     FANOUT,
     Chunk,
-    Posting,
     Segment,
+    checked,
+    chunks_by_token,
     due,
     joined,
     next_number,
     packed,
-    postings_of,
-    run_of,
-    size_of,
+    postings_in,
     without,
     wrong,
 )
 
+BLOCK = 1 << BLOCK_BITS
+Found = list[tuple[int, int]]
+
 kinds = st.integers(0, 2**16 - 1)
 numbers = st.one_of(st.integers(0, 2 * CHUNK), st.integers(0, 2**40 - 1))
-postings = st.dictionaries(numbers, kinds, max_size=600).map(
-    lambda found: [Posting(seq, found[seq]) for seq in sorted(found)]
-)
+postings = st.dictionaries(numbers, kinds, max_size=600).map(lambda found: sorted(found.items()))
 
 
-def unpacked(chunks: Iterable[Chunk]) -> list[Posting]:
-    return [posting for chunk in chunks for posting in postings_of(chunk)]
+def arrays(found: Found) -> Postings:
+    seqs, kinds = [seq for seq, _ in found], [kind for _, kind in found]
+    return Postings(np.array(seqs, np.int64), np.array(kinds, np.uint16))
+
+
+def unpacked(chunks: Iterable[Chunk]) -> Found:
+    read = (checked(chunk) for chunk in chunks)
+    return [pair for some in read for pair in zip(*(part.tolist() for part in some), strict=True)]
 
 
 @given(postings)
-def test_what_is_packed_is_read_again(found: list[Posting]) -> None:
-    chunks = packed(found)
+def test_what_is_packed_is_read_again(found: Found) -> None:
+    chunks = packed(arrays(found))
 
     assert unpacked(chunks) == found
     assert [chunk.first for chunk in chunks] == sorted({chunk.first for chunk in chunks})
-    assert sum(size_of(chunk.body) for chunk in chunks) == len(found)
-    assert all(0 < size_of(chunk.body) <= CHUNK for chunk in chunks)
 
 
 def test_full_chunks_are_full_and_no_chunk_crosses_a_block() -> None:
-    found = [Posting(seq, 257) for seq in range(BLOCK - CHUNK - 1, BLOCK + 1)]
+    found = [(seq, 257) for seq in range(BLOCK - CHUNK - 1, BLOCK + 1)]
 
-    chunks = packed(found)
+    chunks = packed(arrays(found))
 
     assert [chunk.first for chunk in chunks] == [BLOCK - CHUNK - 1, BLOCK - 1, BLOCK]
-    assert run_of(chunks[-1])[:1] == (1,)
 
 
 def test_the_form_is_the_same_on_every_machine() -> None:
-    assert packed([Posting(65_537, 0x0102), Posting(65_792, 0x0304)]) == [
+    assert packed(arrays([(65_537, 0x0102), (65_792, 0x0304)])) == [
         Chunk(65_537, bytes.fromhex("0100 0001 0201 0403"))
     ]
 
 
 @given(postings, st.integers(1, 40))
-def test_chunks_that_are_joined_are_those_of_all_postings(found: list[Posting], size: int) -> None:
+def test_chunks_are_read_together_whatever_their_order(found: Found, size: int) -> None:
     parts = [found[start : start + size] for start in range(0, len(found), size)]
+    chunks = [chunk for part in parts for chunk in packed(arrays(part))]
 
-    assert joined(chunk for part in parts for chunk in packed(part)) == packed(found)
+    if chunks:
+        assert packed(postings_in(chunks[::-1])) == packed(arrays(found))
+
+
+@given(postings, st.integers(1, 40))
+def test_chunks_that_are_joined_are_those_of_all_postings(found: Found, size: int) -> None:
+    parts = [found[start : start + size] for start in range(0, len(found), size)]
+    chunks = [chunk for part in parts for chunk in packed(arrays(part))]
+
+    if chunks:
+        assert joined(chunks) == packed(arrays(found))
+
+
+@given(postings)
+def test_the_words_of_documents_become_the_chunks_of_their_postings(found: Found) -> None:
+    documents = [(seq, {"a": kind >> 8, "b": 300}, kind & 255) for seq, kind in found]
+
+    chunks = chunks_by_token(documents)
+
+    by_token = {token: [chunk for named, chunk in chunks if named == token] for token in "ab"}
+    assert by_token["a"] == packed(arrays(found))
+    most = [(seq, 255 << 8 | kind & 255) for seq, kind in found]
+    assert by_token["b"] == packed(arrays(most))
 
 
 @given(postings, st.data())
-def test_one_posting_is_taken_out_and_no_other(found: list[Posting], data: st.DataObject) -> None:
-    chosen = data.draw(st.sampled_from([*found, Posting(2**40, 0)]))
+def test_some_postings_are_taken_out_and_no_other(found: Found, data: st.DataObject) -> None:
+    chosen = data.draw(st.lists(st.sampled_from([*found, (2**40, 0)])))
+    seqs = {seq for seq, _ in chosen}
 
-    left = [after for chunk in packed(found) for after in without(chunk, chosen.seq)]
+    left = [after for chunk in packed(arrays(found)) for after in without(chunk, seqs)]
 
-    assert unpacked(left) == [posting for posting in found if posting.seq != chosen.seq]
+    assert unpacked(left) == [posting for posting in found if posting[0] not in seqs]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +121,7 @@ def test_one_posting_is_taken_out_and_no_other(found: list[Posting], data: st.Da
 )
 def test_what_is_no_chunk_is_refused(chunk: Chunk) -> None:
     with pytest.raises(ValueError, match="a chunk"):
-        postings_of(chunk)
+        checked(chunk)
 
 
 # ------------------------------------------------------------------------------ segments

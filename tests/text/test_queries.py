@@ -104,3 +104,22 @@ def test_a_long_query_is_cut_and_says_so() -> None:
 
     assert (len(most.words), most.is_cut) == (MAX_QUERY_WORDS, False)
     assert (len(more.words), more.is_cut) == (MAX_QUERY_WORDS, True)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("checkup", "her check-up is on Friday"),
+        ("checkups", "her check-up is on Friday"),
+        ("check-up", "her checkups are on Fridays"),
+        ("check-up", "they check him up"),
+        ("Check-ups?", "(check-up)"),
+        ("state-of-the-art", "state of the art"),
+    ],
+)
+def test_hyphens_between_words_make_no_difference(asked: str, said: str) -> None:
+    assert matches(query(asked), terms(said).counts)
+
+
+def test_a_word_with_a_hyphen_is_not_its_first_part_alone() -> None:
+    assert not matches(query("check-up"), terms("the check bounced").counts)

@@ -18,7 +18,7 @@ from memoranda.ledger.rows import RowWalk, erased_row
 from memoranda.ledger.snapshot import StoredRow
 from memoranda.ledger.unit import StoredEntry, Version
 from memoranda.ledger.walk import Walk
-from memoranda.ledger.words import WordSums
+from memoranda.recall.sums import WordSums
 from tests.verify.journals import canonical_line, sample
 
 Finding = tuple[str, int | None]

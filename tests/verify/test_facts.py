@@ -11,6 +11,8 @@ from memoranda.journeys.intent import documents
 from memoranda.journeys.intent.documents import TRACE
 from memoranda.journeys.learn.learner import NOTHING
 from memoranda.journeys.learn.lessons import TYPE as LEARNED
+from memoranda.journeys.maintain.schedule import TYPE as JOB
+from memoranda.journeys.turn.facts import RECALL
 from memoranda.journeys.turn.facts import TYPE as CYCLE
 from memoranda.ledger.fact import ERASURE, TYPES
 from tests.verify.damages import Damage, Finding
@@ -69,7 +71,9 @@ def test_both_know_the_types_that_are_written() -> None:
         if name.isupper() and isinstance(value, str)
     }
 
-    assert set().union(*TYPES.values()) == written | {ERASURE, TRACE, CYCLE, LEARNED, NOTHING}
+    others = {ERASURE, TRACE, CYCLE, RECALL, LEARNED, NOTHING, JOB}
+
+    assert set().union(*TYPES.values()) == written | others
     assert {kind: frozenset(types) for kind, types in memoranda_verify.FACT_TYPES.items()} == TYPES
 
 

@@ -14,7 +14,7 @@ from memoranda.ledger.attachments import StoredSession
 from memoranda.ledger.damage import Damages
 from memoranda.ledger.snapshot import Index
 from memoranda.ledger.unit import StoredEntry
-from memoranda.ledger.words import WordSums
+from memoranda.recall.sums import WordSums
 from tests.verify.facts import facts_sample
 from tests.verify.in_database import OBJECTS, Objects, found_in_database, stored
 from tests.verify.journals import Journal, sample

@@ -60,7 +60,9 @@ async def verify_database(
     scopes: Sequence[str] | None = None,
     seal: Seal | None = None,
     kept: Sequence[KeptNote] = (),
+    expected: Sequence[str] = (),
     require_signature: bool = False,
+    quorum: int = 0,
     record: bool = False,
     progress: ScopeProgress | None = None,
     bodies: BodyCodec = PLAIN,
@@ -68,9 +70,11 @@ async def verify_database(
     """Verify the scopes of a database, all or some, its directory, and that none has vanished.
 
     `kept` are checkpoints that somebody kept outside; each is compared with the journal of its
-    origin, and one whose journal is not there is damage. With `require_signature` it is damage,
-    too, where entries are under no checkpoint that one of the seal's known keys has signed. With
-    `record`, damage of a scope is logged there as a conformance break, if it can be written.
+    origin, and one whose journal is not there is damage. So is an `expected` origin that no journal
+    has: a witness knows journals by that. With `require_signature` it is damage, too, where entries
+    are under no checkpoint that one of the seal's known keys has signed; with `quorum`, where fewer
+    of its witnesses than that have cosigned them. With `record`, damage of a scope is logged there
+    as a conformance break, if it can be written.
     """
     async with journals_at(url, read_only=True, bodies=bodies) as database:
         found = await verify_opened(
@@ -79,7 +83,9 @@ async def verify_database(
             scopes=scopes,
             seal=seal,
             kept=kept,
+            expected=expected,
             require_signature=require_signature,
+            quorum=quorum,
             progress=progress,
         )
     return await _on_record(found, url, seal or Seal(), bodies) if record else found
@@ -92,7 +98,9 @@ async def verify_opened(
     scopes: Sequence[str] | None = None,
     seal: Seal | None = None,
     kept: Sequence[KeptNote] = (),
+    expected: Sequence[str] = (),
     require_signature: bool = False,
+    quorum: int = 0,
     progress: ScopeProgress | None = None,
 ) -> DatabaseAudit:
     """The same for a database that is open already; its URL is for messages."""
@@ -118,11 +126,15 @@ async def verify_opened(
             heads=heads,
             kept=mine,
             require_signature=require_signature,
+            quorum=quorum,
             progress=tell,
         )
     for note in kept:
         if _origin(note) not in by_origin:
             damages.add("anchor", None, f"{note.where}: {_origin(note)} is not in this database")
+    for origin in expected:
+        if origin not in by_origin:
+            damages.add("anchor", None, f"expected: {origin} is not in this database")
     directory_audit = audits.pop(DIRECTORY, None)
     return DatabaseAudit(list(audits.values()), directory_audit, damages)
 

@@ -13,12 +13,15 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, overload
 
 from typing_extensions import TypeVar, Unpack
 
-from memoranda.app.database import DEFAULT_ACTOR, Database, Opening, connect, open
-from memoranda.app.groups import Govern, Inbox, Maintain, TurnsOf, Worlds
+from memoranda.app.database import DEFAULT_ACTOR, Database
+from memoranda.app.groups import Govern, Inbox, TurnsOf, Worlds
 from memoranda.app.journal import Journal
 from memoranda.app.memory import Memory
+from memoranda.app.opening import Opening, connect, open
 from memoranda.app.options import App, ConnectOptions
 from memoranda.app.portal import PORTAL
+from memoranda.app.upkeep import Maintain
+from memoranda.journeys.access.keys import Keys
 from memoranda.journeys.govern.batch import Batch
 from memoranda.journeys.govern.objects import Receipt
 from memoranda.journeys.recall.reasoning import Reasoning
@@ -93,6 +96,7 @@ class BlockingRecords(Twin[Records[T]], Generic[T]):
     update_many = waits(Records[T].update_many)
     delete_many = waits(Records[T].delete_many)
     clear = waits(Records[T].clear)
+    consolidate = waits(Records[T].consolidate)
     forget_where = waits(Records[T].forget_where)
     query = waits(Records[T].query)
     page = waits(Records[T].page)
@@ -211,10 +215,14 @@ class BlockingJournal(Twin[Journal[T]], Generic[T]):
 
 
 class BlockingMaintain(Twin[Maintain]):
-    """Indexes, vectors, and bytes of what was erased."""
+    """Jobs by policy: retention, indexes, vectors, checkpoints; bytes of what was erased."""
 
+    configure = waits(Maintain.configure)
+    status = waits(Maintain.status)
+    run = waits(Maintain.run)
     reindex = waits(Maintain.reindex)
     embed = waits(Maintain.embed)
+    evaluate = waits(Maintain.evaluate)
     scrub = waits(Maintain.scrub)
 
 
@@ -320,6 +328,18 @@ class BlockingMemory(Twin[Memory[T]], Generic[T]):
         return BlockingMaintain(self._twin.maintain)
 
 
+async def _keys_of(database: Database) -> Keys:
+    return database.keys  # in its own loop, which it checks
+
+
+class BlockingKeys(Twin[Keys]):
+    """The keys of one database: made, listed, revoked."""
+
+    create = waits(Keys.create)
+    list = waits(Keys.list)
+    revoke = waits(Keys.revoke)
+
+
 class BlockingDatabase(Twin[Database]):
     """One open database. Made by `connect_sync`; use it with ``with``, or close it."""
 
@@ -337,6 +357,11 @@ class BlockingDatabase(Twin[Database]):
     @property
     def read_only(self) -> bool:
         return self._twin.read_only
+
+    @property
+    def keys(self) -> BlockingKeys:
+        """The keys that open the doors of a server: create, list, revoke (docs/server.md)."""
+        return BlockingKeys(PORTAL.call(_keys_of(self._twin)))
 
     @overload
     def scope(

@@ -1,24 +1,28 @@
-"""An open database with all that its handles share: one lease, one checkpointer, its scopes."""
+"""An open database with all that its handles share: its checkpointer, and its scopes."""
 
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 from weakref import WeakSet
 
 from memoranda.app.databases import Database as AnyDatabase
-from memoranda.app.databases import Lease, LedgerDatabase, acquire, hidden, release
+from memoranda.app.databases import LedgerDatabase, Share, acquire, hidden, release
+from memoranda.app.idle import IdleEmbedding
 from memoranda.app.options import Clockwork
 from memoranda.journeys.audit.checkpoints import Checkpointer, Checkpoints, Seal
 from memoranda.journeys.govern.conformance import Conformance
 from memoranda.journeys.govern.drafts import Drafts
 from memoranda.journeys.govern.table import FilteredLedger, GovernedTable
 from memoranda.journeys.govern.unwritten import ScopeLedger
+from memoranda.journeys.maintain.schedule import Maintenance
 from memoranda.journeys.maintain.upkeep import refresh
-from memoranda.kernel.errors import ScopeNotFound, StoreClosed
+from memoranda.kernel.access import KeyRows
+from memoranda.kernel.errors import CapabilityMissing, ScopeNotFound, StoreClosed
 from memoranda.ledger.checkpoint import scope_origin
 from memoranda.ledger.codec import BodyCodec
 from memoranda.recall.embedder import Embedder
+from memoranda.stores.access import StoredKeys
 from memoranda.stores.dictionary import DictDatabase
 from memoranda.stores.home import Home
 
@@ -112,6 +116,20 @@ class Scoped:
 class Endable(Protocol):
     """A handle that ends with its database."""
 
+    @property
+    def scope(self) -> str:
+        """The scope that it is on."""
+        ...
+
+    @property
+    def has_own_store(self) -> bool:
+        """Whether its app was given a store of its own."""
+        ...
+
+    async def maintenance(self) -> Maintenance:
+        """What maintains its scope."""
+        ...
+
     async def end(self) -> None:
         """Refuse everything from now on."""
         ...
@@ -125,7 +143,7 @@ class Connected:
         url: str,
         *,
         seal: Seal,
-        embedder: Embedder | None,
+        embedder: Embedder | Literal["default"] | None,
         codec: BodyCodec,
         models: Mapping[str, str],
         create: bool,
@@ -138,15 +156,16 @@ class Connected:
         self._models = models
         self._create = create
         self.read_only: Final = read_only
-        self.embedder: Final = embedder
+        self._embedder = embedder
         self.clockwork: Final = clockwork
         self._opening: asyncio.Lock | None = None
         self._home: Home | None = None
-        self._lease: Lease | None = None
+        self._share: Share | None = None
         self._opened: AnyDatabase | None = None
         self.checkpointer: Checkpointer | None = None
         self._scopes: dict[str, Scoped] = {}
         self._handles: WeakSet[Endable] = WeakSet()
+        self.idle: Final = IdleEmbedding()
         self.background: Final[set[asyncio.Task[None]]] = set()
         """What goes on after a run was answered; it is waited for, also of dropped handles."""
 
@@ -162,7 +181,7 @@ class Connected:
 
     async def _acquire(self) -> None:
         clock, randomness = self.clockwork.clock, self.clockwork.randomness
-        database, self._lease = await acquire(
+        database, self._share = await acquire(
             self._url,
             clock,
             create=self._create,
@@ -176,10 +195,11 @@ class Connected:
     async def close(self) -> None:
         """Finish what is under way, make the last checkpoints, and let go of the database."""
         self.check_loop()
-        lease, self._lease = self._lease, None
-        if lease is None:
+        share, self._share = self._share, None
+        if share is None:
             return
         try:
+            await self.idle.close()
             for handle in list(self._handles):
                 await handle.end()
             if self.background:
@@ -189,7 +209,26 @@ class Connected:
         finally:
             self._opened = self._home = None
             self._scopes.clear()
-            await release(lease)
+            await release(share)
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """What turns texts into vectors: what was given, or what is installed."""
+        if self._embedder != "default":
+            return self._embedder
+        from memoranda.outside.embedders import default_embedder  # noqa: PLC0415 - numpy
+
+        return default_embedder()
+
+    @property
+    def is_embedder_default(self) -> bool:
+        """Whether nobody named it."""
+        return self._embedder == "default"
+
+    @property
+    def has_default_model(self) -> bool:
+        """Whether a model is there that nobody had to name."""
+        return self.is_embedder_default and self.embedder is not None
 
     @property
     def name(self) -> str:
@@ -208,9 +247,20 @@ class Connected:
             raise StoreClosed
         return self._opened
 
+    def key_rows(self) -> KeyRows:
+        """The keys that open a server's doors; CapabilityMissing for ``dict://``."""
+        database = self.opened
+        if isinstance(database, DictDatabase):
+            raise CapabilityMissing("keys")
+        return StoredKeys(database)
+
     def keep(self, verbs: Endable) -> None:
         """Remember a handle that was used: it ends with the database."""
         self._handles.add(verbs)
+
+    def handles(self) -> list[Endable]:
+        """The handles that were used and are still there."""
+        return list(self._handles)
 
     def scoped(self, scope: str) -> Scoped | None:
         """What all handles of a scope share; None where nothing is governed (``dict://``)."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from os import PathLike, fsdecode, fsencode, fspath
@@ -17,8 +17,10 @@ from memoranda.kernel.errors import CapabilityMissing, DependencyMissing, Invali
 from memoranda.kernel.json import storable
 from memoranda.ledger.anchor import Journals
 from memoranda.ledger.codec import PLAIN, BodyCodec
+from memoranda.ledger.lease import DueJob
 from memoranda.ledger.port import Adoption
 from memoranda.plans.items import ItemStore
+from memoranda.stores.access import AsksDatabase
 from memoranda.stores.dictionary import DictDatabase
 from memoranda.stores.sqlite.connection import MEMORY
 from memoranda.stores.sqlite.database import SqliteDatabase
@@ -26,7 +28,7 @@ from memoranda.stores.sqlite.database import SqliteDatabase
 # ------------------------------------------------------------------------------------------------
 # Database URLs: which store, and where.
 
-StoreKind = Literal["dict", "sqlite", "postgresql"]
+StoreKind = Literal["dict", "sqlite", "postgresql", "server"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +71,15 @@ def parse_url(url: str | PathLike[str]) -> DatabaseUrl:
             return DatabaseUrl("sqlite", _sqlite_path(url, rest))
         case "postgresql" | "postgres":
             return DatabaseUrl("postgresql", "postgresql://" + rest)
+        case "http" | "https":
+            return DatabaseUrl("server", url)
         case _:
             raise InvalidUrl(hidden(url), f"there is no store called {scheme!r}")
+
+
+def is_server(url: str) -> bool:
+    """Whether a URL names a server, and no database."""
+    return parse_url(url).kind == "server"
 
 
 def file_of(url: str) -> str | None:
@@ -121,7 +130,7 @@ def _sqlite_path(url: str, rest: str) -> str:
 # commits instead of waiting for each other's locks.
 
 
-class LedgerDatabase(Journals, Protocol):
+class LedgerDatabase(Journals, AsksDatabase, Protocol):
     """A database that keeps governed memory."""
 
     async def ledger(self, scope: str, origin: str, now: int) -> FilteredLedger:
@@ -148,6 +157,10 @@ class LedgerDatabase(Journals, Protocol):
         """Every scope that was ever written to here, sorted."""
         ...
 
+    async def due_jobs(self, names: Collection[str], now: int, limit: int) -> list[DueJob]:
+        """Jobs of these names that are due by then and that nobody holds, in all scopes."""
+        ...
+
     async def upgrade(self) -> Sequence[str]:
         """Bring the schema up to date, as the first write does; which migrations were applied."""
         ...
@@ -166,7 +179,7 @@ Database = LedgerDatabase | DictDatabase
 
 
 @dataclass(eq=False, slots=True)
-class Lease:
+class Share:
     """A database that is open, and how many handles use it."""
 
     key: "Key"
@@ -177,10 +190,10 @@ class Lease:
 
 
 Key = tuple[DatabaseUrl, int, bool]
-"""What handles share: a database as one codec reads it, and whether it is only read. The lease
+"""What handles share: a database as one codec reads it, and whether it is only read. The share
 keeps its codec, so that no other can have the same id."""
 
-_leases: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Key, Lease]] = WeakKeyDictionary()
+_shares: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Key, Share]] = WeakKeyDictionary()
 
 
 _closing: set["asyncio.Task[None]"] = set()
@@ -193,7 +206,7 @@ async def acquire(
     create: bool = True,
     read_only: bool = False,
     bodies: BodyCodec = PLAIN,
-) -> tuple[Database, Lease]:
+) -> tuple[Database, Share]:
     """The database behind a URL, opened if this event loop has not opened it yet.
 
     Without `create` it must be there already. With `read_only` it must, too, and nothing is ever
@@ -202,22 +215,22 @@ async def acquire(
     named = _resolved(parse_url(url))
     key = (named, id(bodies), read_only)
     loop = asyncio.get_running_loop()
-    opened = _leases.setdefault(loop, {})
-    lease = None if named.is_private else opened.get(key)
-    if lease is not None and create and not lease.creates and not lease.opening.done():
-        lease = None  # it may be about to find that there is no database, and this caller makes one
-    if lease is None:
+    opened = _shares.setdefault(loop, {})
+    share = None if named.is_private else opened.get(key)
+    if share is not None and create and not share.creates and not share.opening.done():
+        share = None  # it may be about to find that there is no database, and this caller makes one
+    if share is None:
         opening = loop.create_task(
             _open(named, clock.now_ms(), create=create, read_only=read_only, bodies=bodies)
         )
-        lease = Lease(key, bodies, opening, creates=create)
+        share = Share(key, bodies, opening, creates=create)
         if not named.is_private:
-            opened[key] = lease
-    lease.holders += 1
+            opened[key] = share
+    share.holders += 1
     try:
-        return await asyncio.shield(lease.opening), lease
+        return await asyncio.shield(share.opening), share
     except BaseException:
-        await release(lease)
+        await release(share)
         raise
 
 
@@ -227,25 +240,25 @@ async def journals_at(
 ) -> AsyncIterator[LedgerDatabase]:
     """The database behind a URL, inside a block; CapabilityMissing for one without journals."""
     clock = SystemClock()
-    database, lease = await acquire(url, clock, create=create, read_only=read_only, bodies=bodies)
+    database, share = await acquire(url, clock, create=create, read_only=read_only, bodies=bodies)
     try:
         if isinstance(database, DictDatabase):
             raise CapabilityMissing("a journal")
         yield database
     finally:
-        await release(lease)
+        await release(share)
 
 
-async def release(lease: Lease) -> None:
+async def release(share: Share) -> None:
     """Give a database back; the last one to do so closes it, also when it is cancelled."""
-    lease.holders -= 1
-    if lease.holders:
+    share.holders -= 1
+    if share.holders:
         return
     loop = asyncio.get_running_loop()
-    opened = _leases.get(loop, {})
-    if opened.get(lease.key) is lease:
-        del opened[lease.key]
-    closing = loop.create_task(_close(lease))
+    opened = _shares.get(loop, {})
+    if opened.get(share.key) is share:
+        del opened[share.key]
+    closing = loop.create_task(_close(share))
     _closing.add(closing)  # the loop itself keeps no task alive
     closing.add_done_callback(_closing.discard)
     try:
@@ -255,11 +268,11 @@ async def release(lease: Lease) -> None:
         raise
 
 
-async def _close(lease: Lease) -> None:
+async def _close(share: Share) -> None:
     # An opening that was cancelled or failed has nothing to close, and has told its callers.
-    await asyncio.wait({lease.opening})
-    if not lease.opening.cancelled() and lease.opening.exception() is None:
-        await lease.opening.result().close()
+    await asyncio.wait({share.opening})
+    if not share.opening.cancelled() and share.opening.exception() is None:
+        await share.opening.result().close()
 
 
 def _resolved(named: DatabaseUrl) -> DatabaseUrl:
@@ -283,6 +296,8 @@ async def _open(
             return await SqliteDatabase.open(
                 named.place, now, create=create, read_only=read_only, bodies=bodies
             )
+        case "server":
+            raise CapabilityMissing("the database itself: name that, and not a server of it")
         case "postgresql":
             try:
                 from memoranda.stores.postgres.database import (  # noqa: PLC0415 - an extra

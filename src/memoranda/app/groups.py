@@ -7,7 +7,6 @@ from typing import Any, Generic, TypedDict, TypeVar
 from typing_extensions import Unpack
 
 from memoranda.app.handle import Verbs, verb
-from memoranda.journeys.audit.verify import Progress, nobody
 from memoranda.journeys.audit.whole import Audit
 from memoranda.journeys.govern.about import About, Source
 from memoranda.journeys.govern.conformance import Status
@@ -17,11 +16,13 @@ from memoranda.journeys.intent.branches import BranchHead
 from memoranda.journeys.intent.decisions import Answer, Waiting
 from memoranda.journeys.intent.replays import Replay
 from memoranda.journeys.intent.requests import ABSENT, Run, Submitted, Trace, Used
-from memoranda.journeys.maintain.upkeep import Brought, Reindexed, embed_missing, reindex
-from memoranda.journeys.turn.sessions import AnySummariser, CycleReplay, Plan
+from memoranda.journeys.turn.sessions import (
+    AnySummariser,
+    AnyTurnExtractor,
+    CycleReplay,
+    Plan,
+)
 from memoranda.journeys.turn.turns import Turns
-from memoranda.kernel.errors import EmbedderMissing
-from memoranda.kernel.given import check_callable
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.results import Rows
 from memoranda.ledger.consolidate import Refusal
@@ -170,15 +171,19 @@ class TurnsOf(Verbs[Any]):
         session: str = DEFAULT_SESSION,
         fresh: bool = False,
         record: bool = False,
+        subject: str | None = None,
         summariser: AnySummariser | None = None,
+        extractor: AnyTurnExtractor | None = None,
         steps: Sequence[StepType] = (),
     ) -> Turns:
         """Begin a session, or go on with it, through a plan; `take` takes its turns.
 
         `session` is its name. `fresh` puts the session that is there aside and begins anew.
         `record` keeps what each turn was given and what came of it, so that it can be replayed;
-        without it only digests are kept. Without a `summariser`, summaries are made without a
-        model. `steps` are types of steps that take the place of ours.
+        without it only digests are kept. `subject` is whom the turns are with: what they say of
+        themselves is remembered of that person, else of the 'user'. Without a `summariser`,
+        summaries are made without a model, and without an `extractor` facts are found so.
+        `steps` are types of steps that take the place of ours.
 
         InvalidPlan lists all that is wrong with a plan. SessionMismatch for a session that another
         plan left, SessionDamaged for one that can't be read.
@@ -190,7 +195,9 @@ class TurnsOf(Verbs[Any]):
             session=session,
             fresh=fresh,
             record=record,
+            subject=subject,
             summariser=summariser,
+            extractor=extractor,
             steps=steps,
         )
 
@@ -200,14 +207,16 @@ class TurnsOf(Verbs[Any]):
         cycle_id: str,
         *,
         summariser: AnySummariser | None = None,
+        extractor: AnyTurnExtractor | None = None,
         steps: Sequence[StepType] = (),
     ) -> CycleReplay:
         """Run a recorded cycle again, without a model and without memory, and compare.
 
-        It needs the summariser and the steps that the turn had, if those were not ours.
+        It needs the summariser, the extractor and the steps that the turn had, if those were not
+        ours.
         WorldNotFound for a cycle that is not on record, NotRecorded for one that was not recorded.
         """
-        return await self._handle.parts.turning.replay(cycle_id, summariser, steps)
+        return await self._handle.parts.turning.replay(cycle_id, summariser, extractor, steps)
 
 
 class Govern(Verbs[T], Generic[T]):
@@ -292,7 +301,7 @@ class Govern(Verbs[T], Generic[T]):
         """
         parts = self._handle.parts
         write = parts.writer.revise(id, about, expected_version, reason)
-        return await parts.committer.one(write, idempotency_key)
+        return await parts.writer.one(write, idempotency_key)
 
     @verb
     async def consolidate(
@@ -362,42 +371,3 @@ class Govern(Verbs[T], Generic[T]):
     async def status(self) -> Status:
         """How the scope stands: its policies, the breaks that stand, checkpoints and anchors."""
         return await self._handle.parts.scoped.conformance.status()
-
-
-class Maintain(Verbs[Any]):
-    """Indexes, vectors, and bytes of what was erased."""
-
-    @verb
-    async def reindex(self) -> Reindexed:
-        """Make the word index anew, and log it; searches are refused until it is whole."""
-        parts = self._handle.parts
-        at = parts.clock.now_ms()
-        return await reindex(parts.table, parts.scoped.drafts, str(parts.actor), at)
-
-    @verb
-    async def embed(self, *, progress: Progress = nobody) -> Brought:
-        """Give everything a vector that has none, with the database's embedder, and log it.
-
-        CapabilityMissing without an embedder; ModelFailed if it fails.
-        """
-        check_callable("progress", progress)
-        parts = self._handle.parts
-        if parts.embedder is None:
-            raise EmbedderMissing
-        return await embed_missing(
-            parts.table,
-            parts.scoped.drafts,
-            parts.clock,
-            parts.ledger.vectors,
-            parts.embedder,
-            actor=str(parts.actor),
-            progress=progress,
-        )
-
-    @verb
-    async def scrub(self) -> None:
-        """See once more that no byte of what was erased is left, the long way where there is one.
-
-        For after an erasure that others kept from finishing, and for PostgreSQL's old rows.
-        """
-        await self._handle.parts.ledger.scrub(rewrite=True)

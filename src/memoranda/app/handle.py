@@ -1,5 +1,6 @@
 """What stands behind a `Memory`: its scope is opened, and its parts are made, when it is used."""
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, cast
@@ -24,6 +25,7 @@ from memoranda.stores.dictionary import DictDatabase
 
 if TYPE_CHECKING:
     from memoranda.app.memory import Memory
+    from memoranda.journeys.maintain.schedule import Maintenance
 
 T = TypeVar("T", default=Any)
 R = TypeVar("R")
@@ -55,6 +57,8 @@ class Handle(Generic[T]):
         self._closes = closes
         self._provider = _checked(app.provider)
         self._has_ended = False
+        self.ready_in: asyncio.AbstractEventLoop | None = None
+        """The loop in which it was found ready, and may be used; None once it has ended."""
 
     @cached_property
     def parts(self) -> Parts[T]:
@@ -100,13 +104,28 @@ class Handle(Generic[T]):
         parts = self.parts
         if not parts.scoped.is_ready:
             await parts.scoped.ready()
+        self.ready_in = asyncio.get_running_loop()
         return parts
+
+    @property
+    def scope(self) -> str:
+        """The scope that it is on."""
+        return self._scope
+
+    @property
+    def has_own_store(self) -> bool:
+        """Whether its app was given a store of its own."""
+        return self._app.store is not None
+
+    async def maintenance(self) -> "Maintenance":
+        """What maintains its scope, once that is opened."""
+        return (await self.ready()).maintenance
 
     async def end(self) -> None:
         """Wait for what runs in the background, and refuse everything from now on."""
         if "parts" in vars(self):
             await self.parts.close()  # what runs in the background may still use the handle
-        self._has_ended = True
+        self._has_ended, self.ready_in = True, None
         if "records" in vars(self):
             self.records.close()
 
@@ -130,12 +149,14 @@ def verb(
 
     @wraps(method)
     async def called(self: V, /, *given: P.args, **named: P.kwargs) -> R:
-        parts = await self._handle.ready()
+        handle = self._handle
+        if handle.ready_in is not asyncio.get_running_loop():
+            await handle.ready()
         try:
             return await method(self, *given, **named)
         except MemorandaError as failed:
             if damage_of(failed) is not None:
-                await parts.scoped.conformance.note(failed)
+                await handle.parts.scoped.conformance.note(failed)
             raise
 
     return called

@@ -15,13 +15,13 @@ from memoranda.journeys.govern.read import Include
 from memoranda.journeys.intent import names
 from memoranda.journeys.recall.originals import Original
 from memoranda.journeys.recall.recalled import Item
+from memoranda.kernel.clock import format_time
 from memoranda.kernel.errors import InvalidFilter
 from memoranda.kernel.given import check_callable, check_texts
 from memoranda.kernel.json import MAX_INTEGER, JsonValue, storable
 from memoranda.kernel.results import Result, Rows
 from memoranda.ledger.entry import entry_hash, read_entry
 from memoranda.ledger.signed_note import Signer
-from memoranda.ledger.time import format_time
 from memoranda.ledger.unit import StoredEntry
 from memoranda.ledger.validate_events import Log
 from memoranda.recall.trace import MemoryRef

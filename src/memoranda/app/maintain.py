@@ -1,17 +1,19 @@
-"""Copies, backups and upgrades of databases by URL; a copy is verified before it is believed."""
+"""Whole databases by URL: copies, which are verified before they are believed, and a worker."""
 
 import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
 from memoranda.app.audit import DatabaseAudit, ScopeProgress, verify_opened
 from memoranda.app.databases import file_url, hidden, journals_at
+from memoranda.app.opening import connect
 from memoranda.journeys.audit.checkpoints import Seal
 from memoranda.journeys.audit.verify import nobody
+from memoranda.journeys.maintain.schedule import JobRun
 from memoranda.journeys.maintain.upkeep import copy
 from memoranda.kernel.clock import SystemClock
 from memoranda.kernel.errors import (
@@ -23,6 +25,7 @@ from memoranda.kernel.errors import (
 from memoranda.ledger.anchor import SCOPE as DIRECTORY
 from memoranda.ledger.codec import PLAIN, BodyCodec
 from memoranda.outside.files import sync_folder
+from memoranda.recall.embedder import Embedder
 
 _MODE: Final = 0o600
 
@@ -94,6 +97,29 @@ async def upgrade(url: str) -> Sequence[str]:
     """
     async with journals_at(url, create=False) as database:
         return await database.upgrade()
+
+
+async def work(
+    url: str,
+    stop: asyncio.Event,
+    *,
+    seal: Seal | None = None,
+    embedder: Embedder | None = None,
+    tell: Callable[[JobRun], None],
+) -> None:
+    """Run the maintenance jobs of all scopes that are due, one at a time, until it is to stop.
+
+    What it has begun then is put back, for another worker or the next one.
+    """
+    async with connect(url, seal=seal, embedder=embedder, create=False) as database:
+        working = asyncio.ensure_future(database._worker(tell=tell).work())  # noqa: SLF001 - its own
+        stopped = asyncio.ensure_future(stop.wait())
+        done, _ = await asyncio.wait({working, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        working.cancel()
+        await asyncio.wait({working})
+        if working in done:
+            working.result()
 
 
 # ---------------------------------------------------------------------------- copying

@@ -11,13 +11,14 @@ from typing import Any, Final, Generic, Literal
 
 from typing_extensions import TypeVar, Unpack
 
-from memoranda.app.groups import ActOptions, Govern, Inbox, Maintain, TurnsOf, Worlds
+from memoranda.app.groups import ActOptions, Govern, Inbox, TurnsOf, Worlds
 from memoranda.app.handle import Handle, Verbs, verb
 from memoranda.app.journal import Journal
+from memoranda.app.upkeep import Maintain
 from memoranda.journeys.audit.verify import Progress, nobody
 from memoranda.journeys.audit.whole import Audit
 from memoranda.journeys.audit.why import Why
-from memoranda.journeys.govern.about import About, Memo, said_of_new
+from memoranda.journeys.govern.about import NOTHING_SAID, About, Memo, said_of_new
 from memoranda.journeys.govern.batch import Batch
 from memoranda.journeys.govern.certificate import ErasureCertificate
 from memoranda.journeys.govern.find import Filters
@@ -26,8 +27,6 @@ from memoranda.journeys.govern.read import Include, Order
 from memoranda.journeys.govern.times import At, Moment
 from memoranda.journeys.govern.writes import Write
 from memoranda.journeys.intent.requests import ABSENT, Run, Trace, Used
-from memoranda.journeys.learn.learner import AnyExtractor
-from memoranda.journeys.learn.messages import Learned
 from memoranda.journeys.recall.reasoning import Reasoning
 from memoranda.journeys.recall.recalled import Recalled
 from memoranda.journeys.records.contents import check_text
@@ -37,6 +36,8 @@ from memoranda.kernel.given import check_callable
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.results import Rows
 from memoranda.ledger.object import Cause
+from memoranda.plans.facts import Learned
+from memoranda.plans.spoken import AnyExtractor
 from memoranda.recall.selector import Count, Selector
 from memoranda.recall.selectors import USUAL
 from memoranda.records.filter import Page
@@ -122,7 +123,7 @@ class Memory(Verbs[T], Generic[T]):
 
     @cached_property
     def maintain(self) -> Maintain:
-        """Indexes, vectors, and bytes of what was erased."""
+        """Jobs by policy: retention, indexes, vectors, checkpoints; bytes of what was erased."""
         return Maintain(self._handle)
 
     # ------------------------------------------------------------------------- writing
@@ -145,8 +146,9 @@ class Memory(Verbs[T], Generic[T]):
         Factual is for another actor to say, with `govern.approve` or `govern.revise`.
         """
         parts = self._handle.parts
-        write = parts.writer.remember(data, id, said_of_new(about), reason)
-        return await parts.committer.one(write, idempotency_key)
+        said = said_of_new(about) if about else NOTHING_SAID
+        write = parts.writer.remember(data, id, said, reason)
+        return await parts.writer.one(write, idempotency_key)
 
     @verb
     async def remember_many(
@@ -162,9 +164,7 @@ class Memory(Verbs[T], Generic[T]):
         What is said here is said of each, but for what a memo says otherwise.
         """
         parts = self._handle.parts
-        return await parts.committer.remember_many(
-            parts.writer, data, about, reason, idempotency_key
-        )
+        return await parts.writer.remember_many(data, about, reason, idempotency_key)
 
     @verb
     async def put(
@@ -184,7 +184,7 @@ class Memory(Verbs[T], Generic[T]):
         """
         parts = self._handle.parts
         write = parts.writer.put(id, data, about, expected_version, reason)
-        return await parts.committer.one(write, idempotency_key)
+        return await parts.writer.one(write, idempotency_key)
 
     @verb
     async def update(
@@ -205,7 +205,7 @@ class Memory(Verbs[T], Generic[T]):
         """
         parts = self._handle.parts
         write = parts.writer.update(id, patch, about, expected_version, reason)
-        return await parts.committer.one(write, idempotency_key)
+        return await parts.writer.one(write, idempotency_key)
 
     def batch(self, *, reason: str | None = None, idempotency_key: str | None = None) -> Batch[T]:
         """Many writes in one transaction: all of them land when the block ends, or none.
@@ -226,7 +226,7 @@ class Memory(Verbs[T], Generic[T]):
         self, writes: Sequence[Write], key: str | None
     ) -> Sequence[Receipt | None]:
         requests = tuple(write.request for write in writes)
-        return await self._handle.parts.committer.run(writes, key, "batch", requests)
+        return await self._handle.parts.writer.run(writes, key, "batch", requests)
 
     @verb
     async def learn(
@@ -268,7 +268,7 @@ class Memory(Verbs[T], Generic[T]):
         """
         parts = self._handle.parts
         write = parts.writer.forget(id, cause, expected_version, reason)
-        (receipt,) = await parts.committer.run([write], idempotency_key)
+        (receipt,) = await parts.writer.run([write], idempotency_key)
         return receipt
 
     @verb

@@ -1,8 +1,8 @@
 """What a database and its scopes run with: values that a user makes, or the environment names."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Generic, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypedDict
 
 from typing_extensions import TypeVar
 
@@ -11,6 +11,7 @@ from memoranda.journeys.intent.branches import Runtime
 from memoranda.journeys.intent.execution import RECALL_LIMIT_S
 from memoranda.journeys.records.foreign import check_limit
 from memoranda.kernel.clock import Clock, IdSource, Randomness, SystemClock, TimeOrderedIds
+from memoranda.kernel.errors import InvalidOption
 from memoranda.kernel.given import check_has, check_kind
 from memoranda.ledger.codec import BodyCodec
 from memoranda.outside.anchors import FileAnchor
@@ -30,6 +31,8 @@ from memoranda.worlds.domain import Domain
 
 if TYPE_CHECKING:
     from memoranda.app.memory import Memory
+    from memoranda.ledger.anchor import Anchor
+    from memoranda.outside.witnesses import WitnessAnchor
 
 
 # ------------------------------------------------------------------------------------------------
@@ -96,12 +99,14 @@ class ConnectOptions(TypedDict, total=False):
     """What `connect` takes besides the URL; `open` takes the same."""
 
     seal: Seal | None
-    embedder: Embedder | None
+    embedder: Embedder | Literal["default"] | None
     codec: BodyCodec
     models: Mapping[str, str] | None
     create: bool
     read_only: bool
     clockwork: Clockwork | None
+    maintain: bool
+    key: str | None
 
 
 # ------------------------------------------------------------------------------------------------
@@ -114,6 +119,10 @@ KEYRING: Final = "MEMORANDA_KEYRING"
 """The file of public keys whose signatures are known."""
 ANCHOR_FILE: Final = "MEMORANDA_ANCHOR_FILE"
 """The append-only file, elsewhere, that keeps checkpoints."""
+WITNESSES: Final = "MEMORANDA_WITNESSES"
+"""Witnesses that cosign checkpoints: URL#KEY for each, with spaces between."""
+QUORUM: Final = "MEMORANDA_QUORUM"
+"""How many of them must; else all."""
 
 
 def seal_from_environment(environ: Mapping[str, str], database: str | None = None) -> Seal:
@@ -121,14 +130,35 @@ def seal_from_environment(environ: Mapping[str, str], database: str | None = Non
 
     `database` is the database's own file, where it has one: key and anchor lie apart from it.
     """
-    if not any(environ.get(name) for name in (VARIABLE, KEY_FILE, KEYRING, ANCHOR_FILE)):
+    names = (VARIABLE, KEY_FILE, KEYRING, ANCHOR_FILE, WITNESSES)
+    if not any(environ.get(name) for name in names):
         return Seal()
     signers = signers_from_environment(environ)
     if not signers and environ.get(KEY_FILE):
         signers = signers_from_file(environ[KEY_FILE], database=database)
     anchor, ring = environ.get(ANCHOR_FILE), environ.get(KEYRING)
+    anchors: list[Anchor] = [FileAnchor(anchor, database=database)] if anchor else []
+    witnesses = _witnesses(environ.get(WITNESSES, ""))
+    keys = [*(read_ring(ring).known() if ring else ()), *(w.key for w in witnesses if w.key)]
     return Seal(
         signers,
-        [FileAnchor(anchor, database=database)] if anchor else [],
-        verifiers(read_ring(ring).known()) if ring else [],
+        [*anchors, *witnesses],
+        verifiers(dict.fromkeys(keys)),
+        quorum=_quorum(environ.get(QUORUM, ""), len(witnesses)),
     )
+
+
+def _witnesses(text: str) -> "Sequence[WitnessAnchor]":
+    if not text:
+        return ()
+    from memoranda.outside.witnesses import WitnessAnchor  # noqa: PLC0415 - it loads ssl
+
+    return [WitnessAnchor.parse(word) for word in text.split()]
+
+
+def _quorum(text: str, witnesses: int) -> int:
+    if not text:
+        return witnesses
+    if not (text.isascii() and text.isdigit()) or int(text) > witnesses:
+        raise InvalidOption(QUORUM, f"{text!r} is no number up to that of the witnesses")
+    return int(text)

@@ -5,15 +5,15 @@ Most handles use few of them, and what a journey needs is loaded with it.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Generic
 
 from typing_extensions import TypeVar
 
 from memoranda.journeys.govern.authority import GatedTable
-from memoranda.journeys.govern.committer import Committer, Telling
+from memoranda.journeys.govern.objects import Telling
 from memoranda.journeys.govern.read import Reading
-from memoranda.journeys.govern.writes import Writer
+from memoranda.journeys.govern.writer import Writer
 from memoranda.journeys.intent.chronicle import Chronicle
 from memoranda.journeys.records.store import Records
 from memoranda.worlds.policies import AutoApprove
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from memoranda.journeys.intent.proposals import Proposer
     from memoranda.journeys.learn.learner import Learner
     from memoranda.journeys.learn.lessons import Lessons
+    from memoranda.journeys.maintain.schedule import Maintenance
     from memoranda.journeys.recall.originals import Originals
     from memoranda.journeys.recall.reasoning import Recalling
     from memoranda.journeys.recall.recaller import Recaller
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from memoranda.journeys.turn.sessions import Turning
     from memoranda.kernel.actors import ActorRef
     from memoranda.recall.embedder import Embedder
+    from memoranda.recall.meaning import Meaning
     from memoranda.recall.provider import MemoryProvider
     from memoranda.records.table import RecordTable
     from memoranda.worlds.authority import AuthorityPolicy
@@ -101,13 +103,27 @@ class Parts(Generic[T]):
 
     @cached_property
     def writer(self) -> Writer[T]:
-        """Says what is to be written."""
-        return Writer(self.scoped.drafts, self._codec, self._ids)
+        """Makes writes, commits them, and answers with receipts."""
+        return Writer(
+            self.table,
+            self.scoped.drafts,
+            self._codec,
+            self._ids,
+            self._telling,
+            self.actor,
+            self.clock,
+            self._embed_soon if self._database.has_default_model else None,
+        )
 
-    @cached_property
-    def committer(self) -> Committer[T]:
-        """Writes it, and answers with receipts."""
-        return Committer(self.table, self._telling, self.actor, self.clock)
+    def _embed_soon(self) -> None:
+        """Make the vectors of what was written, if a model is there that nobody had to name."""
+        if self.meaning is not None:
+            self._database.idle.soon(self.scoped.scope, self.meaning)
+
+    def _without_vector(self) -> None:
+        """Make the vectors that a recall found missing."""
+        if self.meaning is not None and not self._database.read_only:
+            self._database.idle.soon(self.scoped.scope, self.meaning)
 
     @cached_property
     def reading(self) -> Reading[T]:
@@ -154,7 +170,7 @@ class Parts(Generic[T]):
         return Learner(
             self.lessons,
             self.table,
-            self.committer,
+            self.writer,
             self._telling,
             self._chronicle,
             self.scoped.conformance,
@@ -168,7 +184,7 @@ class Parts(Generic[T]):
         """Archives, reinstates, supersedes, consolidates and approves."""
         from memoranda.journeys.govern.transitions import Transitions
 
-        return Transitions(self.table, self.scoped.drafts, self.writer, self.committer, self._ids)
+        return Transitions(self.table, self.scoped.drafts, self.writer, self._ids)
 
     @cached_property
     def eraser(self) -> Eraser:
@@ -179,7 +195,7 @@ class Parts(Generic[T]):
         return Eraser(
             self.table,
             scoped.drafts,
-            self.committer,
+            self.writer,
             self._telling,
             scoped.conformance,
             self._chronicle,
@@ -190,7 +206,37 @@ class Parts(Generic[T]):
         """Brings MemoryObjects in."""
         from memoranda.journeys.govern.imports import Importing
 
-        return Importing(self.table, self.scoped.drafts, self.committer)
+        return Importing(self.table, self.scoped.drafts, self.writer)
+
+    @cached_property
+    def maintenance(self) -> Maintenance:
+        """Maintains the scope by its policy."""
+        from memoranda.journeys.maintain.jobs import Work
+        from memoranda.journeys.maintain.schedule import Maintenance
+        from memoranda.records.model import MemoryRetentionPolicy
+
+        scoped, checkpointer = self.scoped, self._database.checkpointer
+        assert checkpointer is not None  # noqa: S101 - the database keeps governed memory
+        own = None
+        if self._app.store is not None:  # the policy of the scope is the approval: no gate
+            own = records_on(
+                scoped.table, self._app, self._codec, self.actor, self._database.clockwork
+            )
+        work = Work(
+            table=scoped.table,
+            drafts=scoped.drafts,
+            conformance=scoped.conformance,
+            clock=self.clock,
+            telling=self._telling,
+            retention=MemoryRetentionPolicy(),
+            checkpoint=partial(checkpointer.make, scoped.scope),
+            embedder=self.embedder,
+            own_records=own,
+            state={},
+            is_dry=False,
+        )
+        randomness = self._database.clockwork.randomness
+        return Maintenance(scoped.scope, work, randomness)
 
     # ----------------------------------------------------------------------------- recalling
 
@@ -210,12 +256,19 @@ class Parts(Generic[T]):
         )
 
     @cached_property
+    def meaning(self) -> Meaning | None:
+        """The model that the scope is asked with, if there is one."""
+        from memoranda.recall.meaning import Meaning
+
+        if self.embedder is None:
+            return None
+        return Meaning(self.embedder, self.ledger.vectors, self._database.is_embedder_default)
+
+    @cached_property
     def recaller(self) -> Recaller[T]:
         """Selects, verifies and records one recall."""
         from memoranda.journeys.recall.recaller import Recaller
-        from memoranda.recall.hybrid import Meaning
 
-        embedder = self.embedder
         return Recaller(
             self.ledger,
             self._chronicle,
@@ -223,7 +276,8 @@ class Parts(Generic[T]):
             self._codec,
             self.clock,
             self._ids,
-            None if embedder is None else Meaning(embedder, self.ledger.vectors),
+            self.meaning,
+            self._without_vector,
         )
 
     @cached_property
@@ -323,6 +377,8 @@ class Parts(Generic[T]):
     @cached_property
     def turning(self) -> Turning:
         """Takes turns through execution plans."""
+        from memoranda.journeys.learn.turn_lessons import TurnLessons
+        from memoranda.journeys.recall.turn_memory import TurnMemory
         from memoranda.journeys.turn.cycle import Scope
         from memoranda.journeys.turn.sessions import Turning
         from memoranda.outside.files import FolderScanner
@@ -331,6 +387,8 @@ class Parts(Generic[T]):
             str(self.actor),
             self.table,
             self.scoped.ledger.items,
+            TurnMemory(self.recalling),
+            TurnLessons(self.lessons, self._telling, str(self.actor)),
             self.clock,
             self._ids,
             self._database.clockwork.randomness,

@@ -50,7 +50,9 @@ _LONG_NUMBER: Final = b":" + b"0" * len(str(MAX_INTEGER))
 def canonical_bytes(value: JsonValue) -> bytes:
     """The bytes of RFC 8785 for a value, or InvalidJson with the place and the reason (D-MEM-1)."""
     try:
-        raw = orjson.dumps(_MEND[type(value)](value, 1), option=_OPTIONS)  # noqa: TID251 - what it would write otherwise is mended
+        kind = type(value)
+        mended = value if kind in _PLAIN else _MEND[kind](value, 1)
+        raw = orjson.dumps(mended, option=_OPTIONS)  # noqa: TID251 - what it would write otherwise is mended
     except (KeyError, TypeError, ValueError):  # not a plain type; refused by orjson; by rfc8785
         raw = None
     if raw is None or not (
@@ -71,7 +73,8 @@ def canonical_text(document: bytes) -> bytes:
 
     Such a text has its control characters escaped, so that nothing else is left to escape in it.
     """
-    raw = b'"%b"' % document.replace(b"\\", rb"\\").replace(b'"', rb"\"")
+    escaped = document.replace(b"\\", rb"\\") if b"\\" in document else document
+    raw = b'"%b"' % escaped.replace(b'"', rb"\"")
     if len(raw) > MAX_BYTES:
         raise _too_long(raw)
     return raw

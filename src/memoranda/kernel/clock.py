@@ -1,10 +1,17 @@
-"""What varies from run to run: the time, randomness and ids. The one place where each is drawn."""
+"""What varies from run to run: the time, randomness and ids. The one place where each is drawn.
+
+Also how a time is written.
+"""
 
 import os
 import secrets  # noqa: TID251 - the one place
 import time
 from collections.abc import Callable
+from datetime import date
+from functools import lru_cache
 from typing import Final, Protocol
+
+from memoranda.kernel.errors import InvalidTime
 
 # ------------------------------------------------------------------------------------------------
 # The one place where the wall clock is read.
@@ -26,10 +33,41 @@ class SystemClock:
         return time.time_ns() // 1_000_000  # noqa: TID251 - the one place
 
 
+_EPOCH: Final = date(1970, 1, 1).toordinal()
+_SECONDS_A_DAY: Final = 86_400
+
+
+@lru_cache(maxsize=1024)  # those of a batch are the same
+def format_time(ms: int) -> str:
+    """Milliseconds since 1970 as ``2026-02-15T10:22:31.000Z``; years 1 to 9999."""
+    second, rest = divmod(ms, 1000)
+    return f"{_second(second)}.{rest:03d}Z"
+
+
+@lru_cache(maxsize=256)  # neighbouring writes fall into the same second
+def _second(second: int) -> str:
+    day, rest = divmod(second, _SECONDS_A_DAY)
+    try:
+        shown = date.fromordinal(day + _EPOCH).isoformat()
+    except (OverflowError, ValueError):
+        raise InvalidTime(second * 1000, "it is outside the years 1 to 9999") from None
+    return f"{shown}T{rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}"
+
+
 # ------------------------------------------------------------------------------------------------
 # The one place where randomness is drawn.
 
 _DRAWN_AT_ONCE: Final = 4096
+_forks = 0
+"""How often the process that this is was forked; asking the system who it is takes longer."""
+
+
+def _forked() -> None:
+    global _forks  # noqa: PLW0603 - it is a property of the process
+    _forks += 1
+
+
+os.register_at_fork(after_in_child=_forked)
 
 
 class Randomness:
@@ -43,14 +81,14 @@ class Randomness:
         self._draw = draw
         self._drawn = b""
         self._used = 0
-        self._process = os.getpid()
+        self._forks = _forks
 
     def take(self, count: int) -> bytes:
         """Bytes that were never taken before."""
         start, end = self._used, self._used + count
-        if end > len(self._drawn) or self._process != os.getpid():
+        if end > len(self._drawn) or self._forks != _forks:
             self._drawn = self._draw(max(_DRAWN_AT_ONCE, count))
-            self._process = os.getpid()
+            self._forks = _forks
             start, end = 0, count
         self._used = end
         return self._drawn[start:end]
@@ -69,7 +107,7 @@ _VARIANTS = {digit: "89ab"[int(digit, 16) & 0b11] for digit in "0123456789abcdef
 
 RESERVED: Final = (
     "proposal/", "execution/", "world/", "branches/", "branch/", "open/", "running/", "from/",
-    "trace/", "ref/", "cycle/", "cycles/", "subject/",
+    "trace/", "ref/", "cycle/", "cycles/", "subject/", "job/",
 )  # fmt: skip
 """How the names of facts begin; no record may have an id that begins so."""
 
@@ -95,8 +133,8 @@ class TimeOrderedIds:
         # Milliseconds and a 12-bit counter are one number: when more than 4,096 ids fall
         # into one millisecond, the carry borrows the next one.
         stamp = self._clock.now_ms() << _COUNTER_BITS
-        self._last = stamp if stamp > self._last else self._last + 1
-        time, tail = f"{self._last:015x}", self._randomness.take(_TAIL_BYTES).hex()
+        self._last = last = stamp if stamp > self._last else self._last + 1
+        time, tail = f"{last:015x}", self._randomness.take(_TAIL_BYTES).hex()
         variant = _VARIANTS[tail[0]]
         return f"{time[:8]}-{time[8:12]}-7{time[12:]}-{variant}{tail[1:4]}-{tail[4:]}"
 

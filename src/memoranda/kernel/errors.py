@@ -7,24 +7,30 @@
     │     InvalidJson  InvalidRecord  InvalidFilter ( UnknownFilterKey )  InvalidPatch
     │     InvalidScope  InvalidActor  InvalidOption  InvalidUrl  InvalidTime
     │     InvalidObject  InvalidEvent  InvalidLog  ImportRefused  InvalidPolicy  ReasonMissing
-    │     InvalidProof  InvalidCheckpoint  InvalidSignature  InvalidKey
+    │     InvalidProof  InvalidCheckpoint  InvalidSignature  InvalidKey  LogUnknown
     │     InvalidWorld  InvalidDomain  InvalidIntent  MemoryOutOfReach  InvalidPlan  InvalidItem
     ├── RecordError     the record is not in the state that the call needs
     │     RecordNotFound  RecordExists  VersionConflict  IdempotencyConflict  IllegalTransition
     │     ApprovalRefused  ApprovalPending  JudgementRefused  PolicyRefused
     │     ConformanceBroken  AuditRefused
     ├── WorldError      worlds are not in the state that the call needs
-    │     WorldNotFound  WorldErased  IllegalMove ( NotDecided )  BranchMoved  MarkMoved
-    │     DecisionRefused  NothingToRun  ReasoningClosed  TraceMissing  RecallFailed
+    │     WorldNotFound  WorldErased  IllegalMove ( NotDecided  RunElsewhere )  BranchMoved
+    │     MarkMoved  DecisionRefused  NothingToRun  ReasoningClosed  TraceMissing  RecallFailed
     ├── PlanError       a turn through an execution plan came to an end
     │   │ CycleFailed  ModelFailed  NotRecorded
     │   └── FailFast    the runtime stops at once (ING-FAILFAST)
     │         WriteFailed  SessionDamaged  SessionMismatch  RuntimeStopped
+    ├── DoorError       a server does not let a request in, or not now
+    │     KeyMissing  KeyRefused  RightMissing  IdentityRefused  HostRefused
+    │     NotConfirmed
+    │     RateExceeded  Overloaded  RequestTimedOut
+    │     RouteNotFound  MethodRefused  MediaTypeRefused  RequestTooLarge
     └── StoreError      the database can't do it
           CapabilityMissing ( EmbedderMissing )  DependencyMissing
           StoreClosed  StoreUnavailable  StoreReadOnly  StoreFailed  WrongLoop  WaitsForItself
           ScopeExists  ScopeCollision  ScopeNotFound  OwnStoreFailed  OwnStoreMissing
-          AnchorFailed  ItemDamaged  BodyUnreadable  EntryDamaged  IndexStale
+          AnchorFailed ( WitnessRefused  WitnessDisagrees )  CheckpointConflict
+          ItemDamaged  BodyUnreadable  EntryDamaged  IndexStale  LeaseLost
           ForeignDatabase  SchemaTooNew  SchemaTooOld  SchemaDamaged
 
 Data are arguments; the text is made from them by ``__str__``; ``code`` is stable API. Each class is
@@ -303,6 +309,14 @@ class InvalidKey(InvalidInput):
     text = "The key in {where} can't be used: {why}."
 
 
+class LogUnknown(InvalidInput):
+    """A checkpoint of a log whose keys a witness was not given, or that it never saw."""
+
+    origin: str
+    code = "input.log_unknown"
+    text = "This witness does not know the log {origin}: whoever runs it has to add its key."
+
+
 class InvalidWorld(InvalidInput):
     """Not a valid snapshot, intent, proposal, decision or world."""
 
@@ -507,6 +521,16 @@ class NotDecided(IllegalMove):
     )
 
 
+class RunElsewhere(IllegalMove):
+    """Somebody runs this proposal right now: two runs of it at once would undo each other."""
+
+    code = "world.run_elsewhere"
+    text = (
+        "The proposal {proposal!r} is being run elsewhere. Wait for it: worlds.standing shows how"
+        " it stands. If that process died, run it again in half a minute: it is taken over."
+    )
+
+
 class BranchMoved(WorldError):
     """Another run moved the head first; this one ended as failed and may be proposed again."""
 
@@ -673,6 +697,120 @@ class RuntimeStopped(FailFast):
     text = "The runtime has stopped and does nothing more: {why}. Open another one."
 
 
+# --------------------------------------------------------------------------- doors
+
+
+class DoorError(MemorandaError):
+    """A server does not let a request in, or not now; nothing was changed."""
+
+    code = "door"
+
+
+class KeyMissing(DoorError):
+    """The server wants a key, and the request has none."""
+
+    code = "door.key_missing"
+    text = "This needs a key: send the header 'Authorization: Bearer …' (memoranda keys create)."
+
+
+class KeyRefused(DoorError):
+    """The key is not one of the database's, or it is expired or revoked: which, is not said."""
+
+    code = "door.key_refused"
+    text = "The key is refused: it is unknown, expired or revoked. Ask for another one."
+
+
+class RightMissing(DoorError):
+    """The key does not have the right that an operation needs."""
+
+    operation: str
+    right: str
+    code = "door.right_missing"
+    text = "{operation} needs the right {right!r}, which this key does not have."
+
+
+class IdentityRefused(DoorError):
+    """A request names another scope or actor than its key; it is refused, and never rewritten."""
+
+    member: str
+    code = "door.identity_refused"
+    text = "The {member} of the request is not that of the key: leave it out, or use another key."
+
+
+class HostRefused(DoorError):
+    """A request for another host, or from the page of another origin."""
+
+    header: str
+    code = "door.host_refused"
+    text = "The header {header} names a place that this server does not answer to."
+
+
+class NotConfirmed(DoorError):
+    """A person has to say yes to this, and did not; or there is no way to ask one."""
+
+    why: str
+    code = "door.not_confirmed"
+    text = "A person has to confirm this, and nothing was done: {why}."
+
+
+class RateExceeded(DoorError):
+    """A key that asked more often than it may."""
+
+    seconds: int
+    code = "door.rate_exceeded"
+    text = "This key asked too often: ask again in {seconds} s."
+
+
+class Overloaded(DoorError):
+    """More requests are under way than the server takes on at once."""
+
+    seconds: int
+    code = "door.overloaded"
+    text = "The server is busy: ask again in {seconds} s."
+
+
+class RequestTimedOut(DoorError):
+    """A request that was given up after the time limit; a write under way lands whole or not."""
+
+    seconds: float
+    code = "door.request_timed_out"
+    text = (
+        "The request took longer than {seconds} s. Whether a write landed is unknown; retry it with"
+        " the same idempotency key."
+    )
+
+
+class RouteNotFound(DoorError):
+    """Nothing is served under this path."""
+
+    code = "door.route_not_found"
+    text = "Nothing is served under this path: /openapi.json lists what is."
+
+
+class MethodRefused(DoorError):
+    """The path is served, and not with this method."""
+
+    allowed: str
+    code = "door.method_refused"
+    text = "This path takes {allowed}."
+
+
+class MediaTypeRefused(DoorError):
+    """A body of another media type than the operation takes."""
+
+    expected: str
+    code = "door.media_type_refused"
+    text = "The body must be {expected}: say so in the header Content-Type."
+
+
+class RequestTooLarge(DoorError):
+    """A request whose body has too many bytes."""
+
+    limit: int
+    code = "door.request_too_large"
+    text = "The body is larger than {limit} bytes: send less at once."
+
+
 # -------------------------------------------------------------------------- stores
 
 
@@ -709,6 +847,17 @@ class DependencyMissing(StoreError):
     extra: str
     code = "store.dependency_missing"
     text = "{what} is not installed. Run: pip install 'memoranda[{extra}]'"
+
+
+class LeaseLost(StoreError):
+    """A lease could not be renewed in time, and somebody else may have it."""
+
+    name: str
+    code = "store.lease_lost"
+    text = (
+        "The lease on {name!r} was lost: it could not be renewed in time. What was done so far"
+        " stands; whoever has the lease now goes on."
+    )
 
 
 class StoreClosed(StoreError):
@@ -835,6 +984,29 @@ class AnchorFailed(StoreError):
     why: str
     code = "store.anchor_failed"
     text = "Can't use the anchor {anchor}: {why}. The database is as it was."
+
+
+class WitnessRefused(AnchorFailed):
+    """A witness does not cosign a checkpoint, or what it answers is not cosigned by its key."""
+
+    code = "store.witness_refused"
+    text = "The witness {anchor} did not cosign: {why}. The database is as it was."
+
+
+class WitnessDisagrees(AnchorFailed):
+    """A witness has cosigned what the journal, as it is now, does not extend."""
+
+    code = "store.witness_disagrees"
+    text = "The witness {anchor} has seen another history: {why}. See: memoranda verify --witness."
+
+
+class CheckpointConflict(StoreError):
+    """A checkpoint that is not said to extend what this witness cosigned last."""
+
+    origin: str
+    size: int
+    code = "store.checkpoint_conflict"
+    text = "The newest checkpoint of {origin} that was cosigned here is of {size} entries."
 
 
 class ItemDamaged(StoreError):

@@ -24,7 +24,13 @@ from memoranda.identity.merkle import HASH_SIZE
 from memoranda.kernel.errors import InvalidCheckpoint, InvalidJson
 from memoranda.kernel.results import Result
 from memoranda.ledger.checkpoint import Checkpoint, parse_checkpoint
-from memoranda.ledger.signed_note import Signature, Standing, Verifier, check_signatures
+from memoranda.ledger.signed_note import (
+    Signature,
+    Standing,
+    Verifier,
+    VerifierKey,
+    check_signatures,
+)
 from memoranda.ledger.tree import Block, Blocks
 
 
@@ -41,11 +47,11 @@ class KeptDamage:
     """A place where an anchor holds no whole note.
 
     ``torn``: writing broke off there, and nobody got a receipt for it; ``damaged``: a note
-    that is not what was written.
+    that is not what was written; ``not_cosigned``: nothing shows that the witness said it, now.
     """
 
     where: str
-    what: Literal["torn", "damaged"]
+    what: Literal["torn", "damaged", "not_cosigned"]
     why: str
 
 
@@ -84,6 +90,16 @@ class Anchor(Protocol):
 
 
 @runtime_checkable
+class WitnessingAnchor(Anchor, Protocol):
+    """An anchor that is a witness: it cosigns what it keeps, with this key."""
+
+    @property
+    def key(self) -> VerifierKey | None:
+        """Its public key; None where it is not known, and nothing that it signs is believed."""
+        ...
+
+
+@runtime_checkable
 class BatchAnchor(Anchor, Protocol):
     """An anchor that keeps many checkpoints in about the time of one.
 
@@ -102,14 +118,15 @@ class BatchAnchor(Anchor, Protocol):
 
 Verdict = Literal[
     "agrees", "rolled_back", "forked", "missing", "other_origin", "bad_signature", "malformed",
-    "damaged", "torn",
+    "damaged", "torn", "not_cosigned",
 ]  # fmt: skip
 """What a kept checkpoint says about a journal.
 
 ``agrees``: the journal has this root at this size; ``rolled_back``: it is shorter than it was;
 ``forked``: it has another root at this size; ``missing``: there is no such journal;
 ``other_origin``: the checkpoint is of another journal; ``bad_signature``: the signature of a known
-key does not hold; ``malformed``: it is no checkpoint; ``damaged``, ``torn``: see `KeptDamage`.
+key does not hold; ``malformed``: it is no checkpoint; ``damaged``, ``torn``, ``not_cosigned``: see
+`KeptDamage`.
 """
 
 _CALM: Final[frozenset[Verdict]] = frozenset({"agrees", "torn"})

@@ -114,7 +114,7 @@ class Checkpoint:
         if len(lines) < _BODY_LINES:
             raise InvalidCheckpoint("the text", "it has not the lines origin, size and root")
         origin, size, root, *extensions = lines
-        return cls(origin, _size(size), _root(root), tuple(extensions))
+        return cls(origin, parse_size(size), _root(root), tuple(extensions))
 
 
 class NotedCheckpoint(NamedTuple):
@@ -142,7 +142,8 @@ def _check_line(line: str, where: str) -> None:
         raise InvalidCheckpoint(where, "it is more than one line")
 
 
-def _size(line: str) -> int:
+def parse_size(line: str) -> int:
+    """The size that a line says, or InvalidCheckpoint."""
     if not (line.isascii() and line.isdigit()) or (line != "0" and line.startswith("0")):
         raise InvalidCheckpoint("the size", "it is not a decimal number without leading zeros")
     if len(line) > len(str(MAX_SIZE)):

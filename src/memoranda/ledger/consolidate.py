@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memoranda.identity import Frozen, canonical_bytes
+from memoranda.kernel.clock import format_time
 from memoranda.kernel.errors import InvalidObject, InvalidProof, InvalidTime
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.results import Result
@@ -34,7 +35,7 @@ from memoranda.ledger.lifecycle import StatusChange, lowest, trust_of
 from memoranda.ledger.model import MemoryObject
 from memoranda.ledger.object import TYPE, hash_name, sealed
 from memoranda.ledger.pieces import pieces_of, text_of
-from memoranda.ledger.time import Validity, format_time, parse_time
+from memoranda.ledger.time import Validity, parse_time
 from memoranda.ledger.validate import Violation, validate_object
 
 

@@ -11,12 +11,14 @@ from memoranda.identity import decode
 from memoranda.identity.canonical import thread_digest
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.object import data_of, is_indexed, record_times, status_of, version_of
-from memoranda.ledger.snapshot import StoredThread
+from memoranda.ledger.snapshot import StoredDocument
 from memoranda.ledger.time import parse_time
 from memoranda.ledger.unit import Current, Version
 from memoranda.text import Terms, speaker_of, terms, texts
+from memoranda.text.tokens import class_of
 
 _SAID_AT: Final = b'"said_at"'
+_ASKING: Final = ("?", "\uff1f", "\u061f")
 
 
 def row_of(document: Mapping[str, JsonValue]) -> Version:
@@ -97,27 +99,41 @@ def speaker_in(document: Mapping[str, JsonValue]) -> str:
     return " ".join(sorted(terms(named).counts)) if isinstance(named, str) else ""
 
 
-def thread_row(document: Mapping[str, JsonValue], seq: int) -> StoredThread | None:
-    """The row of an object in its thread, while it is active; None if it has no thread."""
-    is_there = status_of(document) == "active" and is_indexed(document)
-    thread = thread_of(document) if is_there else None
-    if thread is None:
+def document_row(
+    document: Mapping[str, JsonValue], seq: int, text: str, length: int
+) -> StoredDocument | None:
+    """What recall knows of an object with such a text, besides its words; None if not findable."""
+    if status_of(document) != "active" or not is_indexed(document):
         return None
-    return StoredThread(thread, said_at(document), document["id"], seq, speaker_in(document))
+    return StoredDocument(
+        seq,
+        said_at(document),
+        thread_of(document) or "",
+        speaker_in(document),
+        class_of(length),
+        asks(text),
+    )
+
+
+def asks(text: str) -> bool:
+    """Whether a text asks something: a mark of a question stands in it."""
+    return any(mark in text for mark in _ASKING)
 
 
 def said_at(document: Mapping[str, JsonValue]) -> int:
     """When it was said: what is in a thread is in the order of these times.
 
-    Where nothing is said of it, when the record was created.
+    Where nothing is said of it, from when it holds; else when the record was created.
     """
-    said = _ms(document.get("said_at"))
+    said = _ms(document.get("said_at") or document.get("valid_from"))
     return record_times(document)[0] if said is None else said
 
 
 def time_of(current: Current) -> int:
     """The same of an object; of nearly all, its body need not be read for it."""
-    return said_at(decode(current.body)) if _SAID_AT in current.body else current.created_at
+    if _SAID_AT in current.body:
+        return said_at(decode(current.body))
+    return current.created_at if current.valid_from is None else current.valid_from
 
 
 def _ms(time: str | None) -> int | None:

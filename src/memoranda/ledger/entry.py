@@ -30,6 +30,7 @@ FactKind = Literal[
     "trace",
     "cycle",
     "learning",
+    "job",
 ]
 """What is not about an object but has a name of its own (`fact`)."""
 
@@ -44,9 +45,12 @@ NOTICES: Final = frozenset({"policy_change", "conformance_break", "maintenance"}
 """Entries about the memory as a whole, which whoever opens it reads."""
 
 _GENESIS: Final = b"memoranda/journal/1\n"
-_FORM: Final = (
+FORM: Final = (
     b'{"actor":%b,"at":%d,"body_digest":"%b","kind":"%b","previous_entry_hash":"%b","seq":%d,"v":1}'
 )
+"""The members in canonical order. Each is plain ASCII but the actor, which comes `quoted`."""
+
+ENCODED: Final = {kind: kind.encode() for kind in KINDS}
 _HASH: Final = re.compile("[0-9a-f]{64}")
 PLAIN: Final = re.compile(
     rb'\{"actor":"([ !#-\[\]-~]+)","at":(0|-?[1-9][0-9]{0,14}),"body_digest":"([0-9a-f]{64})",'
@@ -93,13 +97,13 @@ def entry_bytes(entry: Entry) -> bytes:
     plain ASCII without anything to escape, and the members stand in canonical order.
     """
     seq, kind, at, actor, digest, previous = entry
-    return _FORM % (_quoted(actor), at, digest.encode(), kind.encode(), previous.encode(), seq)
+    return FORM % (quoted(actor), at, digest.encode(), kind.encode(), previous.encode(), seq)
 
 
 def chained_bytes(
     seq: int, kind: str, at: int, actor: str, digest: bytes, previous: bytes
 ) -> bytes:
-    return _FORM % (_quoted(actor), at, hexlify(digest), kind.encode(), hexlify(previous), seq)
+    return FORM % (quoted(actor), at, hexlify(digest), ENCODED[kind], hexlify(previous), seq)
 
 
 def entry_hash(raw: bytes) -> bytes:
@@ -174,5 +178,6 @@ def _is_hash(value: object) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _quoted(actor: str) -> bytes:
+def quoted(actor: str) -> bytes:
+    """An actor as it stands in an entry."""
     return canonical_bytes(actor)

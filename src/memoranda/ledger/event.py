@@ -22,13 +22,13 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 from memoranda.kernel.actors import ActorKind
+from memoranda.kernel.clock import format_time
 from memoranda.kernel.errors import InvalidEvent
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.wire import ClosedModel, Refusal, tuple_of
 from memoranda.ledger.entry import MEMORY_LOG_KINDS, MemoryLogKind
 from memoranda.ledger.model import Hash, JsonObject, Text, Time
 from memoranda.ledger.object import hash_name, status_of
-from memoranda.ledger.time import format_time
 
 EventType = MemoryLogKind
 EVENT_TYPES: Final = MEMORY_LOG_KINDS

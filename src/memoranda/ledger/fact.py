@@ -29,8 +29,9 @@ TYPES: Final[Mapping[str, frozenset[str]]] = {
     "effect": frozenset({"EffectStarted", "EffectFinished"}),
     "erasure": frozenset({ERASURE}),
     "trace": frozenset({"Trace"}),
-    "cycle": frozenset({"Cycle"}),
+    "cycle": frozenset({"Cycle", "CycleRecall"}),
     "learning": frozenset({"Learned", "NothingLearned"}),
+    "job": frozenset({"JobRun"}),
 }
 """What the body of a fact of each kind can be (`docs/format.md`)."""
 

@@ -14,9 +14,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
+from memoranda.kernel.clock import format_time
 from memoranda.kernel.errors import InvalidKey, InvalidTime
 from memoranda.ledger.signed_note import VerifierKey
-from memoranda.ledger.time import format_time, parse_time
+from memoranda.ledger.time import parse_time
 
 HEADER: Final = "memoranda/keyring/1"
 _WHERE: Final = "the keyring"

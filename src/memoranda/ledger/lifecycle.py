@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
 from memoranda.identity import Frozen, canonical_bytes, decode
+from memoranda.kernel.clock import format_time
 from memoranda.kernel.errors import ApprovalRefused, IllegalTransition, ReasonMissing
 from memoranda.kernel.given import is_blank
 from memoranda.kernel.json import JsonValue
@@ -37,7 +38,6 @@ from memoranda.ledger.object import (
     status_of,
     version_of,
 )
-from memoranda.ledger.time import format_time
 from memoranda.ledger.unit import Past
 
 LEGAL: Final[Mapping[Status, frozenset[Status]]] = {

@@ -20,18 +20,16 @@ a first version, of another object. So the versions of an object are a chain, an
 the MemoryLog can be derived from the object that it led to. `superseded_by` is always an id.
 """
 
-import re
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Final, Literal, get_args
 
 from memoranda.identity import Frozen, canonical_bytes, decode, sha256_hex
+from memoranda.kernel.clock import format_time
 from memoranda.kernel.errors import InvalidObject
 from memoranda.kernel.json import JsonValue
-from memoranda.ledger import passages
-from memoranda.ledger.passages import FirstVersion
-from memoranda.ledger.time import TemporalScope, format_time, parse_time
+from memoranda.ledger.passages import WrittenBody
+from memoranda.ledger.time import TemporalScope, parse_time
 
 StatementType = Literal[
     "SourceStatement",
@@ -43,6 +41,12 @@ StatementType = Literal[
 VerdictType = Literal["Factual", "Inference", "False", "Unanswered"]
 Trust = Literal["untrusted", "unreviewed", "approved"]
 """From the least to the most trusted."""
+TRUST_SHOWN: Final[Mapping[Trust, str]] = {
+    "untrusted": "UNTRUSTED",
+    "unreviewed": "not reviewed",
+    "approved": "approved",
+}
+"""What a model that is shown memory is told of it."""
 Status = Literal["active", "invalidated", "archived", "superseded", "erased"]
 Format = Literal["text", "json", "bytes"]
 Cause = Literal["obsolescence", "conflict", "correction", "policy", "user_request", "other"]
@@ -114,10 +118,11 @@ def value_of(document: Mapping[str, JsonValue]) -> JsonValue | bytes:
 
 def data_bytes(document: Mapping[str, JsonValue]) -> bytes:
     """The data as canonical JSON, or the bytes that were given."""
-    if is_bytes(document):
-        return b64decode(document["data"])
     statement: str = document["statement"]
-    return statement.encode() if document.get("format") == "json" else canonical_bytes(statement)
+    format = document.get("format")  # noqa: A001 - the name on the wire
+    if format == "json":
+        return statement.encode()
+    return b64decode(document["data"]) if format == "bytes" else canonical_bytes(statement)
 
 
 def is_bytes(document: Mapping[str, JsonValue]) -> bool:
@@ -164,49 +169,12 @@ def misdescribed(document: Mapping[str, JsonValue]) -> str | None:
 # `canonical_bytes` refuses whatever is not JSON.
 
 
-def first_version(
-    *,
-    scope: bytes,
-    id: str,
-    data: bytes,
-    tags: tuple[str, ...] | None,
-    statement_type: StatementType,
-    at: int,
-    created_ms: int,
-    updated_ms: int,
-    nonce: bytes,
-    more: Mapping[str, JsonValue],
-) -> FirstVersion:
-    """The stored bytes of a first version.
+def with_members(written: WrittenBody, more: Mapping[str, JsonValue]) -> WrittenBody:
+    """A first version of which more is known: members that differ, and further ones.
 
-    `scope` is the text of the scope as it stands between quotes; `data` is canonical JSON.
-    `more` are the members that differ from those of an object of which nothing else is known, and
-    further ones; None takes one away that is not the seed's own.
+    None takes one away that is not the seed's own.
     """
-    written = passages.first_version(
-        scope,
-        None if created_ms == at else created_ms,
-        id.encode() if _PLAIN_ID(id) else canonical_bytes(id)[1:-1],
-        nonce,
-        data,
-        _TYPES[statement_type],
-        b"" if tags is None else _tags(tags),
-        format_time(at).encode(),
-        None if updated_ms == at else updated_ms,
-        is_text=is_text(data),
-    )
-    if not more:
-        return written
-    return FirstVersion(canonical_bytes(_changed(decode(written.body), more)))
-
-
-_PLAIN_ID: Final = re.compile(r"[\w.:/@+ -]+", re.ASCII).fullmatch
-_TYPES: Final[Mapping[StatementType, bytes]] = {name: name.encode() for name in STATEMENT_TYPES}
-
-
-@lru_cache(maxsize=1024)
-def _tags(tags: tuple[str, ...]) -> bytes:
-    return b'"tags":%b,' % canonical_bytes(tags)
+    return WrittenBody(canonical_bytes(_changed(decode(written.body), more)))
 
 
 def _changed(

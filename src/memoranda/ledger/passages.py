@@ -9,15 +9,22 @@ Nothing is ever hashed over the shorthand. A code keeps its meaning for ever; ne
 that are still free.
 """
 
+import zlib
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
-from memoranda.identity import canonical_text
+from memoranda.identity import canonical_bytes, canonical_text
+from memoranda.kernel.clock import format_time
+from memoranda.kernel.errors import BodyUnreadable
 
 STATEMENT: Final = b'"statement":"'
 TYPE: Final = b'","statement_type":"'
 _AS_JSON: Final = b"\x11"
 _AS_TEXT: Final = b"\x10"
 _END: Final = b"\x12"
+_COMPACT: Final = b"\x1f"
+"""How a shorthand begins that was compressed since; no other does."""
 _FORMAT_JSON: Final = b'"format":"json"'
 
 BEFORE_STATEMENT: Final = (
@@ -40,61 +47,113 @@ _CODE: Final = {passage: code for code, passage in _AFTER}
 
 # -------------------------------------------------------------------- what is written anew
 
-# The members of a first version in canonical order. Each %b stands for what differs; where it is a
-# passage in one object and not in another, the passage is filled in, too.
-_FIRST: Final = b'\x01%b%b%b%b\x04%b\x05%b%b%b%b\x08%b\x0b%b\x0c1"}'
-_FIRST_BODY: Final = b"".join(_TEXT.get(bytes([byte]), bytes([byte])) for byte in _FIRST)
-_CREATED: Final = b"\x02", _TEXT[b"\x02"]
-_NOT_CREATED: Final = b'"},', b'"},'
-_JSON_ID: Final = b"\x03", _TEXT[b"\x03"]
-_TEXT_ID: Final = b'"id":"', b'"id":"'
+_CREATED: Final = b'"},"created_ms":'
+_NOT_CREATED: Final = b'"},'
+_TEXT_ID: Final = b'"id":"'
+_JSON_ID: Final = b'"format":"json","id":"'
+_NONCE: Final = b'","nonce":"'
+_SAYS: Final = b'","source_refs":[],' + STATEMENT
+_LAST: Final = _TEXT[b"\x0c"]
 
 
-class FirstVersion(NamedTuple):
+class WrittenBody(NamedTuple):
     """A body that was just written, and its shorthand, if that was at hand."""
 
     body: bytes
     shorthand: bytes = b""
 
 
-def first_version(
-    scope: bytes,
-    created_ms: int | None,
-    id: bytes,
-    nonce: bytes,
-    data: bytes,
-    statement_type: bytes,
-    tags: bytes,
-    timestamp: bytes,
-    updated_ms: int | None,
-    *,
-    is_text: bool,
-) -> FirstVersion:
-    """An ordinary first version; its shorthand is what `pack` makes of its body.
+_written: Final[Callable[[tuple[bytes, bytes]], WrittenBody]] = partial(tuple.__new__, WrittenBody)
 
-    Texts are as they stand between the quotes of JSON, `data` is canonical JSON; `tags` is their
-    whole member. Every write of an agent waits for this.
+
+def ordinary_version(
+    scope: bytes,
+    id: str,
+    data: bytes,
+    tags: Sequence[str] | None,
+    statement_type: bytes,
+    at: int,
+    created_ms: int,
+    updated_ms: int,
+    nonce: bytes,
+    more: "FurtherMembers | None" = None,
+) -> WrittenBody:
+    """A version of which nothing is known but this; its shorthand is what `pack` makes of its body.
+
+    `scope` and `statement_type` are as they stand between the quotes of JSON, `data` is canonical
+    JSON; a first version has no further members. Every write of an agent waits for this.
     """
-    (created, created_text) = _NOT_CREATED if created_ms is None else _CREATED
-    (before_id, before_id_text) = _TEXT_ID if is_text else _JSON_ID
-    at = b"" if created_ms is None else b"%d," % created_ms
-    changed = b"" if updated_ms is None else b'"updated_ms":%d,' % updated_ms
-    kind = statement_type + b'",'
-    if is_text:
-        said = data[1:-1]
-        short = b"\x10%b\x12" % said
+    scope_text, kind, then, short_scope, short_kind, short_then = _frame(scope, statement_type, at)
+    listed = b"" if tags is None else _tags(tuple(tags))
+    if id.isascii() and id.isprintable() and '"' not in id and "\\" not in id:
+        name = id.encode()
     else:
-        said = canonical_text(data)[1:-1]
-        short = b"\x11%b\x12" % data
-    body = _FIRST_BODY % (
-        scope, created_text + at, before_id_text, id, nonce, STATEMENT, said, TYPE, kind + tags,
-        timestamp, changed,
-    )  # fmt: skip
-    shorthand = _FIRST % (
-        scope, created + at, before_id, id, nonce, b"", short, b"", _CODE.get(kind, kind) + tags,
-        timestamp, changed,
-    )  # fmt: skip
-    return FirstVersion(body, shorthand)
+        name = canonical_bytes(id)[1:-1]
+    if data[:1] == b'"' and data != b'""':  # a text, which is its own statement
+        before_id = short_before_id = _TEXT_ID
+        said, mark, short = data[1:-1], _AS_TEXT, data[1:-1]
+    else:
+        before_id, short_before_id = _JSON_ID, b"\x03"
+        said, mark, short = canonical_text(data)[1:-1], _AS_JSON, data
+    if created_ms == updated_ms == at:
+        created = short_created = _NOT_CREATED
+        changed = b""
+    else:
+        moment = b"" if created_ms == at else b"%d," % created_ms
+        created = _CREATED + moment if moment else _NOT_CREATED
+        short_created = b"\x02" + moment if moment else _NOT_CREATED
+        changed = b"" if updated_ms == at else b'"updated_ms":%d,' % updated_ms
+    number = b"1"
+    if more is not None:
+        number = b"%d" % more.number
+        if more.cause:
+            created = b'"},"cause":"%b",%b' % (more.cause, created[3:])
+            short_created = created
+        if more.reason:
+            nonce += b'","reason":"' + more.reason
+        ended = b'"status":"%b",' % more.status if more.status else b""
+        listed = b'%b"supersedes":"sha256:%b",%b' % (ended, more.supersedes, listed)
+    return _written((
+        b"".join((
+            scope_text, created, before_id, name, _NONCE, nonce, _SAYS, said, kind, listed, then,
+            changed, _LAST, number, b'"}',
+        )),
+        b"".join((
+            short_scope, short_created, short_before_id, name, b"\x04", nonce, b"\x05", mark,
+            short, short_kind, listed, short_then, changed, b"\x0c", number, b'"}',
+        )),
+    ))  # fmt: skip
+
+
+class FurtherMembers(NamedTuple):
+    """What an ordinary version has that follows another; texts as they stand between quotes."""
+
+    number: int
+    supersedes: bytes
+    """The digest of the version before."""
+    reason: bytes = b""
+    cause: bytes = b""
+    status: bytes = b""
+    """What became of it; nothing, while it is active."""
+
+
+@lru_cache(maxsize=64)  # those of a batch are the same
+def _frame(scope: bytes, statement_type: bytes, at: int) -> tuple[bytes, ...]:
+    """What stands around the members that differ in a batch, in a body and in its shorthand."""
+    kind, time = statement_type + b'",', format_time(at).encode()
+    return (
+        _TEXT[b"\x01"] + scope,
+        TYPE + kind,
+        _TEXT[b"\x08"] + time + _TEXT[b"\x0b"],
+        b"\x01" + scope,
+        _END + _CODE.get(kind, kind),
+        b"\x08" + time + b"\x0b",
+    )
+
+
+@lru_cache(maxsize=1024)
+def _tags(tags: tuple[str, ...]) -> bytes:
+    return b'"tags":%b,' % canonical_bytes(tags)
 
 
 # ---------------------------------------------------------------------- what is there
@@ -122,8 +181,18 @@ def pack(body: bytes) -> bytes:
     return b"".join((before, mark, said, _END, after))
 
 
+def compacted(shorthand: bytes) -> bytes | None:
+    """A shorthand in fewer bytes, for what is long and seldom read; None if it was made before."""
+    return None if shorthand[:1] == _COMPACT else _COMPACT + zlib.compress(shorthand)
+
+
 def unpack(shorthand: bytes) -> bytes:
-    """The body that `pack` was given."""
+    """The body that `pack` was given; BodyUnreadable if it was compacted, and is damaged."""
+    if shorthand[:1] == _COMPACT:
+        try:
+            shorthand = zlib.decompress(shorthand[1:])
+        except zlib.error as damaged:
+            raise BodyUnreadable(f"what was compacted is damaged: {damaged}") from None
     front, end, after = shorthand.partition(_END)
     if not end:
         return shorthand

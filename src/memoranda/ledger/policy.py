@@ -14,6 +14,8 @@ forgetting         the `causes` that count, who may forget (`by`) and erase (`er
 source_hierarchy   the `order` of sources: how the best uris begin, the highest first
 models             per role, such as `embedder`, the identities that may be used
 oversight          whether a maker may judge what they made, whether agents may record audits
+maintenance        whether jobs run by themselves (`enabled`), how long records stay
+                   (`retention`), and how many seconds lie between two runs of each job (`every`)
 =================  ============================================================================
 """
 
@@ -33,7 +35,9 @@ from memoranda.kernel.wire import STORABLE, ClosedPart, place_and_reason, tuple_
 from memoranda.ledger.gates import Gate
 from memoranda.ledger.object import CAUSES, Cause, hash_name
 
-PolicyKind = Literal["consolidation", "forgetting", "source_hierarchy", "models", "oversight"]
+PolicyKind = Literal[
+    "consolidation", "forgetting", "source_hierarchy", "models", "oversight", "maintenance"
+]
 """What a policy is about."""
 POLICY_KINDS: Final[tuple[PolicyKind, ...]] = get_args(PolicyKind)
 
@@ -99,7 +103,42 @@ class OversightRules(ClosedPart):
     agents_may_audit: bool
 
 
-Rules = ConsolidationRules | ForgettingRules | SourceRules | ModelRules | OversightRules
+PeriodicJob = Literal[
+    "expiry", "consolidate", "retention", "index", "embed", "checkpoint", "snapshots", "own_store"
+]
+"""What maintenance does again and again."""
+
+_Limit = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
+_Seconds = Annotated[int, Field(ge=1, le=MAX_INTEGER // 1_000)]
+
+
+class RetentionRules(ClosedPart):
+    """How long records stay, under the names of seed 000: milliseconds, a number, tags."""
+
+    max_age: _Limit | None = Field(default=None, alias="maxAge")
+    max_records: _Limit | None = Field(default=None, alias="maxRecords")
+    ephemeral_tags: Annotated[Sequence[str], tuple_of(Name), _ONCE] = Field(
+        default=(), alias="ephemeralTags"
+    )
+
+
+class MaintenanceRules(ClosedPart):
+    """Whether and how often a scope is maintained, and what it keeps."""
+
+    enabled: bool
+    retention: RetentionRules
+    every: Mapping[PeriodicJob, _Seconds]
+    """A job that is not named does not run by itself."""
+
+
+Rules = (
+    ConsolidationRules
+    | ForgettingRules
+    | SourceRules
+    | ModelRules
+    | OversightRules
+    | MaintenanceRules
+)
 
 RULES: Final[Mapping[PolicyKind, type[Rules]]] = {
     "consolidation": ConsolidationRules,
@@ -107,6 +146,7 @@ RULES: Final[Mapping[PolicyKind, type[Rules]]] = {
     "source_hierarchy": SourceRules,
     "models": ModelRules,
     "oversight": OversightRules,
+    "maintenance": MaintenanceRules,
 }
 """The form of each kind's rules; every member must be there, and no other may be."""
 
@@ -156,6 +196,18 @@ class Policy(Result):
 
 _ANYBODY: Final = list(get_args(ActorKind))
 
+EVERY: Final[Mapping[PeriodicJob, int]] = {
+    "expiry": 3_600,
+    "consolidate": 86_400,
+    "retention": 3_600,
+    "index": 900,
+    "embed": 300,
+    "checkpoint": 300,
+    "snapshots": 86_400,
+    "own_store": 3_600,
+}
+"""How often each job runs unless a policy says otherwise, in seconds."""
+
 DEFAULTS: Final[Mapping[PolicyKind, Policy]] = {
     "consolidation": Policy(
         "consolidation",
@@ -175,6 +227,9 @@ DEFAULTS: Final[Mapping[PolicyKind, Policy]] = {
     "source_hierarchy": Policy("source_hierarchy", 1, {"order": []}),
     "models": Policy("models", 1, {"roles": {}}),
     "oversight": Policy("oversight", 1, {"maker_may_judge": False, "agents_may_audit": False}),
+    "maintenance": Policy(
+        "maintenance", 1, {"enabled": False, "retention": {}, "every": dict(EVERY)}
+    ),
 }
 """What holds until it is changed."""
 

@@ -2,15 +2,26 @@
 
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from memoranda.ledger.attachments import Attachment, AttachmentRows, Origins
+from memoranda.ledger.lease import Leases
 from memoranda.ledger.snapshot import Index, LedgerSnapshot, StoredRow
 from memoranda.ledger.tree import Block, Blocks
 from memoranda.ledger.unit import Committed, Current, Head, Mark, Past, StoredEntry, Unit
 from memoranda.text import Query
 
 R = TypeVar("R")
+
+
+class Compacted(NamedTuple):
+    """What was stored in fewer bytes: how many bodies, how many bytes less, how far it came."""
+
+    bodies: int
+    saved: int
+    upto: int
+    is_all: bool
+    """Whether nothing comes after that, for now."""
 
 
 class Ledger(Protocol):
@@ -29,6 +40,11 @@ class Ledger(Protocol):
     @property
     def origins(self) -> Origins:
         """What leads from its cycles to what they left."""
+        ...
+
+    @property
+    def leases(self) -> Leases:
+        """Who does what in the scope just now, and the jobs that are due."""
         ...
 
     async def commit(self, unit: Unit) -> Committed:
@@ -81,6 +97,10 @@ class Ledger(Protocol):
         """How many objects are active; counted up to a number."""
         ...
 
+    async def expired(self, at: int, limit: int) -> list[str]:
+        """The ids of what is active and has expired by then, the first to expire first."""
+        ...
+
     async def head(self) -> Head:
         """The end of the journal."""
         ...
@@ -130,6 +150,18 @@ class Ledger(Protocol):
 
         StoreUnavailable while somebody else still reads what was before; `rewrite` is the long
         way, where the database has one.
+        """
+        ...
+
+    async def tidy(self) -> None:
+        """Bring the word index forward, and merge it, as is done when nobody writes."""
+        ...
+
+    async def compact(self, after: int, *, dry_run: bool = False) -> Compacted:
+        """Store some long bodies of executions in fewer bytes, from the entry after this one on.
+
+        They read as before, byte for byte. A database that compresses by itself has nothing to do.
+        With `dry_run` it is only seen what would be done.
         """
         ...
 

@@ -14,19 +14,19 @@
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from memoranda.identity import sha256
 from memoranda.kernel.errors import InvalidInput, InvalidProof
 from memoranda.ledger.body import broken_event, broken_member, document_of
 from memoranda.ledger.codec import Unreadable
 from memoranda.ledger.damage import Damages
-from memoranda.ledger.derive import inputs_in, row_of, searched_text, tags_of, thread_row
+from memoranda.ledger.derive import document_row, inputs_in, row_of, searched_text, tags_of
 from memoranda.ledger.entry import read_entry
 from memoranda.ledger.object import hash_name, integrity_digest, is_indexed, status_of
 from memoranda.ledger.snapshot import StoredRow, StoredTag
 from memoranda.ledger.unit import Version
-from memoranda.ledger.words import WordSums, thread_tag
+from memoranda.ledger.words import document_tag, thread_tag
 
 BUCKETS: Final = 256
 
@@ -39,6 +39,20 @@ def erased_row(id: str, number: int) -> Version:
     return Version(id, number, "erased", 0, 0, None, None, None, None)
 
 
+class SummedWords(Protocol):
+    """The words of an index, as they are compared with those of objects (`recall.sums`)."""
+
+    indexed: int
+
+    def is_as(self, seq: int, text: str, *, is_counted: bool) -> tuple[bool, int]:
+        """Whether the postings of an entry are the words of a text; and how many words it has."""
+        ...
+
+    def finish(self, damages: Damages) -> None:
+        """Whatever was not asked for has no place in the index."""
+        ...
+
+
 class RowWalk:
     """Feed it the rows by id and number, then `finish`."""
 
@@ -46,7 +60,7 @@ class RowWalk:
         self,
         objects: bytes | bytearray,
         damages: Damages,
-        words: WordSums | None = None,
+        words: SummedWords | None = None,
         *,
         key: bytes = b"",
     ) -> None:
@@ -57,7 +71,8 @@ class RowWalk:
         self._damages = damages
         self.tags = TagSums(key)
         self.derivations = TagSums(key)
-        self.threads = TagSums(key)
+        self.documents = TagSums(key)
+        """What recall knows of objects, and their threads."""
         self.count = 0
         self._last: StoredRow | None = None
         self.unindexed: set[int] = set()
@@ -196,18 +211,22 @@ class RowWalk:
             if indexed is not None:
                 self._check_words(self._words, row, indexed)
 
-    def _check_words(self, sums: WordSums, row: StoredRow, document: Any) -> None:
+    def _check_words(self, sums: SummedWords, row: StoredRow, document: Any) -> None:
         try:
-            text, thread = searched_text(document), thread_row(document, row.seq)
+            text = searched_text(document)
         except InvalidInput:
             self._damages.add("object", row.seq, "its statement has not the format that it says")
-            text, thread = "", None
+            text = ""
         is_counted = status_of(document) == "active" and is_indexed(document)
-        if not sums.is_as(row.seq, text, is_counted=is_counted):
+        is_same, length = sums.is_as(row.seq, text, is_counted=is_counted)
+        if not is_same:
             why = f"it has not the words of {row.version.id!r}, version {row.version.number}"
             self._damages.add("index", row.seq, why)
-        if thread is not None:
-            self.threads.add(thread_tag(thread))
+        known = document_row(document, row.seq, text, length) if is_counted else None
+        if known is not None:
+            self.documents.add(document_tag(known))
+            if known.thread:
+                self.documents.add(thread_tag(known.thread, row.seq))
 
     def _report(self, row: StoredRow, why: str) -> None:
         id, number = row.version.id, row.version.number

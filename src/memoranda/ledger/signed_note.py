@@ -29,6 +29,8 @@ KEY_ID_SIZE: Final = 4
 PUBLIC_KEY_SIZE: Final = 32
 ED25519: Final = b"\x01"
 """The signature type: it is hashed into the key id, so that one key can't pass for another kind."""
+COSIGNATURE: Final = b"\x04"
+"""The type of a witness's keys, which sign with a time (`ledger.witness`)."""
 
 _LINE_START: Final = "— "
 _KEY_ID_DIGITS: Final = 2 * KEY_ID_SIZE
@@ -85,9 +87,9 @@ def check_key_name(name: str) -> str:
     return name
 
 
-def key_id(name: str, public_key: bytes) -> bytes:
+def key_id(name: str, public_key: bytes, kind: bytes = ED25519) -> bytes:
     """The id of an Ed25519 key under a name (C2SP signed-note, 'Ed25519 signatures')."""
-    return sha256(name.encode() + b"\n" + ED25519 + public_key)[:KEY_ID_SIZE]
+    return sha256(name.encode() + b"\n" + kind + public_key)[:KEY_ID_SIZE]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,27 +98,29 @@ class VerifierKey:
 
     name: str
     public_key: bytes
+    kind: bytes = ED25519
 
     def __post_init__(self) -> None:
         check_key_name(self.name)
+        if self.kind not in (ED25519, COSIGNATURE):
+            known = "only 01 (Ed25519) and 04 (a witness's) are known here"
+            raise InvalidKey(self.name, f"signature type {self.kind.hex()}; {known}")
         if len(self.public_key) != PUBLIC_KEY_SIZE:
             raise InvalidKey(self.name, f"an Ed25519 key has {PUBLIC_KEY_SIZE} bytes")
 
     @property
     def key_id(self) -> bytes:
-        return key_id(self.name, self.public_key)
+        return key_id(self.name, self.public_key, self.kind)
 
     def __str__(self) -> str:
         """The text form: ``name+hex id+base64 of type and key``."""
-        return f"{self.name}+{self.key_id.hex()}+{to_base64(ED25519 + self.public_key)}"
+        return f"{self.name}+{self.key_id.hex()}+{to_base64(self.kind + self.public_key)}"
 
     @classmethod
     def parse(cls, text: str) -> Self:
         """The key of a text form, or InvalidKey with the reason."""
         name, found_id, kind, key = key_parts(text, "a public key")
-        if kind != ED25519:
-            raise InvalidKey(name, f"signature type {kind.hex()}; only 01 (Ed25519) is known here")
-        parsed = cls(name, key)
+        parsed = cls(name, key, kind)
         if parsed.key_id != found_id:
             raise InvalidKey(name, "its id is not the id of this name and key")
         return parsed

@@ -1,7 +1,7 @@
 """A ledger at one moment: what of it can be read, and as which values."""
 
-from collections.abc import AsyncGenerator, Sequence
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from memoranda.ledger.attachments import Attachment, CycleSalt, Left, StoredItem, StoredKeyword
 from memoranda.ledger.unit import Head, Mark, StoredEntry, Version
@@ -42,8 +42,8 @@ class StoredTag(NamedTuple):
 
 # ----------------------------------------------------------------- what recall keeps
 
-_LAYOUT: Final = 1
-"""How postings and threads are laid out: one higher with every change of that."""
+_LAYOUT: Final = 2
+"""How postings, documents and threads are laid out: one higher with every change of that."""
 
 
 INDEX_FORM: Final = f"{TOKENIZER} layout={_LAYOUT}"
@@ -78,26 +78,37 @@ class Index(NamedTuple):
         return self.tokenizer not in ("", INDEX_FORM)
 
 
-StoredWords = tuple[str, Sequence[int], Sequence[int]]
+class Numbers(Protocol):
+    """Whole numbers in a row: an array, or a sequence."""
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def __getitem__(self, place: int, /) -> Any: ...
+
+
+StoredWords = tuple[str, Numbers, Numbers]
 """Postings of a token in the word index: the entries of versions that have it, and a kind of each.
 
 A kind is the count, and in its low byte the class of the length, as the index has them. There are
-no entries where the postings can't be read. It is a plain tuple, because there are very many: the
-garbage collector stops looking at a plain tuple that holds no container, and never at a named one.
+no entries where the postings can't be read.
 """
 
 
-class StoredThread(NamedTuple):
-    """An active object in its thread, by when it was said, and the tokens of its speaker.
+class StoredDocument(NamedTuple):
+    """What recall knows of an object that can be found, besides its words.
 
-    `created_at` is when it was said (`derive.said_at`): where nobody says so, its creation.
+    `said_at` is when it was said (`derive.said_at`): where nobody says so, its creation. Thread
+    and speaker are empty where it has none.
     """
 
-    thread: str
-    created_at: int
-    id: str
     seq: int
+    said_at: int
+    thread: str
     speaker: str
+    """The tokens of whoever says it, joined by spaces."""
+    length: int
+    """The class of its length (`text.tokens.class_of`)."""
+    is_question: bool
 
 
 class StoredVector(NamedTuple):
@@ -135,7 +146,9 @@ MARKS: Final[Table[Mark]] = Table("marks")
 DERIVATIONS: Final[Table[StoredTag]] = Table("derivations")
 """What was made from what (`rows.derivation`)."""
 WORDS: Final[Table[StoredWords]] = Table("words")
-THREADS: Final[Table[StoredThread]] = Table("threads")
+DOCUMENTS: Final[Table[StoredDocument]] = Table("documents")
+THREADS: Final[Table[StoredTag]] = Table("threads")
+"""Which entries are in which thread (`words.thread_tag`)."""
 VECTORS: Final[Table[StoredVector]] = Table("vectors")
 ITEMS: Final[Table[StoredItem]] = Table("items")
 """Every item of all sessions, and every origin of an item that is not there."""

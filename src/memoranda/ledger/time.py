@@ -33,13 +33,6 @@ _DAYS_IN_400_YEARS: Final = 146_097
 # ------------------------------------------------------------------------- the wire
 
 
-@lru_cache(maxsize=1024)  # those of a batch are the same
-def format_time(ms: int) -> str:
-    """Milliseconds since 1970 as ``2026-02-15T10:22:31.000Z``; years 1 to 9999."""
-    second, rest = divmod(ms, 1000)
-    return f"{_second(second)}.{rest:03d}Z"
-
-
 @lru_cache(maxsize=1024)
 def parse_time(text: str) -> int:
     """The milliseconds of what `format_time` wrote, or of the same without its fraction."""
@@ -77,19 +70,6 @@ def moment(ms: int) -> tuple[int, str]:
     """Milliseconds since 1970, as a value that compares with an `instant`."""
     second, rest = divmod(ms, 1000)
     return second, f"{rest:03d}".rstrip("0")
-
-
-# Neighbouring writes fall into the same second, and into the same few days.
-
-
-@lru_cache(maxsize=256)
-def _second(second: int) -> str:
-    day, rest = divmod(second, _SECONDS_A_DAY)
-    try:
-        shown = date.fromordinal(day + _EPOCH).isoformat()
-    except (OverflowError, ValueError):
-        raise InvalidTime(second * 1000, "it is outside the years 1 to 9999") from None
-    return f"{shown}T{rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}"
 
 
 @lru_cache(maxsize=256)

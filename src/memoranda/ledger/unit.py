@@ -7,13 +7,14 @@ The function may run more than once and must depend on nothing but its argument.
 
 from collections.abc import Callable, Sequence
 from enum import Enum
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from memoranda.kernel.errors import EntryDamaged
 from memoranda.kernel.given import RetryKey
 from memoranda.ledger.attachments import CYCLE, AllErased, Attachment, AttachmentCounts, Holdings
 from memoranda.ledger.entry import Kind
-from memoranda.ledger.passages import FirstVersion
+from memoranda.ledger.passages import WrittenBody
 
 
 class Everything(Enum):
@@ -59,6 +60,10 @@ class Version(NamedTuple):
     subject: str | None
 
 
+new_version: Final[Callable[[tuple[Any, ...]], Version]] = partial(tuple.__new__, Version)
+"""A version of all its fields, as one tuple: that takes a third of the time, in every write."""
+
+
 class Current(NamedTuple):
     """A version with its document: the fields of `Version`, and the body.
 
@@ -83,6 +88,10 @@ class Current(NamedTuple):
     one, `body` says what its rows say."""
     since: int = -1
     """The entry since which it has been active without a break, where it was selected."""
+
+
+new_current: Final[Callable[[tuple[Any, ...]], Current]] = partial(tuple.__new__, Current)
+"""A version with its document, of all its fields; see `new_version`."""
 
 
 class NamedFacts(NamedTuple):
@@ -142,8 +151,12 @@ class Draft(NamedTuple):
     """What its salt was made of, where it is bound to the key of its unit (`ledger.retry`)."""
     is_new: bool = False
     """Whether it is created, be it under the id of an object that was deleted."""
-    first: FirstVersion | None = None
+    first: WrittenBody | None = None
     """How its body was written, if it still is that one: a store need not shorten it again."""
+
+
+new_draft: Final[Callable[[tuple[Any, ...]], Draft]] = partial(tuple.__new__, Draft)
+"""A draft of all its fields; see `new_version`."""
 
 
 class Mark(NamedTuple):
@@ -169,11 +182,20 @@ class Expected(NamedTuple):
     seq: int | None
 
 
+NOTICE: Final = "notices"
+"""The name by which a unit expects the newest of the entries about the memory as a whole: that the
+policies are still those that it was checked by. No fact has it: a fact's is a word and an id."""
+
+
 class EntryPlace(NamedTuple):
     """Where an entry stands: its number, and its hash."""
 
     seq: int
     entry_hash: bytes
+
+
+new_place: Final[Callable[[tuple[int, bytes]], EntryPlace]] = partial(tuple.__new__, EntryPlace)
+"""A place of its fields; see `new_version`."""
 
 
 class Unit(NamedTuple):

@@ -1,122 +1,16 @@
-"""The words of the index, summed up for each entry: equal sums are equal words.
+"""What a verification and a rebuild say of a word index as a whole."""
 
-Postings come in the order of their tokens, objects in that of their ids, and neither need fit
-into memory. So each token has a number, and so has each class of lengths, the same only within one
-verification. A posting counts as the product of both and of its count, and one more number for
-itself: so that one of three is not two of one and two. Whoever edits an index can't know which
-other words would give an entry the same sum.
-"""
-
-from array import array
-from collections import Counter
 from collections.abc import Iterable
-from functools import partial
-from itertools import chain
 from typing import Final
 
 from memoranda.identity import canonical_bytes, sha256
-from memoranda.ledger.damage import Damages
-from memoranda.ledger.snapshot import Index, StoredTag, StoredThread, StoredWords
-from memoranda.text.tokens import CLASSES, MOST, chunk_tokens, class_of, is_worth_remembering
+from memoranda.ledger.snapshot import StoredDocument, StoredTag, StoredWords
 
-KEY_BYTES: Final = 16
-_NUMBER_BYTES: Final = 8
-_NUMBERS: Final = (1 << 8 * _NUMBER_BYTES) - 1
-_REMEMBERED: Final = 131_072
 _MODULUS: Final = 1 << 256
 
 
-class _Numbers(dict[str, int]):
-    """A number for each token; those of numbers would only take the room of words.
-
-    A dict rather than an `lru_cache`: what that holds, every garbage collection looks at.
-    """
-
-    def __init__(self, key: bytes) -> None:
-        self.of = partial(_number, key)
-
-    def __missing__(self, token: str) -> int:
-        number = self.of(token)
-        if is_worth_remembering(token):
-            if len(self) >= _REMEMBERED:
-                self.clear()
-            self[token] = number
-        return number
-
-
-def _number(key: bytes, name: str) -> int:
-    return int.from_bytes(sha256(key + name.encode())[:_NUMBER_BYTES]) | 1
-
-
-class _NumbersIn(dict[str, tuple[int, ...]]):
-    """The numbers of the tokens of each word of a text: for most words, all in one look."""
-
-    def __init__(self, numbers: _Numbers) -> None:
-        self._numbers = numbers
-
-    def __missing__(self, word: str) -> tuple[int, ...]:
-        numbers = tuple(map(self._numbers.__getitem__, chunk_tokens(word)))
-        if is_worth_remembering(word):
-            if len(self) >= _REMEMBERED:
-                self.clear()
-            self[word] = numbers
-        return numbers
-
-
-class WordSums:
-    """Feed it the postings, then ask of each entry whether they are its words, then `finish`."""
-
-    def __init__(self, size: int, index: Index, key: bytes) -> None:
-        self.indexed = min(index.indexed, size)
-        self._documents, self._length = index.documents, index.length
-        self._sums = array("Q", bytes(_NUMBER_BYTES * size))
-        self._numbers = _Numbers(b"token" + key)
-        self._numbers_in = _NumbersIn(self._numbers)
-        self._classes = [_number(b"class" + key, str(number)) for number in range(CLASSES)]
-        self._posting = _number(b"posting" + key, "")
-
-    def feed(self, words: Iterable[StoredWords], damages: Damages) -> None:
-        sums, classes, posting, size = self._sums, self._classes, self._posting, len(self._sums)
-        for token, seqs, kinds in words:
-            if not seqs:
-                damages.add("index", None, f"it has the word {token!r} where it can't be read")
-            elif seqs[-1] < size:
-                number = self._numbers[token]
-                for seq, kind in zip(seqs, kinds, strict=True):
-                    more = number * (kind >> 8) * classes[kind & 255] + posting
-                    sums[seq] = (sums[seq] + more) & _NUMBERS
-            else:
-                for seq in (seq for seq in seqs if seq >= size):
-                    why = f"it has the word {token!r} for entry {seq}, which there is not"
-                    damages.add("index", None, why)
-
-    def is_as(self, seq: int, text: str, *, is_counted: bool) -> bool:
-        """Whether the postings of an entry are the words of a text; it is asked once for each."""
-        numbers = list(chain.from_iterable(map(self._numbers_in.__getitem__, text.split())))
-        length, distinct = len(numbers), set(numbers)
-        self._documents -= is_counted
-        self._length -= length
-        stored, self._sums[seq] = self._sums[seq], 0
-        if length > MOST:  # so that one of them may occur more often than a posting can say
-            counted = sum(number * min(n, MOST) for number, n in Counter(numbers).items())
-        else:
-            counted = sum(numbers)
-        wanted = counted * self._classes[class_of(length)] + self._posting * len(distinct)
-        return stored == wanted & _NUMBERS
-
-    def finish(self, damages: Damages) -> None:
-        """Whatever was not asked for has no place in the index, nor in what it counts."""
-        for seq, left in enumerate(self._sums):
-            if left:
-                damages.add("index", seq, "it has words for this entry, and should have none")
-        for name, more in (("objects", self._documents), ("tokens", self._length)):
-            if more:
-                says = f"{abs(more):,} {name} too {'many' if more > 0 else 'few'}"
-                damages.add("index", None, f"it says that it has {says}")
-
-
 class IndexDigest:
-    """A digest over all postings of an index and its threads, in whatever order they come."""
+    """A digest over all postings of an index and its documents, in whatever order they come."""
 
     def __init__(self) -> None:
         self._sum = 0
@@ -124,12 +18,12 @@ class IndexDigest:
     def feed(self, words: Iterable[StoredWords]) -> None:
         for token, seqs, kinds in words:
             raw = token.encode()
-            for seq, kind in zip(seqs or (-1,), kinds or (0,), strict=True):
+            for seq, kind in zip(seqs, kinds, strict=True) if len(seqs) else ((-1, 0),):
                 self._sum += int.from_bytes(sha256(b"%d:%d:%b" % (seq, kind, raw)))
 
-    def feed_threads(self, rows: Iterable[StoredThread]) -> None:
+    def feed_documents(self, rows: Iterable[StoredDocument]) -> None:
         for row in rows:
-            self._sum += int.from_bytes(sha256(b"thread:%b" % canonical_bytes(list(row))))
+            self._sum += int.from_bytes(sha256(b"document:%b" % canonical_bytes(list(row))))
 
     @property
     def hex(self) -> str:
@@ -137,6 +31,12 @@ class IndexDigest:
         return (self._sum % _MODULUS).to_bytes(32).hex()
 
 
-def thread_tag(row: StoredThread) -> StoredTag:
-    """A row of a thread, as a row that is summed up like those of tags."""
-    return StoredTag(f"{row.thread} {row.seq} {row.speaker}", row.created_at, row.id)
+def document_tag(row: StoredDocument) -> StoredTag:
+    """What is known of a document, as a row that is summed up like those of tags."""
+    said = f"{row.thread} {row.length} {row.is_question:d} {row.speaker}"
+    return StoredTag(said, row.said_at, str(row.seq))
+
+
+def thread_tag(thread: str, seq: int) -> StoredTag:
+    """An entry in its thread, likewise."""
+    return StoredTag(thread, 0, str(seq))

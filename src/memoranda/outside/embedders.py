@@ -9,6 +9,7 @@ import asyncio
 import json
 import os
 from collections.abc import Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from http import HTTPStatus
 from importlib import import_module
@@ -18,6 +19,7 @@ from typing import Any, Final
 from memoranda.kernel.errors import DependencyMissing, ModelFailed
 from memoranda.kernel.json import JsonValue
 from memoranda.outside.models.endpoint import Endpoint, Refused, httpx2_module, joined
+from memoranda.outside.static_model import StaticModel, has_static_model
 
 TIMEOUT_S: Final = 30.0
 
@@ -161,6 +163,21 @@ def embedder_from_environment(variables: Mapping[str, str] | None = None) -> Con
     version = found.get(VERSION) or "1"
     key_env = found.get(KEY) or None
     return EmbeddingsEndpoint(found[URL], model, int(dimensions), version=version, key_env=key_env)
+
+
+MEANING: Final = "MEMORANDA_MEANING"
+"""What says ``off`` where no model is to be used that nobody named."""
+
+
+def default_embedder(variables: Mapping[str, str] | None = None) -> StaticModel | None:
+    """The model that comes with the extra ``meaning``, where it is installed; one for a process."""
+    found = os.environ if variables is None else variables
+    return None if found.get(MEANING, "").strip().lower() == "off" else _installed_model()
+
+
+@cache
+def _installed_model() -> StaticModel | None:
+    return StaticModel() if has_static_model() else None
 
 
 def _digest(folder: Path) -> str:

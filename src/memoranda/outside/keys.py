@@ -21,7 +21,15 @@ from typing import Final, NamedTuple
 from memoranda.kernel.clock import Clock, SystemClock
 from memoranda.kernel.errors import DependencyMissing, InvalidKey
 from memoranda.ledger.keyring import Keyring
-from memoranda.ledger.signed_note import ED25519, VerifierKey, check_key_name, key_parts, to_base64
+from memoranda.ledger.signed_note import (
+    COSIGNATURE,
+    ED25519,
+    VerifierKey,
+    check_key_name,
+    key_parts,
+    to_base64,
+)
+from memoranda.ledger.witness import cosignature, cosigned_text, split_cosignature
 from memoranda.outside.files import is_in_folder_of, locked, write_whole
 
 # ------------------------------------------------------------------------------------------------
@@ -37,10 +45,10 @@ _SEED_SIZE: Final = 32
 class Ed25519Signer:
     """Signs with a private key that is held in memory."""
 
-    def __init__(self, name: str, seed: bytes) -> None:
+    def __init__(self, name: str, seed: bytes, kind: bytes = ED25519) -> None:
         self._private = _ed25519().Ed25519PrivateKey.from_private_bytes(seed)
         self._seed = seed
-        self.key = VerifierKey(name, self._private.public_key().public_bytes_raw())
+        self.key = VerifierKey(name, self._private.public_key().public_bytes_raw(), kind)
         """The public key: it goes into the ring."""
 
     @property
@@ -60,14 +68,14 @@ class Ed25519Signer:
 
     def secret_text(self) -> str:
         """The private key in its text form: whoever reads it can sign."""
-        encoded = to_base64(ED25519 + self._seed)
+        encoded = to_base64(self.key.kind + self._seed)
         return f"{_PRIVATE}{self.name}+{self.key_id.hex()}+{encoded}"
 
     @classmethod
-    def generate(cls, name: str) -> "Ed25519Signer":
+    def generate(cls, name: str, kind: bytes = ED25519) -> "Ed25519Signer":
         """A new key, from the system's own randomness."""
         check_key_name(name)
-        return cls(name, _ed25519().Ed25519PrivateKey.generate().private_bytes_raw())
+        return cls(name, _ed25519().Ed25519PrivateKey.generate().private_bytes_raw(), kind)
 
     @classmethod
     def parse(cls, text: str) -> "Ed25519Signer":
@@ -75,16 +83,38 @@ class Ed25519Signer:
         if not text.startswith(_PRIVATE):
             raise InvalidKey("a private key", f"it does not begin with {_PRIVATE}")
         name, found_id, kind, seed = key_parts(text.removeprefix(_PRIVATE), "a private key")
-        if kind != ED25519 or len(seed) != _SEED_SIZE:
+        if kind not in (ED25519, COSIGNATURE) or len(seed) != _SEED_SIZE:
             raise InvalidKey(name, "it is not an Ed25519 key")
-        signer = cls(name, seed)
+        signer = cls(name, seed, kind)
         if signer.key_id != found_id:
             raise InvalidKey(name, "its id is not the id of this name and key")
         return signer
 
 
+class Cosigner:
+    """Signs checkpoints as a witness does: each signature says when it was made."""
+
+    def __init__(self, signer: Ed25519Signer, clock: Clock | None = None) -> None:
+        if signer.key.kind != COSIGNATURE:
+            raise InvalidKey(signer.name, "it signs checkpoints of its own, and is no witness's")
+        self._signer = signer
+        self._clock = clock or SystemClock()
+
+    @property
+    def name(self) -> str:
+        return self._signer.name
+
+    @property
+    def key_id(self) -> bytes:
+        return self._signer.key_id
+
+    async def sign(self, text: bytes, /) -> bytes:
+        at = self._clock.now_ms() // 1000
+        return cosignature(at, await self._signer.sign(cosigned_text(text, at)))
+
+
 class Ed25519Verifier:
-    """Verifies the signatures of one public key."""
+    """Verifies the signatures of one public key, a witness's included."""
 
     def __init__(self, key: VerifierKey) -> None:
         self.key = key
@@ -101,6 +131,12 @@ class Ed25519Verifier:
     def verify(self, text: bytes, signature: bytes, /) -> bool:
         from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - an extra
 
+        if self.key.kind == COSIGNATURE:
+            found = split_cosignature(signature)
+            if found is None:
+                return False
+            at, signature = found
+            text = cosigned_text(text, at)
         try:
             self._public.verify(signature, text)
         except InvalidSignature:
@@ -140,8 +176,19 @@ def signers_from_file(
 
     1. it does not lie in the database's folder
     2. it is a plain file of ours that nobody else can read
-    3. every line of it is a private key
+    3. every line of it is a private key, and none is a witness's
     """
+    held = _held(path, database)
+    _check_kind(held, str(path))
+    return held
+
+
+def cosigners_from_file(path: str | Path, clock: Clock | None = None) -> tuple[Cosigner, ...]:
+    """The keys of a witness, the one in use first; InvalidKey as above."""
+    return tuple(Cosigner(signer, clock) for signer in _held(path, None))
+
+
+def _held(path: str | Path, database: str | Path | None) -> tuple[Ed25519Signer, ...]:
     path = Path(path)
     # 1.
     check_place(path, database)
@@ -155,7 +202,14 @@ def signers_from_file(
 def signers_from_environment(environ: Mapping[str, str]) -> tuple[Ed25519Signer, ...]:
     """The signers of MEMORANDA_SIGNING_KEY, the one in use first; none where it is not set."""
     text = environ.get(VARIABLE, "")
-    return _signers(text, VARIABLE) if text.strip() else ()
+    held = _signers(text, VARIABLE) if text.strip() else ()
+    _check_kind(held, VARIABLE)
+    return held
+
+
+def _check_kind(signers: Iterable[Ed25519Signer], where: str) -> None:
+    if any(signer.key.kind != ED25519 for signer in signers):
+        raise InvalidKey(where, "it holds a witness's key, which signs what others made")
 
 
 def read_ring(path: str | Path) -> Keyring:
@@ -195,16 +249,18 @@ def create_key(
     name: str,
     clock: Clock | None = None,
     database: str | Path | None = None,
+    cosigns: bool = False,
 ) -> VerifierKey:
     """Make a key: its public half into the ring, its private half into a new file (mode 0600).
 
-    The ring may be there already: after a key was lost, a new one joins those before it.
+    The ring may be there already: after a key was lost, a new one joins those before it. With
+    `cosigns` it is a witness's.
     """
     key_file, ring_file = Path(key_file), Path(ring_file)
     check_place(key_file, database)
     if not name.isprintable():
         raise InvalidKey(repr(name), "the name holds a character that can't be printed")
-    signer = Ed25519Signer.generate(name)
+    signer = Ed25519Signer.generate(name, COSIGNATURE if cosigns else ED25519)
     with _changing(ring_file) as ring, _plain_errors(key_file):
         # Looked at first, so that the ring stays as it is.
         if not key_file.parent.is_dir():
@@ -229,8 +285,8 @@ def rotate_key(
     """
     key_file, ring_file = Path(key_file), Path(ring_file)
     with _changing(ring_file) as ring:
-        held = signers_from_file(key_file, database=database)
-        signer = Ed25519Signer.generate(held[0].name)
+        held = _held(key_file, database)
+        signer = Ed25519Signer.generate(held[0].name, held[0].key.kind)
         if held[0].key not in ring.known():
             raise InvalidKey(str(ring_file), "it does not hold the key in use: is it another ring?")
         _write_ring(ring_file, ring.with_key(signer.key, _now(clock)))
@@ -251,7 +307,7 @@ def retire_keys(
     """
     key_file, ring_file = Path(key_file), Path(ring_file)
     with _changing(ring_file) as ring:
-        current, *others = signers_from_file(key_file, database=database)
+        current, *others = _held(key_file, database)
         if others:
             _write_private(key_file, (current,))
         after = ring.retired(current.name, frozenset({current.key}), _now(clock))

@@ -5,7 +5,7 @@ elsewhere, and may be huge), a date or anything else that JSON has not, ``yes`` 
 (`strict_yaml`), a second document.
 
 A profile is a folder with ``modes.yaml``, and, where it has them, ``triggers.yaml`` and
-``bundles.yaml``; its name is the name of the profile.
+``bundles.yaml``, or the same as JSON; its name is the name of the profile.
 """
 
 from pathlib import Path
@@ -20,6 +20,9 @@ MAX_FILE: Final = 1_000_000
 
 PARTS: Final = ("modes", "triggers", "bundles")
 """The files of a profile, without their endings; the first one must be there."""
+
+CHAT: Final = Path(__file__).parent / "shipped" / "chat"
+"""The folder of the profile that memoranda brings along."""
 
 _JSON: Final = ".json"
 """The ending of a file that is JSON: not all of that is YAML to PyYAML, such as a tab."""
@@ -48,9 +51,22 @@ def read_profile(folder: str | Path) -> Profile:
     document: dict[str, JsonValue] = {"id": folder.resolve().name}
     for part in PARTS:
         path = folder / f"{part}.yaml"
+        as_json = path.with_suffix(_JSON)
+        if as_json.exists():
+            if path.exists():
+                raise InvalidPlan((f"{path.name}: {as_json.name} is there too; keep one of them",))
+            path = as_json
         if part == PARTS[0] or path.exists():
             document[part] = _part(read_document(path), part, path.name)
     return Profile.from_wire(document)
+
+
+def chat_profile() -> Profile:
+    """The profile that memoranda brings along: a chat that recalls, answers and learns.
+
+    It needs no extra. Its plan says how much is recalled at most: five items and five records.
+    """
+    return read_profile(CHAT)
 
 
 def parse_yaml(text: str, where: str = "$") -> JsonValue:

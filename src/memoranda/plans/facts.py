@@ -5,6 +5,7 @@ message that it is of. Whoever extracts stores nothing, and what they answer is 
 anybody else sees it: a model that answers something else has failed, and nothing is learned.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
@@ -13,6 +14,7 @@ from unicodedata import normalize
 from memoranda.kernel.errors import CycleFailed, InvalidJson, ModelFailed
 from memoranda.kernel.given import is_blank
 from memoranda.kernel.json import parse, storable
+from memoranda.kernel.results import Result
 from memoranda.plans.models import Model, Prompt, Settings, framed, identity_of
 from memoranda.plans.raw import Whole
 from memoranda.text import words
@@ -25,6 +27,9 @@ MAX_FACTS: Final = 100
 """Facts of one message."""
 
 MAX_SUBJECT: Final = 512
+
+EXTRACTOR: Final = "extractor"
+"""How a model that extracts is called among those that memory rests on."""
 
 PERSON: Final = "user"
 """The role of whoever speaks for themselves: what the rules read."""
@@ -92,8 +97,8 @@ def checked_facts(
             subject = _text(subject, by, f"the subject of fact {number}", MAX_SUBJECT)
         kept.setdefault((fact.message, text), ExtractedFact(text, fact.message, subject))
     # 3.
-    counts = [place for place, _ in kept]
-    if any(counts.count(place) > MAX_FACTS for place in set(counts)):
+    counts = Counter(place for place, _ in kept)
+    if any(count > MAX_FACTS for count in counts.values()):
         raise ModelFailed(by, f"it made more than {MAX_FACTS} facts of one message")
     return tuple(kept.values())
 
@@ -175,3 +180,58 @@ class ModelExtractor:
 
     def _failed(self, why: str) -> ModelFailed:
         return ModelFailed(self._settings.model or self.identity, f"for facts, {why}")
+
+
+# ------------------------------------------------------------------------------------------------
+# What came of facts beside all that is known, whoever learned them: `learn`, or a turn.
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LearnedFact(Result):
+    """A fact that is remembered from now on, and the message that it is from."""
+
+    id: str
+    text: str
+    subject: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SeenAgain(Result):
+    """Something that was known, and was said again: how often until now, this time included."""
+
+    id: str
+    text: str
+    count: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ProposedFact(Result):
+    """A fact that waits in the inbox; `denies` is the id of what it would supersede, if anything.
+
+    Where it denies nothing, a policy of the scope asks for approval of what is new.
+    """
+
+    proposal_id: str
+    text: str
+    denies: str | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SkippedMessage(Result):
+    """A message of which nothing was kept, or less than it says, and why."""
+
+    source: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Learned(Result):
+    """What came of a conversation; all of it landed in one commit."""
+
+    learned: tuple[LearnedFact, ...] = ()
+    seen_again: tuple[SeenAgain, ...] = ()
+    proposed: tuple[ProposedFact, ...] = ()
+    skipped: tuple[SkippedMessage, ...] = ()

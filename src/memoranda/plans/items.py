@@ -12,6 +12,7 @@ from unicodedata import category
 from pydantic import AfterValidator, StringConstraints
 
 from memoranda.identity import canonical_bytes, decode, sha256_hex
+from memoranda.kernel.clock import format_time
 from memoranda.kernel.errors import (
     InvalidFilter,
     InvalidInput,
@@ -22,7 +23,7 @@ from memoranda.kernel.errors import (
 from memoranda.kernel.given import is_blank
 from memoranda.kernel.json import storable
 from memoranda.kernel.wire import STORABLE, Refusal, WireModel, tuple_of
-from memoranda.ledger.time import format_time, parse_time
+from memoranda.ledger.time import parse_time
 from memoranda.text import fold
 from memoranda.text.stems import LONGEST_ENDING, ends_of_nouns, is_ending
 

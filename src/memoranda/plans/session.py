@@ -23,7 +23,7 @@ from typing import Annotated, Final
 from pydantic import AfterValidator
 
 from memoranda.identity import canonical_bytes
-from memoranda.kernel.clock import Clock, Randomness, random_uuid
+from memoranda.kernel.clock import Clock, Randomness, format_time, random_uuid
 from memoranda.kernel.errors import (
     BodyUnreadable,
     InvalidInput,
@@ -34,7 +34,7 @@ from memoranda.kernel.errors import (
 from memoranda.kernel.json import JsonValue, parse
 from memoranda.kernel.wire import STORABLE, WireModel
 from memoranda.ledger.attachments import AttachmentRows, SessionSaved
-from memoranda.ledger.time import format_time, parse_time
+from memoranda.ledger.time import parse_time
 
 DEFAULT_SESSION: Final = "default"
 NO_SCAN: Final = "none"

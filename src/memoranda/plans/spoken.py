@@ -17,7 +17,17 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from memoranda.plans.facts import MAX_FACT, MAX_FACTS, PERSON, ChatMessage, ExtractedFact
+from memoranda.kernel.errors import InvalidOption
+from memoranda.plans.facts import (
+    MAX_FACT,
+    MAX_FACTS,
+    PERSON,
+    ChatMessage,
+    ExtractedFact,
+    FactExtractor,
+    ModelExtractor,
+)
+from memoranda.plans.models import Model
 from memoranda.text import fold, words
 from memoranda.text.breaks import sentences
 from memoranda.text.likeness import answer_to
@@ -29,6 +39,7 @@ _KOREAN: Final = re.compile("[가-힣]")
 _LEADS: Final = re.compile(
     r"^(?:(?:and|but|so|well|yes|yeah|yep|no|nope|oh|ah|ok|okay|sure|hi|hey|hello|actually|also|"
     r"anyway|now|then|thanks|thank you|by the way|btw|you know|to be honest|honestly|"
+    r"remember that|remember|note that|don't forget that|"
     r"네|아니요|아니|음|아|그리고|그런데|근데|사실|참|안녕하세요|안녕)(?:\s*[,.!:;~-]+\s*|\s+))+",
     re.IGNORECASE,
 )
@@ -118,3 +129,20 @@ def _in_korean(said: str) -> bool:
     if _NO_STATEMENT_KO.search(said) or not _STATES_KO.search(said):
         return False
     return bool(_FIRST_PERSON_KO.match(said) or _DATE_KO.search(said))
+
+
+# ------------------------------------------------------------------------------------------------
+# Whoever wants facts hands over an extractor, a model, or nothing: then these rules are used.
+
+AnyExtractor = FactExtractor | Model
+"""What finds facts: an extractor, or a model, which is asked for them."""
+
+
+def extractor_of(given: AnyExtractor | None) -> FactExtractor:
+    """The extractor that was meant; InvalidOption for what is none."""
+    if given is None:
+        return SpokenFacts()
+    if isinstance(given, type) or not (hasattr(given, "extract") or hasattr(given, "complete")):
+        why = "it is neither an extractor (extract) nor a model (complete)"
+        raise InvalidOption("extractor", why)
+    return given if isinstance(given, FactExtractor) else ModelExtractor(given)

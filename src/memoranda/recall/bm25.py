@@ -6,17 +6,17 @@ that collections of short passages are usually ranked with; texts of memory are 
 change little (docs/evaluation.md). Counts and lengths are those that fit into a byte (`lengths`).
 
 Nothing here depends on the order of a mapping or on the C library: floats are added from the most
-frequent token to the rarest, so that every machine gives the same. That order is the cheapest for
-whoever adds up postings: what is longest is taken as it is, and the rest is added to it.
+frequent token to the rarest, so that every machine gives the same.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import frexp
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from memoranda.recall.arrays import NDArray, np
 from memoranda.recall.reasons import Reason
-from memoranda.text.tokens import LENGTHS, kind_of
+from memoranda.text.tokens import LENGTHS
 
 # ------------------------------------------------------------------------------------------------
 # What a scope knows of its words: how many documents, how long, how many have which token.
@@ -80,70 +80,36 @@ B: Final = 0.4
 class Weights:
     """The weights of some tokens in the documents of a scope."""
 
-    __slots__ = ("_idf", "_longer", "_short", "bound", "tokens")
+    __slots__ = ("_idf", "_norms", "bound", "tokens")
 
     def __init__(
-        self, tokens: Sequence[str], statistics: Statistics, *, k1: float = K1, b: float = B
+        self,
+        tokens: Sequence[str],
+        statistics: Statistics,
+        *,
+        others: Sequence[str] = (),
+        k1: float = K1,
+        b: float = B,
     ) -> None:
+        """Of `others`, too, a weight may be asked for; they are no part of the bound."""
         frequencies = statistics.frequencies
         self.tokens = tuple(sorted(tokens, key=lambda token: -frequencies.get(token, 0)))
         """The most frequent first, ties in the order of the question."""
-        self._idf = {token: statistics.idf(token) * (k1 + 1) for token in self.tokens}
-        self._short = k1 * (1 - b)
-        self._longer = k1 * b / statistics.average_length
-        self.bound = added(self._idf[token] for token in self.tokens)
+        known = (*self.tokens, *others)
+        self._idf = {token: statistics.idf(token) * (k1 + 1) for token in known}
+        self._norms = k1 * (1 - b) + k1 * b / statistics.average_length * np.array(
+            LENGTHS, np.float64
+        )
+        self.bound = 0.0
         """What no document reaches, however often it has all of the tokens."""
+        for token in self.tokens:  # `sum` adds otherwise from Python 3.12 on
+            self.bound += self._idf[token]
 
-    def weight(self, token: str, count: int, length: int) -> float:
-        """What a token weighs that a document of this length has so often."""
-        return self.weight_of(token, kind_of(count, length))
-
-    def weight_of(self, token: str, kind: int) -> float:
-        """The same, of a count and a length as a posting has them (`lengths.kind_of`)."""
-        count, length = kind >> 8, LENGTHS[kind & 0xFF]
-        return self._idf[token] * count / (count + (self._short + self._longer * length))
-
-    def of(self, counts: Mapping[str, int], length: int) -> dict[str, float]:
-        """What each token that the document has weighs in it, in the order of the tokens."""
-        return {
-            token: self.weight(token, count, length)
-            for token in self.tokens
-            if (count := counts.get(token, 0)) > 0
-        }
-
-
-def added(weights: Iterable[float]) -> float:
-    """The sum, added one after the other: `sum` adds otherwise from Python 3.12 on."""
-    total = 0.0
-    for weight in weights:
-        total += weight
-    return total
-
-
-# ------------------------------------------------------------------------------------------------
-# What a ranking is given, and what it gives back: values, whatever store they come from.
-
-_NOBODY: Final[frozenset[str]] = frozenset()
-
-
-class Candidate(NamedTuple):
-    """A record as a ranking sees it.
-
-    `seq` is the number of the entry that led to this version of it: no two have the same, and the
-    highest is the newest. `counts` holds how often it has each token that is asked for (others may
-    be in it); `length` is the number of all its tokens. `thread` is the conversation or the source
-    that it is a part of and `place` its place in time there, each place once; a record of no
-    thread stands alone. `speaker` holds the tokens of whoever says it.
-    """
-
-    id: str
-    seq: int
-    created_at: int
-    counts: Mapping[str, int]
-    length: int
-    place: int = 0
-    thread: str | None = None
-    speaker: frozenset[str] = _NOBODY
+    def of(self, token: str, kinds: NDArray[Any]) -> NDArray[Any]:
+        """What a token weighs by its count and the length of the document (`kind_of`)."""
+        counts = (kinds >> 8).astype(np.float64)
+        found: NDArray[Any] = self._idf[token] * counts / (counts + self._norms[kinds & 0xFF])
+        return found
 
 
 class Scored(NamedTuple):

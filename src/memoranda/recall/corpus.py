@@ -5,15 +5,20 @@ brings along. Each corpus is a scope of its own: its statistics are those of its
 """
 
 from collections.abc import Collection, Iterable
+from functools import cached_property
 from typing import Any, NamedTuple
 
-from memoranda.ledger.derive import said_at, speaker_in, thread_of, words_of
+from memoranda.ledger.derive import asks, said_at, searched_text, speaker_in, thread_of
+from memoranda.ledger.snapshot import StoredDocument
 from memoranda.ledger.unit import Current
-from memoranda.recall.bm25 import Candidate, Scored, Statistics
-from memoranda.recall.neighbours import REACH
+from memoranda.recall.arrays import np
+from memoranda.recall.bm25 import Scored
+from memoranda.recall.columns import Columns, Numbers
+from memoranda.recall.near_words import NO_STAND_INS, StandIns, Vocabulary
 from memoranda.recall.question import ParsedQuestion
-from memoranda.recall.ranking import NEEDS, RankingMode, ranked, seeds, seeds_for
+from memoranda.recall.ranking import Postings, Ranked, RankingMode
 from memoranda.text import Terms, speaker_of, terms
+from memoranda.text.tokens import class_of, kind_of
 
 
 class Document(NamedTuple):
@@ -28,59 +33,65 @@ class Document(NamedTuple):
     words: Terms
     thread: str | None = None
     speaker: frozenset[str] = frozenset()
+    is_question: bool = False
 
 
 def of_text(
     id: str, seq: int, text: str, created_at: int = 0, thread: str | None = None
 ) -> Document:
     """A document of a plain text, with its tokens and its speaker."""
-    return Document(id, seq, created_at, terms(text), thread, speaker_of(text))
+    return Document(id, seq, created_at, terms(text), thread, speaker_of(text), asks(text))
 
 
 def of_object(current: Current, document: Any, seq: int) -> Document:
+    text = searched_text(document)
     return Document(
         current.id,
         seq,
         said_at(document),
-        words_of(document),
+        terms(text),
         thread_of(document),
         frozenset(speaker_in(document).split()),
+        asks(text),
     )
 
 
 class Corpus:
-    """Documents with their postings, threads and statistics."""
+    """Documents with their postings, columns and statistics."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
-        self._candidates: list[Candidate] = []
-        self._postings: dict[str, list[int]] = {}
-        self._threads: dict[str, list[Candidate]] = {}
-        length = 0
-        in_order = sorted(documents, key=lambda document: (document.created_at, document.id))
-        for number, document in enumerate(in_order):
-            length += document.words.length
-            for token in document.words.counts:
-                self._postings.setdefault(token, []).append(number)
-            in_thread = (
-                [] if document.thread is None else self._threads.setdefault(document.thread, [])
-            )
-            candidate = Candidate(
-                document.id,
-                document.seq,
-                document.created_at,
-                document.words.counts,
-                document.words.length,
-                place=len(in_thread),
-                thread=document.thread,
-                speaker=document.speaker,
-            )
-            in_thread.append(candidate)
-            self._candidates.append(candidate)
-        frequencies = {token: len(numbers) for token, numbers in self._postings.items()}
-        self.statistics = Statistics(len(self._candidates), length, frequencies)
+        self._documents = sorted(documents, key=lambda document: document.seq)
+        self._columns = Columns()
+        postings: dict[str, tuple[list[int], list[int]]] = {}
+        rows = []
+        for number, document in enumerate(self._documents):
+            length = document.words.length
+            for token, count in document.words.counts.items():
+                seqs, kinds = postings.setdefault(token, ([], []))
+                seqs.append(number)
+                kinds.append(kind_of(count, length))
+            speaker, thread = " ".join(sorted(document.speaker)), document.thread or ""
+            row = (number, document.created_at, thread, speaker, class_of(length))
+            rows.append(StoredDocument(*row, document.is_question))
+        self._columns.add(rows)
+        self._postings = {
+            token: Postings(np.array(seqs, np.int64), np.array(kinds, np.uint16))
+            for token, (seqs, kinds) in postings.items()
+        }
 
     def __len__(self) -> int:
-        return len(self._candidates)
+        return len(self._documents)
+
+    @cached_property
+    def _vocabulary(self) -> Vocabulary:
+        found = Vocabulary()
+        found.add(self.tokens)
+        return found
+
+    @property
+    def tokens(self) -> Collection[str]:
+        """Every token that any document has."""
+        return self._postings.keys()
 
     def find(
         self,
@@ -95,29 +106,35 @@ class Corpus:
 
         With `only`, nothing but the documents with these ids is looked at.
         """
-        number = seeds_for(limit) if among is None else among
-        having = {number for token in wanted.tokens for number in self._postings.get(token, ())}
-        candidates = _among([self._candidates[number] for number in sorted(having)], only)
-        if NEEDS[mode].neighbours:
-            best = seeds(wanted, candidates, self.statistics, number)
-            candidates = _among(self._around(best), only)
-        return ranked(mode, wanted, candidates, self.statistics, limit=limit, among=number)
+        stand_ins = NO_STAND_INS
+        if mode is RankingMode.CONTEXT:
+            stand_ins = self._vocabulary.stand_ins(wanted, None)
+        number = (limit or 0) if among is None else among
+        ranked = self.ranked(mode, wanted, number, only, stand_ins=stand_ins)
+        most = len(self) if limit is None else limit
+        return [self._scored(ranked, *found) for found in ranked.first(most)]
 
-    def _around(self, best: Iterable[Candidate]) -> list[Candidate]:
-        near = {candidate.id: candidate for candidate in best}
-        for candidate in tuple(near.values()):
-            if candidate.thread is not None:
-                places = self._threads[candidate.thread]
-                first = max(candidate.place - REACH, 0)
-                near |= {
-                    nearby.id: nearby for nearby in places[first : candidate.place + REACH + 1]
-                }
-        return list(near.values())
+    def ranked(
+        self,
+        mode: RankingMode,
+        wanted: ParsedQuestion,
+        among: int,
+        only: Collection[str] | None = None,
+        *,
+        stand_ins: StandIns = NO_STAND_INS,
+        alike: Numbers | None = None,
+    ) -> Ranked:
+        """The same as numbers, by the place of each document; with a model's help, if given."""
+        others = (other.token for found in stand_ins.values() for other in found)
+        tokens = dict.fromkeys([*wanted.tokens, *others])
+        postings = {token: self._postings[token] for token in tokens if token in self._postings}
+        looked_at = None
+        if only is not None:
+            looked_at = [n for n, document in enumerate(self._documents) if document.id in only]
+        return Ranked(
+            mode, wanted, postings, self._columns, len(self), among, looked_at, stand_ins, alike
+        )
 
-
-def _among(candidates: list[Candidate], only: Collection[str] | None) -> list[Candidate]:
-    return (
-        candidates
-        if only is None
-        else [candidate for candidate in candidates if candidate.id in only]
-    )
+    def _scored(self, ranked: Ranked, number: int, points: float) -> Scored:
+        document = self._documents[number]
+        return ranked.scored(number, points, document.id)._replace(seq=document.seq)

@@ -12,7 +12,7 @@ from calendar import monthrange
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Final
+from typing import Any, Final
 
 _DAY_MS: Final = 86_400_000
 _EPOCH: Final = date(1970, 1, 1).toordinal()
@@ -52,6 +52,10 @@ class Period:
 
     def has(self, moment: int) -> bool:
         return self.first <= moment < self.until + AFTERWARDS
+
+    def each(self, moments: Any) -> Any:
+        """The same for an array of moments."""
+        return (self.first <= moments) & (moments < self.until + AFTERWARDS)
 
 
 def period(text: str, *, at: int) -> Period | None:

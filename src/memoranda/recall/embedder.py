@@ -20,6 +20,10 @@ _LONGEST_IDENTITY: Final = 200
 _COMPONENT_BYTES: Final = 4
 
 
+ROLE: Final = "embedder"
+"""The role of an embedder among the models that memory rests on."""
+
+
 class Embedder(Protocol):
     """Turns texts into vectors."""
 

@@ -19,17 +19,11 @@ from memoranda.identity import Frozen, canonical_bytes, decode, freeze, sha256_h
 from memoranda.kernel.errors import InvalidWorld
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.lifecycle import trust_of
-from memoranda.ledger.object import Trust
+from memoranda.ledger.object import TRUST_SHOWN
 from memoranda.text.frame import QUOTE, TAG_DIGITS, Quoted, encodable, in_frame, quotable
 from memoranda.worlds.snapshot import Snapshot
 
 __all__ = ["QUOTE", "TAG_DIGITS", "Framed", "framed", "quotable"]
-
-_TRUST: Final[dict[Trust, str]] = {
-    "untrusted": "UNTRUSTED",
-    "unreviewed": "not reviewed",
-    "approved": "approved",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +48,7 @@ def framed(items: Sequence[Framed]) -> str:
 
 def _said(item: Framed) -> list[str]:
     return [
-        _TRUST[trust_of(item.trust)],
+        TRUST_SHOWN[trust_of(item.trust)],
         "verified" if item.verified is True else "not verified",
         *item.notes,
     ]

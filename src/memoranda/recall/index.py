@@ -13,6 +13,7 @@ from memoranda.ledger.derive import thread_of
 from memoranda.ledger.object import data_of
 from memoranda.ledger.unit import Current
 from memoranda.recall.bm25 import Scored
+from memoranda.recall.near_words import WordVectors
 from memoranda.recall.question import ParsedQuestion
 from memoranda.recall.ranking import RankingMode
 from memoranda.records.filter import Judged, MemoryFilter, matches
@@ -60,6 +61,16 @@ def fits_by_time(filter: MemoryFilter, created_at: int) -> bool:
 R = TypeVar("R")
 
 
+class AskedMeaning(NamedTuple):
+    """A question as a model sees it."""
+
+    model: str
+    """As in `embedder.stored_as`."""
+    vector: bytes
+    words: WordVectors | None
+    """Its vectors of words, if it has any."""
+
+
 class Ranking(NamedTuple, Generic[R]):
     """What was found: the best first, and what came next."""
 
@@ -71,6 +82,8 @@ class Ranking(NamedTuple, Generic[R]):
     """How many records have anything of what was asked for."""
     size: int
     """How many entries the journal had at that moment."""
+    without: int = 0
+    """How many records have no vector yet of the model that was asked."""
 
 
 class WordIndex(Protocol):
@@ -86,6 +99,7 @@ class WordIndex(Protocol):
         below: int = 0,
         within: MemoryFilter = EVERYTHING,
         damaged: list[EntryDamaged] | None = None,
+        meaning: AskedMeaning | None = None,
     ) -> Ranking[R]:
         """The active objects that have anything of what is asked for, the best first.
 
@@ -94,7 +108,8 @@ class WordIndex(Protocol):
         ask for is not looked at. Statistics are those of
         all active objects of the scope, whatever `within` leaves out, and so are the neighbours
         in a thread; in `CONTEXT` the words of the `seeds_for(limit)` best count, and there is
-        nothing but these and what stands around them. IndexStale if the index is of another
+        nothing but these and what stands around them; with a `meaning`, what is nearest to it
+        as well. IndexStale if the index is of another
         tokenizer. What is damaged is raised, or left out and put into the list.
         """
         ...

@@ -126,6 +126,13 @@ class Below(NamedTuple):
     score: float
 
 
+class ModelUsed(NamedTuple):
+    """The model that a selection was made with, and how many records had no vector of it yet."""
+
+    model: str
+    without: int
+
+
 class Selection(NamedTuple):
     """What a selector picked, the best first."""
 
@@ -133,6 +140,8 @@ class Selection(NamedTuple):
     below: Sequence[Below] = ()
     notes: Sequence[str] = ()
     """What could not be done as asked; with any, the outcome is degraded."""
+    model: ModelUsed | None = None
+    """What model it asked, if any."""
 
 
 class PastWorld(NamedTuple):
@@ -157,9 +166,18 @@ class Sources(Protocol):
     """What a selector may look at: the memory of one scope, at one moment or as it was."""
 
     async def ranked(
-        self, mode: RankingMode, request: Request, limit: int, below: int = 0
+        self,
+        mode: RankingMode,
+        request: Request,
+        limit: int,
+        below: int = 0,
+        *,
+        with_model: bool = True,
     ) -> Selection:
-        """The records that fit the question, in the order of a mode."""
+        """The records that fit the question, in the order of a mode.
+
+        `CONTEXT` asks the model as well, if there is one, unless `with_model` says otherwise.
+        """
         ...
 
     async def newest(self, request: Request, limit: int) -> Selection:
@@ -234,6 +252,7 @@ def well_formed(given: Any) -> Selection:
         [_chosen(value) for value in _few(given.chosen, "what it picked")],
         [_below(value) for value in _few(given.below, "what it left out")],
         [_note(value) for value in _few(given.notes, "its notes")],
+        given.model if isinstance(given.model, ModelUsed) else None,
     )
 
 

@@ -6,13 +6,15 @@ name           what it picks
 ``recent``     the records that were made last, whatever is asked
 ``keyword``    by how many words of the question a record has; then the newest
 ``full-text``  by BM25
-``context``    by BM25 with what stands around a record, who says it and when; the usual one
+``context``    by words, with what stands around a record, who says it and when, and by its
+               meaning where there is a model; the usual one
+``words``      the same, and no model is asked
 ``worlds``     past worlds, by the words of what was done to reach them
-``hybrid``     words and meaning together, where the handle has an embedder (`hybrid`)
+``meaning``    what is nearest by its vector alone; its similarity is its score
 =============  ==========================================================================
 
-All but that one are deterministic: the same state and the same question give the same result, on
-every database. Confidence is calibrated for each (`confidence`, docs/evaluation.md).
+All are deterministic as far as the model is: the same state and the same question give the same
+result, on every database.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -23,7 +25,6 @@ from memoranda.identity import decode
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.errors import InvalidFilter
 from memoranda.recall.corpus import Corpus, of_text
-from memoranda.recall.hybrid import LEFT_OUT, Hybrid
 from memoranda.recall.question import asked
 from memoranda.recall.ranking import RankingMode
 from memoranda.recall.reasons import ago
@@ -38,6 +39,9 @@ from memoranda.recall.selector import (
 )
 from memoranda.recall.vectors import text_of
 from memoranda.text import fold
+
+LEFT_OUT: Final = 3
+"""How many of those are named that were left out just below the line."""
 
 WORLDS_LOOKED_AT: Final = 1_000
 """How many of the newest worlds are compared with a question."""
@@ -63,13 +67,37 @@ class ByWords:
 
     mode: RankingMode
     actor: ActorRef | None = None
+    with_model: bool = True
 
     @property
     def name(self) -> str:
-        return self.mode.value
+        return self.mode.value if self.with_model else "words"
 
     async def select(self, request: Request, sources: Sources) -> Selection:
-        return await sources.ranked(self.mode, request, request.top_k, LEFT_OUT)
+        return await sources.ranked(
+            self.mode, request, request.top_k, LEFT_OUT, with_model=self.with_model
+        )
+
+
+@dataclass(frozen=True)
+class ByMeaning:
+    """The records whose vectors are nearest to the question's; CapabilityMissing without a model.
+
+    Vectors are of what is current: of what was known at another time there are none.
+    """
+
+    name: str = "meaning"
+    actor: ActorRef | None = None
+
+    async def select(self, request: Request, sources: Sources) -> Selection:
+        if request.constraints.as_of is not None:
+            return Selection((), notes=("vectors are kept of what is current only",))
+        near = await sources.nearest(request, request.top_k + LEFT_OUT)
+        least = request.constraints.min_confidence
+        chosen = [choice for choice in near.chosen if choice.confidence >= least]
+        below = [Below(str(one.id), one.score or 0.0) for one in chosen[request.top_k :]]
+        notes = [f"{near.missing:,} records have no embedding yet"] if near.missing else []
+        return Selection(chosen[: request.top_k], below, notes)
 
 
 @dataclass(frozen=True)
@@ -120,13 +148,14 @@ def newest_reason(created_at: int, at: int) -> str:
 SHIPPED: Final[Mapping[str, Selector]] = {
     "recent": MostRecent(),
     **{mode.value: ByWords(mode) for mode in RankingMode},
+    "words": ByWords(RankingMode.CONTEXT, with_model=False),
     "worlds": PastWorlds(),
-    "hybrid": Hybrid(),
+    "meaning": ByMeaning(),
 }
 """Those that every handle has, by name."""
 
 USUAL: Final = RankingMode.CONTEXT.value
-"""The one that is taken where none is named: the best that needs no model."""
+"""The one that is taken where none is named."""
 
 
 def named(selector: str | Selector) -> Selector:

@@ -5,12 +5,7 @@ it is gone in the same transaction. So what is found is never stale, and how man
 yet is the difference of two numbers.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from heapq import heapify, heappop
-from importlib import import_module
-from importlib.util import find_spec
-from operator import mul
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from memoranda.identity import decode
@@ -18,19 +13,16 @@ from memoranda.kernel.errors import EntryDamaged
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.object import data_of, is_indexed
 from memoranda.ledger.unit import Current
-from memoranda.recall.embedder import unpacked
+from memoranda.recall.arrays import NDArray, np
 from memoranda.text.tokens import shown
 
 # ------------------------------------------------------------------------------------------------
 # How near vectors are to each other: the cosine of their angle, to six digits.
 #
-# Every product and every sum is exact (`embedder`), so that numpy, where it is installed, gives
-# what the definition gives, only sooner.
+# Every product and every sum is exact (`embedder`), in whatever order a library adds.
 
 DIGITS: Final = 6
 _STEPS: Final = 10.0**DIGITS
-
-Similarities = Callable[[bytes, Sequence[bytes]], list[float]]
 
 
 class Near(NamedTuple):
@@ -42,39 +34,16 @@ class Near(NamedTuple):
 
 def similarities(vector: bytes, others: Sequence[bytes]) -> list[float]:
     """How near each of the others is to a vector: from -1 to 1. All are of one size."""
-    return (_with_numpy if has_numpy() else by_definition)(vector, others)
-
-
-def by_definition(vector: bytes, others: Sequence[bytes]) -> list[float]:
-    own = unpacked(vector)
-    return [_rounded(sum(map(mul, own, unpacked(other)))) for other in others]
-
-
-@cache
-def has_numpy() -> bool:
-    """Whether numpy is at hand: it comes with the extra ``embeddings``."""
-    return find_spec("numpy") is not None
-
-
-def in_order(found: Iterable[tuple[int, float]]) -> Iterator[Near]:
-    """The nearest first; of equals, the newest entry. Only what is asked for is sorted."""
-    waiting = [(-similarity, -seq) for seq, similarity in found]
-    heapify(waiting)
-    while waiting:
-        similarity, seq = heappop(waiting)
-        yield Near(-seq, -similarity)
-
-
-def _with_numpy(vector: bytes, others: Sequence[bytes]) -> list[float]:
-    numpy: Any = import_module("numpy")
-    own = numpy.frombuffer(vector, dtype="<f4").astype("f8")
-    rows = numpy.frombuffer(b"".join(others), dtype="<f4").reshape(-1, len(own)).astype("f8")
-    found: list[float] = (numpy.rint(rows @ own * _STEPS) / _STEPS).tolist()
+    found: list[float] = similar(vector, others).tolist()
     return found
 
 
-def _rounded(similarity: float) -> float:
-    return round(similarity * _STEPS) / _STEPS
+def similar(vector: bytes, others: Sequence[bytes]) -> NDArray[Any]:
+    """The same as an array."""
+    own = np.frombuffer(vector, "<f4").astype(np.float64)
+    rows = np.frombuffer(b"".join(others), "<f4").reshape(-1, len(own)).astype(np.float64)
+    found: NDArray[Any] = np.rint(rows @ own * _STEPS) / _STEPS
+    return found
 
 
 R = TypeVar("R")

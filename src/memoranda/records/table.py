@@ -6,7 +6,8 @@ dict, or a governed ledger. Each call is one transaction: all of it lands, or no
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeVar
+from functools import partial
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from memoranda.identity import decode
 from memoranda.kernel.errors import VersionConflict
@@ -39,6 +40,10 @@ class Content(NamedTuple):
         return None if self.meta is None else decode(self.meta)
 
 
+new_content: Final[Callable[[tuple[Any, ...]], Content]] = partial(tuple.__new__, Content)
+"""Content of all its fields, as one tuple: that takes a third of the time, for every record."""
+
+
 class Row(NamedTuple):
     """A record of a table, or one that is to be stored."""
 
@@ -56,6 +61,10 @@ class Row(NamedTuple):
     def itself(self) -> "Row":
         """The row as it is, for whoever wants rows of `RecordTable.select`."""
         return self
+
+
+new_row_of: Final[Callable[[tuple[Any, ...]], Row]] = partial(tuple.__new__, Row)
+"""A row of all its fields; see `new_content`."""
 
 
 class Note(NamedTuple):
@@ -131,6 +140,10 @@ class RecordTable(Protocol):
 
     async def clear(self, note: Note, removed: list[Row] | None = None) -> None:
         """Remove every row of the scope; what they were goes into `removed`, if it is given."""
+        ...
+
+    async def consolidate(self, note: Note) -> list[Row]:
+        """Put away what is an exact duplicate of another row, and return what it was."""
         ...
 
     async def get(self, id: str, make: Callable[[Row], R]) -> R | None:

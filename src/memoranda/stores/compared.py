@@ -6,15 +6,15 @@ all damage itself. An erasure learns of the damage, and removes what is there (`
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
 from typing import Any, Final, NamedTuple, TypeVar
 
-from memoranda.identity import canonical_bytes, sha256
+from memoranda.identity import canonical_bytes
 from memoranda.kernel.errors import EntryDamaged
 from memoranda.ledger.codec import BodyCodec, Unreadable
-from memoranda.ledger.entry import salted
 from memoranda.ledger.lifecycle import ERASED as FORGOTTEN
 from memoranda.ledger.object import TYPE, integrity_digest
-from memoranda.ledger.unit import Current, Past, StoredEntry, Version
+from memoranda.ledger.unit import Current, Past, StoredEntry, Version, new_current
 
 R = TypeVar("R")
 
@@ -44,6 +44,7 @@ class Compared:
     ) -> None:
         """`unpacked` gives the bytes of an entry from what is stored of it."""
         self._bodies = bodies
+        self._unpack = bodies.unpack
         self._digest_in = digest_in
         self._unpacked = unpacked
 
@@ -56,8 +57,8 @@ class Compared:
         digest = None if entry is None else self._digest_in(entry)
         if digest is None:
             raise EntryDamaged(seq, "entry", "it can't be read")
-        body = self._bodies.unpack(stored)
-        if salted(salt, sha256(body)) != digest:
+        body = self._unpack(stored)
+        if sha256(salt + sha256(body).digest()).digest() != digest:  # `entry.salted`
             raise EntryDamaged(seq, "body", "its body is not the one that was written")
         return body
 
@@ -72,12 +73,12 @@ class Compared:
 
     def current(self, row: Sequence[Any]) -> Current:
         """The version of a row of `selection.COLUMNS`."""
-        return Current(*row[:_WIDTH], self.body(*row[_WIDTH:]))  # type: ignore[call-arg]  # it has ten
+        return new_current((*row[:_WIDTH], self.body(*row[_WIDTH:]), *_NOTHING_MORE, -1))
 
     def placed(self, row: Sequence[Any]) -> Current:
         """The same of a row that begins with the entry since which it is active."""
         body = self.body(*row[_WIDTH + 1 :])
-        return Current(*row[1 : _WIDTH + 1], body, *_NOTHING_MORE, row[0])  # type: ignore[call-arg]
+        return new_current((*row[1 : _WIDTH + 1], body, *_NOTHING_MORE, row[0]))
 
     def all_placed(
         self, rows: Iterable[Sequence[Any]], damaged: list[EntryDamaged] | None

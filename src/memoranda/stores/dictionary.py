@@ -18,6 +18,7 @@ from memoranda.records.table import (
     check_version,
 )
 from memoranda.stores.items import DictItems
+from memoranda.text import fold
 
 R = TypeVar("R")
 
@@ -98,6 +99,17 @@ class DictTable:
             gone = await self.remove(list(self.rows), note)
             if removed is not None:
                 removed.extend(gone)
+
+    async def consolidate(self, note: Note) -> list[Row]:
+        """Remove what has the same data, tags and meta as an older row, and return what it was."""
+        first: dict[object, str] = {}
+        for row in self._selected(MemoryFilter(order="asc")):
+            value = row.content.value
+            said = fold(value) if isinstance(value, str) else row.content.data
+            first.setdefault((said, *row.content[1:]), row.id)
+        kept = set(first.values())
+        same = [id for id in self.rows if id not in kept]
+        return await self.remove(same, note) if same else []
 
     async def get(self, id: str, make: Callable[[Row], R]) -> R | None:
         """The row under this id, made into a value."""

@@ -7,8 +7,17 @@ from typing import Any, Final
 from memoranda.kernel.errors import MarkMoved
 from memoranda.ledger.attachments import Holdings, counted_once
 from memoranda.ledger.fact import named_entries
-from memoranda.ledger.unit import Expected, Found, NamedEntry, NamedFacts, Unit, recorded_in
+from memoranda.ledger.unit import (
+    NOTICE,
+    Expected,
+    Found,
+    NamedEntry,
+    NamedFacts,
+    Unit,
+    recorded_in,
+)
 from memoranda.stores.compared import Compared
+from memoranda.stores.reading import NEWEST_NOTICE
 from memoranda.stores.statements import (
     Integers,
     Portions,
@@ -56,11 +65,16 @@ _NAMES_AFTER: Final = shared(
 
 def check_expected(expects: Sequence[Expected]) -> Procedure[None]:
     """MarkMoved where the newest entry of a name is another one than expected."""
-    if expects:
-        names = Texts(name for name, _ in expects)
-        moved = yield ask(_MOVED, names=names, seqs=Integers(seq for _, seq in expects))
+    of_marks = [expected for expected in expects if expected.name != NOTICE]
+    if of_marks:
+        names = Texts(name for name, _ in of_marks)
+        moved = yield ask(_MOVED, names=names, seqs=Integers(seq for _, seq in of_marks))
         if moved:
             raise MarkMoved(moved[0][0])
+    if len(of_marks) < len(expects):
+        ((newest,),) = yield ask(NEWEST_NOTICE)
+        if any(name == NOTICE and seq != newest for name, seq in expects):
+            raise MarkMoved(NOTICE)
 
 
 def facts_of(names: Sequence[str], compared: Compared) -> Procedure[list[NamedFacts]]:

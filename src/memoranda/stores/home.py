@@ -5,6 +5,7 @@ connections and locks in the middle of something else. It is refused by name ins
 """
 
 import asyncio
+from typing import Final
 
 from memoranda.kernel.errors import WrongLoop
 
@@ -14,9 +15,9 @@ class Home:
 
     def __init__(self, database: str) -> None:
         self._database = database
-        self._loop = asyncio.get_running_loop()
+        self.loop: Final = asyncio.get_running_loop()
 
     def check(self) -> None:
         """Refuse with WrongLoop whoever does not run in the loop that it was made in."""
-        if asyncio.get_running_loop() is not self._loop:
+        if asyncio.get_running_loop() is not self.loop:
             raise WrongLoop(self._database)

@@ -16,7 +16,7 @@ canonical JSON, in which one value has one form, so a record with the member ``a
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
+from math import inf, nextafter
 from typing import Final, NamedTuple
 
 from memoranda.identity import canonical_bytes
@@ -35,6 +35,8 @@ _ROUNDING: Final = 1e-12
 _WRITTEN_OUT: Final = 1e21
 """Numbers from 1 up to here are written without an exponent."""
 _UNESCAPED: Final = re.compile(rb'[^\x00-\x1f"\\]*')
+_FEW_BEGINNINGS: Final = 2
+"""Of so many it is faster to look for each, with the name before it, than to read what follows."""
 _SIGNS: Final = {"$gt": ">=", "$gte": ">=", "$lt": "<=", "$lte": "<="}
 
 
@@ -79,7 +81,7 @@ class Search:
     `unseen` is true of bytes that are not canonical JSON in the form that `written` has. `rest` is
     what comes after a piece of them, and `start` how that begins. `number` is the number that they
     begin with, inside of `if_number`, which may be anything if they begin with none. `if_begins`
-    spares that where the first byte already tells; it may be empty.
+    spares that where the first byte already tells; it is empty where nothing is gained by that.
     """
 
     places: Mapping[str, Searched]
@@ -155,22 +157,35 @@ def _between(same: Sequence[DataCondition], search: Search) -> Narrowing | None:
     name, place = _name(same[0]), search.places[same[0].path[0]]
     if name is None:
         return None
-    tests, bounds = list[str](), list[float]()
+    tests, bounds = list[str](), list[object]()
     low, high = -inf, inf
     for condition in same:
         sign, operand = _SIGNS[condition.operator], condition.operand
         margin = abs(operand) * _ROUNDING * (-1 if sign == ">=" else 1)
         tests.append(f"{search.number} {sign} ?")
         bounds.append(float(operand + margin))
-        if sign == ">=":
-            low = max(low, bounds[-1])
-        else:
-            high = min(high, bounds[-1])
+        bound = float(operand)
+        match condition.operator:
+            case "$gt":
+                low = max(low, nextafter(bound, inf))
+            case "$gte":
+                low = max(low, bound)
+            case "$lt":
+                high = min(high, nextafter(bound, -inf))
+            case _:
+                high = min(high, bound)
     test = search.if_number.format(tests=" AND ".join(tests))
     if not search.if_begins:
-        return _following(name + b"0", [test], list(bounds), place, search)
+        return _following(name + b"0", [test], bounds, place, search)
+    begins = first_bytes(low, high)
+    if 0 < len(begins) <= _FEW_BEGINNINGS:
+        begun = _containing([name + bytes([byte]) for byte in begins], place, search)
+        compared = _following(name + b"0", [test], bounds, place, search)
+        if begun is not None and compared is not None:
+            sql = f"({begun.sql} AND {compared.sql})"
+            return Narrowing(sql, begun.parameters + compared.parameters)
     test = search.if_begins.format(test=test)
-    return _following(name + b"0", [test], [first_bytes(low, high), *bounds], place, search)
+    return _following(name + b"0", [test], [begins, *bounds], place, search)
 
 
 def first_bytes(low: float, high: float) -> bytes:

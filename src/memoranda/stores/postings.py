@@ -1,42 +1,32 @@
 """Postings as both databases store them: a token's entries, in chunks that are read as they are.
 
-A chunk holds up to `CHUNK` postings of one token, by the number of the entry, all of one block
-(`recall.postings`). It is found by the number of its first entry; its body is the place of each
-in its block, then what each is: a byte for the length of its document, one for its count
-(`text.tokens`). All are numbers of two bytes, the low one first: `array` reads them as they
-are, a hundred times faster than any code that Python would have to take apart. `CHUNK` is so
-small that a row lies in a page of either database beside others, with nothing outside of it.
+A chunk holds up to `CHUNK` postings of one token, by the number of the entry, all of one block of
+65,536. It is found by the number of its first entry; its body is the place of each in its block,
+then what each is: a byte for the length of its document, one for its count (`text.tokens`). All
+are numbers of two bytes, the low one first: numpy reads them as they are.
 """
 
-import sys
+import struct
 from array import array
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
-from operator import lt
-from struct import Struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
-from memoranda.recall.postings import BLOCK, BLOCK_BITS, PostingRun
+from memoranda.recall.arrays import np
+from memoranda.recall.ranking import Postings
 
-CHUNK: Final = 240
-"""Postings to a chunk, at most."""
+CHUNK: Final = 4_096
+"""Postings to a chunk, at most: a version that is replaced has its chunks written anew."""
 
 POSTING_BYTES: Final = 4
-_ONE_POSTING: Final = Struct("<HH")
-_PLACE: Final = BLOCK - 1
-_SWAPPED: Final = sys.byteorder == "big"
+BLOCK_BITS: Final = 16
+_PLACE: Final = (1 << BLOCK_BITS) - 1
+_NUMBER: Final = "<u2"
+_SHORT: Final = 64
 
 
 class ChunkDamaged(ValueError):
     """Bytes that are no chunk of postings: something else changed the index."""
-
-
-class Posting(NamedTuple):
-    """An entry that has a token, and its `lengths.kind_of`."""
-
-    seq: int
-    kind: int
 
 
 class Chunk(NamedTuple):
@@ -46,95 +36,101 @@ class Chunk(NamedTuple):
     body: bytes
 
 
-def packed(postings: Iterable[Posting]) -> list[Chunk]:
-    runs: list[PostingRun] = []
-    for seq, kind in postings:
-        number = seq >> BLOCK_BITS
-        if not runs or runs[-1].block != number:
-            runs.append(PostingRun(number, array("H"), array("H")))
-        runs[-1].places.append(seq & _PLACE)
-        runs[-1].kinds.append(kind)
-    return [chunk for run in runs for chunk in _cut(run)]
+def packed(postings: Postings) -> list[Chunk]:
+    """The chunks of a token, as few as they can be."""
+    return list(_cut(postings))
 
 
-def run_of(chunk: Chunk) -> PostingRun:
-    """The postings of a chunk; ChunkDamaged if its body can't be any."""
+def postings_in(chunks: Sequence[Chunk]) -> Postings:
+    """The postings of some chunks of a token, in order; ChunkDamaged if they can't be any."""
+    if len(chunks) == 1:
+        return _read(chunks[0])
+    found = [_read(chunk) for chunk in chunks]
+    seqs = np.concatenate([some.seqs for some in found])
+    kinds = np.concatenate([some.kinds for some in found])
+    if len(seqs) > 1 and not (seqs[1:] > seqs[:-1]).all():  # of several segments, say
+        order = np.argsort(seqs, kind="stable")
+        seqs, kinds = seqs[order], kinds[order]
+    return Postings(seqs, kinds)
+
+
+def checked(chunk: Chunk) -> Postings:
+    """The postings of a chunk; ChunkDamaged if it is not as `packed` makes them."""
+    found = _read(chunk)
+    if found.seqs[0] != chunk.first or chunk.first < 0:
+        raise ChunkDamaged("a chunk begins with the entry that it is found by")
+    if len(found.seqs) > CHUNK or not (found.seqs[1:] > found.seqs[:-1]).all():
+        raise ChunkDamaged("a chunk has its postings in order, each once, and not too many")
+    return found
+
+
+def without(chunk: Chunk, seqs: Iterable[int]) -> list[Chunk]:
+    """A chunk without the postings of some entries: itself if it has none of them.
+
+    Its first entry may be another one than before: then it is another row.
+    """
+    found = _read(chunk)
+    left = ~np.isin(found.seqs, list(seqs))
+    if left.all():
+        return [chunk]
+    return packed(Postings(found.seqs[left], found.kinds[left]))
+
+
+def joined(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """The chunks of a token, each after the one before, as few as they can be."""
+    first, size = chunks[0].first, sum(len(chunk.body) for chunk in chunks)
+    is_one_block = first >> BLOCK_BITS == chunks[-1].first >> BLOCK_BITS
+    if not is_one_block or size > CHUNK * POSTING_BYTES:
+        return packed(postings_in(chunks))
+    # Most are of rare words, and short: their bytes are put together as they are.
+    halves = [(chunk.body, len(chunk.body) // 2) for chunk in chunks]
+    places = b"".join(body[:half] for body, half in halves)
+    return [Chunk(first, places + b"".join(body[half:] for body, half in halves))]
+
+
+def chunks_by_token(
+    documents: Iterable[tuple[int, Mapping[str, int], int]],
+) -> list[tuple[str, Chunk]]:
+    """The chunks of documents, by token; they come by their entry: words, and class of length."""
+    found: dict[str, tuple[array[int], array[int]]] = {}
+    for seq, counts, length in documents:
+        for token, count in counts.items():
+            own = found.get(token)
+            if own is None:
+                own = found[token] = (array("q"), array("H"))
+            own[0].append(seq)
+            own[1].append(min(count, 255) << 8 | length)
+    made: list[tuple[str, Chunk]] = []
+    for token in sorted(found):
+        seqs, kinds = found[token]
+        if len(seqs) > min(_SHORT, CHUNK) or seqs[0] >> BLOCK_BITS != seqs[-1] >> BLOCK_BITS:
+            whole = Postings(np.array(seqs, np.int64), np.array(kinds, np.uint16))
+            made += [(token, chunk) for chunk in packed(whole)]
+        else:  # nearly all
+            numbers = [*(seq & _PLACE for seq in seqs), *kinds]
+            body = struct.pack(f"<{len(numbers)}H", *numbers)
+            made.append((token, Chunk(seqs[0], body)))
+    return made
+
+
+def _read(chunk: Chunk) -> Postings:
     first, body = chunk
     size = len(body) // POSTING_BYTES
     if not size or len(body) != size * POSTING_BYTES:
         raise ChunkDamaged("a chunk has four bytes for each of its postings")
-    numbers = array("H", body)
-    if _SWAPPED:
-        numbers.byteswap()
-    return PostingRun(first >> BLOCK_BITS, numbers[:size], numbers[size:])
+    numbers = np.frombuffer(body, _NUMBER)
+    return Postings(numbers[:size] + np.int64(first & ~_PLACE), numbers[size:])
 
 
-def size_of(body: bytes) -> int:
-    return len(body) // POSTING_BYTES
-
-
-def checked(first: int, body: bytes) -> tuple[Sequence[int], Sequence[int]]:
-    """The entries and kinds of a chunk; ChunkDamaged if it is not as `packed` makes them."""
-    if len(body) == POSTING_BYTES:  # as most are
-        place, kind = _ONE_POSTING.unpack(body)
-        if first < 0 or first & _PLACE != place:
-            raise ChunkDamaged("a chunk begins with the entry that it is found by")
-        return (first,), (kind,)
-    _, places, kinds = run_of(Chunk(first, body))
-    if first < 0 or first & _PLACE != places[0]:
-        raise ChunkDamaged("a chunk begins with the entry that it is found by")
-    if len(places) > CHUNK or not all(map(lt, places, islice(places, 1, None))):
-        raise ChunkDamaged("a chunk has its postings in order, each once, and not too many")
-    base = first - places[0]
-    return (array("q", map(base.__add__, places)) if base else places), kinds
-
-
-def postings_of(chunk: Chunk) -> list[Posting]:
-    """The postings of a chunk, one by one; ChunkDamaged if it is not as `packed` makes them."""
-    return list(map(Posting, *checked(*chunk)))
-
-
-def without(chunk: Chunk, seq: int) -> list[Chunk]:
-    """A chunk without the posting of an entry: itself if it has none, nothing if it had no other.
-
-    Its first entry may be another one than before: then it is another row.
-    """
-    run = run_of(chunk)
-    place = seq & _PLACE
-    at = bisect_left(run.places, place)
-    if seq >> BLOCK_BITS != run.block or at == len(run.places) or run.places[at] != place:
-        return [chunk]
-    del run.places[at]
-    del run.kinds[at]
-    return list(_cut(run))
-
-
-def joined(chunks: Iterable[Chunk]) -> list[Chunk]:
-    """The chunks of a token, by their first entries, as few as they can be."""
-    runs: list[PostingRun] = []
-    for chunk in chunks:
-        run = run_of(chunk)
-        if runs and runs[-1].block == run.block:
-            runs[-1].places.extend(run.places)
-            runs[-1].kinds.extend(run.kinds)
-        else:
-            runs.append(run)
-    return [chunk for run in runs for chunk in _cut(run)]
-
-
-def _cut(run: PostingRun) -> Iterator[Chunk]:
-    base = run.block << BLOCK_BITS
-    for start in range(0, len(run.places), CHUNK):
-        part = slice(start, start + CHUNK)
-        body = _bytes(run.places[part]) + _bytes(run.kinds[part])
-        yield Chunk(base | run.places[start], body)
-
-
-def _bytes(numbers: Sequence[int]) -> bytes:
-    own = array("H", numbers)
-    if _SWAPPED:
-        own.byteswap()
-    return own.tobytes()
+def _cut(postings: Postings) -> Iterator[Chunk]:
+    seqs, kinds = postings
+    blocks = seqs >> BLOCK_BITS
+    starts = [0, *(np.flatnonzero(blocks[1:] != blocks[:-1]) + 1).tolist(), len(seqs)]
+    for start, end in pairwise(starts):
+        for first in range(start, end, CHUNK):
+            part = slice(first, min(first + CHUNK, end))
+            places = (seqs[part] & _PLACE).astype(_NUMBER)
+            yield Chunk(int(seqs[first]), places.tobytes() + kinds[part].astype(_NUMBER).tobytes())
 
 
 # ------------------------------------------------------------------------------------------------

@@ -19,6 +19,11 @@ _ACTIVE: Final = Statement(
     " WHERE journal = :journal AND is_newest AND status = 'active' LIMIT :most)",
     "SELECT memoranda.count_active(:journal, :origin, :most)",
 )
+_EXPIRED: Final = Statement(
+    "SELECT id FROM versions WHERE journal = :journal AND is_newest AND status = 'active'"
+    " AND expires_at <= :at ORDER BY expires_at, id LIMIT :most",
+    "SELECT memoranda.expired_by(:journal, :origin, :at, :most)",
+)
 _HEAD: Final = Statement(
     "SELECT origin, size, head FROM journals WHERE number = :journal",
     "SELECT origin, size, head FROM memoranda.head_of(:journal, :origin)",
@@ -59,13 +64,19 @@ _OUTPUTS: Final = Statement(
     "SELECT memoranda.outputs_of(:journal, :origin, :input)",
 )
 # In SQLite by the same words as the index `notices`, which would else not be used.
-_NOTICES: Final = Statement(
-    f"{_ENTRY}FROM entries e{_BODY}"
+_ARE_NOTICES: Final = (
     "WHERE (e.place >> 40) = :journal AND (substr(e.entry, 1, 1) IN (x'05', x'06', x'08')"
     " OR instr(e.entry, x'226b696e64223a22706f6c6963795f6368616e676522') > 0"
     " OR instr(e.entry, x'226b696e64223a22636f6e666f726d616e63655f627265616b22') > 0"
-    " OR instr(e.entry, x'226b696e64223a226d61696e74656e616e636522') > 0) ORDER BY e.place",
+    " OR instr(e.entry, x'226b696e64223a226d61696e74656e616e636522') > 0)"
+)
+_NOTICES: Final = Statement(
+    f"{_ENTRY}FROM entries e{_BODY}{_ARE_NOTICES} ORDER BY e.place",
     "SELECT * FROM memoranda.notices_of(:journal, :origin)",
+)
+NEWEST_NOTICE: Final = Statement(
+    f"SELECT max(e.place) & 0xffffffffff FROM entries e {_ARE_NOTICES}",  # noqa: S608 - ours
+    "SELECT memoranda.newest_notice(:journal)",
 )
 _NOTES: Final = Statement(
     "SELECT note FROM checkpoints WHERE journal = :journal ORDER BY size DESC"
@@ -88,6 +99,10 @@ class JournalReader:
     async def active(self, at_most: int) -> int:
         """How many objects are active; counted up to a number."""
         return int((await self._reads.rows(_first, _ACTIVE, most=at_most))[0])
+
+    async def expired(self, at: int, limit: int) -> list[str]:
+        """The ids of what is active and has expired by then, the first to expire first."""
+        return await self._reads.rows(_first, _EXPIRED, at=at, most=limit)
 
     async def head(self) -> Head:
         return (await self._reads.rows(Head._make, _HEAD))[0]

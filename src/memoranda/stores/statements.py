@@ -1,9 +1,10 @@
 """What both databases do, written once: procedures that yield questions and receive rows.
 
-A procedure is a generator. It yields what it wants to know or to write (`ask`, `Each`, `Portions`)
-and is sent the rows; it never waits. Whoever runs it does: `sqlite.reader.run` on a thread that
-has a connection, `postgres.journal.run` on the event loop. So one text serves both, inside whatever
-transaction it is run in. A `Statement` has what each database is asked, which is mostly the same.
+A procedure is a generator. It yields what it wants to know or to write (`ask`, `EachRow` and
+others) and is sent the rows; it never waits. Whoever runs it does: `sqlite.reader.run` on a
+thread that has a connection, `postgres.journal.run` on the event loop. So one text serves both,
+inside whatever transaction it is run in. A `Statement` has what each database is asked, which is
+mostly the same.
 
 Parameters have names. The journal, and its origin, are always among them: no procedure names them.
 """
@@ -97,7 +98,24 @@ class Each(NamedTuple):
     several: Sequence[Values]
 
 
-Procedure = Generator[Question | Portions | Each, Any, R_co]
+class EachRow(NamedTuple):
+    """A statement for each of some rows, whose columns are given as lists of the same length.
+
+    SQLite runs it row by row. PostgreSQL gets the lists, and unnests them.
+    """
+
+    statement: Statement
+    columns: Values
+
+
+class PlainStatement(NamedTuple):
+    """A statement in the words of the database that is asked, with its parameters in order."""
+
+    sql: str
+    parameters: Sequence[Any]
+
+
+Procedure = Generator[Question | Portions | Each | EachRow | PlainStatement, Any, R_co]
 
 
 def ask(statement: Statement, **values: Any) -> Question:
@@ -106,6 +124,11 @@ def ask(statement: Statement, **values: Any) -> Question:
 
 class JournalRows(Protocol):
     """One journal of a database, as procedures are run on it."""
+
+    @property
+    def database(self) -> str:
+        """Its name, for messages."""
+        ...
 
     @property
     def bodies(self) -> BodyCodec:

@@ -8,6 +8,7 @@ from memoranda.ledger.codec import BodyCodec
 from memoranda.ledger.snapshot import (
     ATTACHMENTS,
     DERIVATIONS,
+    DOCUMENTS,
     ENTRIES,
     ITEMS,
     KEYWORDS,
@@ -21,18 +22,21 @@ from memoranda.ledger.snapshot import (
     VECTORS,
     WORDS,
     Index,
+    StoredDocument,
     StoredNodeHash,
     StoredRow,
     StoredTag,
-    StoredThread,
     StoredVector,
     StoredWords,
     Table,
 )
 from memoranda.ledger.unit import Mark, StoredEntry, Version
+from memoranda.ledger.words import thread_tag
+from memoranda.stores import index
 from memoranda.stores.attachments import CARRIED_ROWS, LEFT_ROWS
+from memoranda.stores.documents import DocumentBlock
 from memoranda.stores.items import item_id
-from memoranda.stores.postings import ChunkDamaged, Segment, checked, wrong
+from memoranda.stores.postings import Chunk, ChunkDamaged, Segment, checked, wrong
 from memoranda.stores.statements import Statement, shared
 
 _VERSION: Final = slice(len(Version._fields))
@@ -103,7 +107,7 @@ def _words(_: Unpacking, rows: Iterable[Any]) -> list[StoredWords]:
     found: list[StoredWords] = []
     for token, first, body, start, end in rows:
         try:
-            seqs, kinds = checked(first, body)
+            seqs, kinds = checked(Chunk(first, body))
         except ChunkDamaged:
             found.append((token, (), ()))
             continue
@@ -112,6 +116,21 @@ def _words(_: Unpacking, rows: Iterable[Any]) -> list[StoredWords]:
         else:
             found.append((token, seqs, kinds))
     return found
+
+
+def _documents(_: Unpacking, rows: Iterable[Any]) -> list[StoredDocument]:
+    """The documents of blocks; of one that can't be read, a document that there is not."""
+    found: list[StoredDocument] = []
+    for number, body in rows:
+        try:
+            found += DocumentBlock(number, body).rows()
+        except ChunkDamaged as damaged:
+            found.append(StoredDocument(-1, 0, "", str(damaged), 0, False))
+    return found
+
+
+def _threads(_: Unpacking, rows: Iterable[Any]) -> list[StoredTag]:
+    return [thread_tag(thread, seq) for thread, seq in rows]
 
 
 _ENTRIES: Final = Statement(
@@ -148,10 +167,7 @@ _WORDS: Final = shared(
     " LEFT JOIN {segments} s ON s.journal = p.journal AND s.number = p.segment"
     " WHERE p.journal = :journal"
 )
-_THREADS: Final = shared(
-    "SELECT t.thread, t.created_at, t.id, t.seq, t.speaker FROM {threads} t"
-    " WHERE t.journal = :journal"
-)
+_THREADS: Final = shared("SELECT t.thread, t.seq FROM {threads} t WHERE t.journal = :journal")
 _VECTORS: Final = shared(
     "SELECT x.seq, x.model, x.id, x.vector, v.status, v.is_newest FROM {vectors} x"
     " LEFT JOIN {versions} v ON v.journal = x.journal AND v.id = x.id AND v.seq = x.seq"
@@ -194,7 +210,8 @@ TABLES: Final[Mapping[Table[Any], Sequence[Read]]] = {
     MARKS: [Read(_MARKS, _plain(Mark._make))],
     DERIVATIONS: [Read(_DERIVATIONS, _plain(StoredTag._make))],
     WORDS: [Read(_WORDS, _words)],
-    THREADS: [Read(_THREADS, _plain(StoredThread._make))],
+    DOCUMENTS: [Read(index.DOCUMENTS, _documents)],
+    THREADS: [Read(_THREADS, _threads)],
     VECTORS: [Read(_VECTORS, _plain(StoredVector._make))],
     ITEMS: [Read(_ITEMS, _items), Read(_WITHOUT_ITEM, _items)],
     KEYWORDS: [Read(_KEYWORDS, _keywords)],
@@ -212,9 +229,7 @@ INDEX: Final = Statement(
     _INDEX + "journals j WHERE j.number = :journal",
     _INDEX + "memoranda.journals j WHERE j.journal = :journal",
 )
-SEGMENTS: Final = shared(
-    "SELECT s.number, s.first, s.until, s.level FROM {segments} s WHERE s.journal = :journal"
-)
+SEGMENTS: Final = index.SEGMENTS
 
 
 def index_of(rows: Sequence[Any], segments: Sequence[Any]) -> Index:

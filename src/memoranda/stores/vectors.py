@@ -13,6 +13,9 @@ from typing import Any, Final, TypeVar
 from memoranda.identity import sha256
 from memoranda.kernel.errors import EntryDamaged
 from memoranda.ledger.unit import Current
+from memoranda.recall.arrays import np
+from memoranda.recall.columns import Numbers
+from memoranda.recall.ranking import Best
 from memoranda.recall.vectors import (
     NO_VECTOR,
     Contents,
@@ -20,8 +23,7 @@ from memoranda.recall.vectors import (
     Near,
     NearestFound,
     Unembedded,
-    in_order,
-    similarities,
+    similar,
     unembedded,
 )
 from memoranda.stores.selection import COLUMNS, WITH_ENTRY
@@ -152,19 +154,22 @@ class StoredVectors:
         Each that is found is what its vector was made of: one that is replaced takes its own away.
         """
         ((missing,),) = yield ask(_COUNT, model=model)
-        near: list[tuple[int, float]] = []
         ids: dict[int, str] = {}
+        near = list[Numbers]()
 
         def compare(rows: Sequence[tuple[int, str, bytes]]) -> None:
             fitting = [row for row in rows if len(row[2]) == len(vector)]
             ids.update((seq, id) for seq, id, _ in fitting)
-            found = similarities(vector, [other for _, _, other in fitting])
-            near.extend(zip((row[0] for row in fitting), found, strict=True))
+            near.append(similar(vector, [other for _, _, other in fitting]))
 
         yield Portions(_VECTORS, {"model": model}, AT_ONCE, compare)
+        found = np.concatenate(near) if near else np.zeros(0)
+        best = Best(np.fromiter(ids, np.int64, len(ids)), found)
         made: list[object] = []
-        best = in_order(near)
-        while len(made) < limit and (several := list(islice(best, LOOKED_UP_AT_ONCE))):
+        done, most = 0, LOOKED_UP_AT_ONCE
+        while len(made) < limit and done < len(best):
+            several = [Near(seq, points) for seq, points in best.pairs(most)[done:]]
+            done, most = most, 2 * most
             rows = yield ask(_LOOK_UP, ids=Texts(ids[neighbour.seq] for neighbour in several))
             wanted = {neighbour.seq for neighbour in several}
             newest = [row for row in rows if row[_SEQ] in wanted]

@@ -2,8 +2,9 @@
 
 Nothing is understood here. Two statements are *the same* if their words are, folded and without
 punctuation; or *nearly* so: at least `NEARLY` of their words, each counted once and by its stem,
-are in both, and numbers and negation are alike. They *deny* each other where that holds but for
-the negation, or where both answer one question of which there is one answer (`answer_to`).
+are in both and in the same order, and numbers and negation are alike. They *deny* each other where
+that holds but for the negation, or where both answer one question of which there is one answer
+(`answer_to`).
 """
 
 import re
@@ -28,7 +29,8 @@ _SPELLINGS: Final = {"favourite": "favorite", "colour": "color"}
 
 
 class _Words(NamedTuple):
-    stems: frozenset[str]
+    stems: tuple[str, ...]
+    """Each once, in the order in which they were first said."""
     numbers: tuple[str, ...]
     is_negated: bool
 
@@ -65,13 +67,17 @@ def deny_each_other(statement: str, other: str) -> bool:
 
 
 def _likeness(mine: _Words, theirs: _Words) -> float:
-    either = mine.stems | theirs.stems
-    return len(mine.stems & theirs.stems) / len(either) if either else 0.0
+    """The share of words in both; none where they stand in another order: who lent whom counts."""
+    either = {*mine.stems, *theirs.stems}
+    shared = [word for word in mine.stems if word in theirs.stems]
+    if shared != [word for word in theirs.stems if word in mine.stems]:
+        return 0.0
+    return len(shared) / len(either) if either else 0.0
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def _words_of(statement: str) -> _Words:
-    stems: set[str] = set()
+    stems: dict[str, None] = {}
     numbers: list[str] = []
     is_negated = False
     for chunk in fold(statement).split():
@@ -84,8 +90,8 @@ def _words_of(statement: str) -> _Words:
             elif any(letter.isdigit() for letter in text):
                 numbers.append(text)
             elif text not in _AUXILIARIES:
-                stems.add(noun(text) if piece.script == "hangul" else stem(text))
-    return _Words(frozenset(stems), tuple(sorted(numbers)), is_negated)
+                stems[noun(text) if piece.script == "hangul" else stem(text)] = None
+    return _Words(tuple(stems), tuple(numbers), is_negated)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -108,7 +114,8 @@ _NOUNS: Final = (
 _ENGLISH: Final = tuple(
     (question, re.compile(form + r"\s*$"))
     for question, form in (
-        ("name", rf"(?:my name {_IS}|{_I_AM} called|(?:please )?call me) (?P<value>[\w' -]+?)"),
+        ("name", rf"my name(?:'s| {_IS}) (?P<value>[\w' -]+?)"),
+        ("name", rf"(?:{_I_AM} called|(?:please )?call me) (?P<value>[\w' -]+?)"),
         ("home", rf"(?:i|we) (?:now )?live in (?P<value>[\w' ,-]+?){_ENDS}"),
         ("home", rf"(?:i|i've|i have|we|we've) moved to (?P<value>[\w' ,-]+?){_ENDS}"),
         ("employer", rf"i(?: now)? work (?:at|for) (?P<value>[\w' &-]+?){_ENDS}"),

@@ -9,6 +9,7 @@ a word of    asks for                               such as
 ===========  =====================================  =================================
 other        the stem of each of its parts          ``John.Smith`` john and smith
 script       or, with a digit, the whole            ``v2.10`` v2.10
+             with hyphens, its parts or all as one  ``check-up`` checkup, or check and up
 Hangul       the pairs of its noun                  ``이메일을`` 이메 and 메일
              of 4, 6… syllables: every second one   ``고객센터는`` 고객 and 센터
              or its noun of one syllable            ``물은`` 물은, or 물
@@ -29,7 +30,7 @@ from typing import Final
 
 from memoranda.text.breaks import TextPiece, fold, pieces
 from memoranda.text.stems import noun, single_noun, stem
-from memoranda.text.tokens import pairs, parts_of, whole_of
+from memoranda.text.tokens import HYPHENED, as_one_word, pairs, parts_of, whole_of
 
 MAX_QUERY_WORDS: Final = 256
 """Different words of a query that are asked for; `Query.is_cut` says when there were more."""
@@ -93,7 +94,11 @@ def matches(query: Query, tokens: Container[str], *, every: bool = True) -> bool
 
 def _query_words(text: str) -> Iterator[QueryWord]:
     for chunk in text.split():
-        found = pieces(fold(chunk))
+        folded = fold(chunk)
+        for joined in HYPHENED.findall(folded) if "-" in folded else ():
+            parts = tuple(dict.fromkeys(map(stem, joined.split("-"))))
+            yield QueryWord(joined, ((as_one_word(joined),), parts))
+        found = pieces(HYPHENED.sub(" ", folded) if "-" in folded else folded)
         for at, (script, word, _, _) in enumerate(found):
             match script:
                 case "other":

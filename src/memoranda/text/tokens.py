@@ -5,6 +5,7 @@ a word of     is indexed by                   such as
 ============  ==============================  ====================================
 other script  the stem of each of its parts   ``John.Smith's`` john, smith
               and, with a digit, the whole    ``v2.10`` v2, 10, v2.10
+              and, with hyphens, all as one   ``check-up`` check, up, checkup
 Hangul        its pairs of syllables          ``고객에게`` 고객, 객에, 에게
               and a noun of one syllable      ``물은`` 물은, 물
 Han           its pairs, and each character   ``東京都`` 東京, 京都, 東, 京, 都
@@ -47,7 +48,7 @@ from memoranda.text.stems import single_noun, stem
 # Shown is all of it: each name with its value.
 
 _WRITTEN_AS_INTEGER_BELOW: Final = 1e21
-_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|-")
 
 
 def texts(value: JsonValue) -> list[str]:
@@ -161,6 +162,8 @@ _LONG_NUMBER: Final = 4
 _JOINTS: Final = "._,;:\u00b7\u0387\u055d\u055f\u060c\u060d\u066c\u07f8\u2027\u203f\u2040\u2054"
 _JOINT: Final = re.compile(rf"[{_JOINTS}]+|'(?!(?:s|t|d|m|re|ve|ll)$)")
 _DIGIT: Final = re.compile(r"\d")
+HYPHENED: Final = re.compile(r"(?<![\w'-])[a-z]+(?:-[a-z]+){1,2}(?![\w'-])")
+"""Two or three words of plain letters with hyphens between: some write them as one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +210,14 @@ def chunk_tokens(chunk: str) -> list[str]:
             found += single_noun(word, in_document=True) or ()
         elif len(word) == 1:
             found.append(word)
+    if "-" in chunk:
+        found += [as_one_word(joined) for joined in HYPHENED.findall(fold(chunk))]
     return found
+
+
+def as_one_word(hyphened: str) -> str:
+    """The token of words with hyphens between them, written as one: ``check-ups`` is checkup."""
+    return stem(hyphened.replace("-", "")[:MAX_WORD])
 
 
 class _Tokens(dict[str, tuple[str, ...]]):
@@ -311,7 +321,7 @@ def kind_of(count: int, length: int) -> int:
 # ------------------------------------------------------------------------------------------------
 # The tokenizer's version: whatever could give the same text other tokens.
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Ours: one higher with every change that gives some text other tokens."""
 
 TOKENIZER: Final = (
@@ -329,11 +339,17 @@ Word breaks come from apsw's Unicode, NFKC and case folding from Python's: the t
 # ------------------------------------------------------------------------------------------------
 # Who says a text: the name that it begins with.
 
+BEGINS_WITH: Final = "~"
+"""Stands among the tokens of a speaker whom nobody gave: a text begins with the name."""
+
 _LABEL: Final = re.compile(r"\s*([^\s:]{1,64}(?: [^\s:]{1,64}){0,3}):\s")
 _NOBODY: Final[frozenset[str]] = frozenset()
 
 
 def speaker_of(text: str) -> frozenset[str]:
-    """The tokens of the name that a text begins with: up to four words, a colon, white space."""
+    """The tokens of the name that a text begins with: up to four words, a colon, white space.
+
+    `BEGINS_WITH` is among them: it may be a title, and no name.
+    """
     found = _LABEL.match(text)
-    return frozenset(terms(found[1]).counts) if found else _NOBODY
+    return frozenset([BEGINS_WITH, *terms(found[1]).counts]) if found else _NOBODY

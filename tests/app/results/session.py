@@ -30,6 +30,10 @@ async def every_result(path: Path) -> list[Wired]:
         found += [
             await memory.maintain.reindex(),
             await memory.maintain.embed(),
+            await memory.maintain.run("expiry"),
+            (await memory.maintain.run("expiry"))[0],
+            (status := await memory.maintain.status()),
+            status.jobs[0],
             await memory.govern.status(),
             await memory.verify(),
             await memory.erase("a", reason="asked", dry_run=True),

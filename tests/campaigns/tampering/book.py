@@ -13,13 +13,7 @@ from memoranda.identity import canonical_bytes, decode
 from memoranda.identity.merkle import Frontier, leaf_hash
 from memoranda.kernel.errors import InvalidInput
 from memoranda.ledger.checkpoint import Checkpoint, parse_checkpoint
-from memoranda.ledger.derive import (
-    inputs_of,
-    row_of,
-    tags_of,
-    thread_row,
-    words_of,
-)
+from memoranda.ledger.derive import document_row, inputs_of, row_of, searched_text, tags_of
 from memoranda.ledger.entry import (
     FACT_KINDS,
     Entry,
@@ -31,11 +25,11 @@ from memoranda.ledger.entry import (
 )
 from memoranda.ledger.fact import derivations_of, marks_of, unmarks_of
 from memoranda.ledger.object import integrity_digest, status_of
-from memoranda.ledger.snapshot import INDEX_FORM, StoredThread
+from memoranda.ledger.snapshot import INDEX_FORM, StoredDocument
 from memoranda.ledger.tree import BLOCK, node_of
-from memoranda.text import Terms
-from memoranda.text.tokens import kind_of
-from tests.campaigns.tampering.index import words_in, write_threads, write_words
+from memoranda.text import Terms, terms
+from memoranda.text.tokens import LENGTHS, class_of, kind_of
+from tests.campaigns.tampering.index import words_in, write_documents, write_words
 from tests.campaigns.tampering.tables import Row, Tables
 
 
@@ -174,7 +168,7 @@ class Book:
         )
         newest = {row["id"]: row["number"] for row in sorted(rows, key=lambda row: row["number"])}
         words: dict[int, Terms] = {}
-        threads: list[StoredThread] = []
+        known: list[StoredDocument] = []
         before: dict[str, Row] = {}
         for row in rows:
             is_newest = newest[row["id"]] == row["number"]
@@ -191,7 +185,7 @@ class Book:
                 document = decode(body)
                 if status_of(document) == "active":
                     words[row["seq"]], own = _words(document, row["seq"])
-                    threads += own
+                    known += own
                 for tag in tags_of(decode(body)):
                     tables.add(
                         "tags",
@@ -202,20 +196,20 @@ class Book:
                         id=row["id"],
                     )
         self._store_facts(tables)
-        self._store_index(tables, words, threads)
+        self._store_index(tables, words, known)
 
     def _store_index(
-        self, tables: Tables, words: Mapping[int, Terms], threads: Sequence[StoredThread]
+        self, tables: Tables, words: Mapping[int, Terms], known: Sequence[StoredDocument]
     ) -> None:
         """The words of what is active, what they count, and in which threads it stands."""
-        length = sum(found.length for found in words.values())
+        length = sum(LENGTHS[class_of(found.length)] for found in words.values())
         tables.change("journals", {"number": self.number}, documents=len(words), length=length)
         index = {
             seq: {token: kind_of(count, found.length) for token, count in found.counts.items()}
             for seq, found in words.items()
         }
         write_words(tables, self.number, index)
-        write_threads(tables, self.number, threads)
+        write_documents(tables, self.number, known)
 
     def _store_facts(self, tables: Tables) -> None:
         """The names of facts, and what they were made from."""
@@ -245,12 +239,14 @@ def _inputs(body: bytes | None) -> Sequence[str]:
         return ()
 
 
-def _words(document: Any, seq: int) -> tuple[Terms, Sequence[StoredThread]]:
+def _words(document: Any, seq: int) -> tuple[Terms, Sequence[StoredDocument]]:
     try:
-        row = thread_row(document, seq)
-        return words_of(document), () if row is None else (row,)
+        text = searched_text(document)
+        found = terms(text)
+        row = document_row(document, seq, text, found.length)
     except InvalidInput:  # a document of an attacker's, that says it is what it is not
         return Terms({}, 0), ()
+    return found, () if row is None else (row,)
 
 
 def renote(tables: Tables, book: Book, hands: Sequence[Hand] = ()) -> None:

@@ -2,8 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 
-from memoranda.ledger.snapshot import StoredThread
-from memoranda.stores.postings import Chunk, Posting, packed, postings_of
+import numpy as np
+
+from memoranda.ledger.snapshot import StoredDocument
+from memoranda.recall.ranking import Postings
+from memoranda.stores import documents
+from memoranda.stores.postings import Chunk, packed, postings_in
 from tests.campaigns.tampering.tables import Tables
 
 Words = Mapping[str, int]
@@ -14,7 +18,8 @@ def words_in(tables: Tables, journal: int) -> dict[int, dict[str, int]]:
     """The word index of a journal: for each entry that it has, its words."""
     found: dict[int, dict[str, int]] = {}
     for row in tables.rows("postings", journal=journal):
-        for seq, kind in postings_of(Chunk(row["first"], row["body"])):
+        seqs, kinds = postings_in([Chunk(row["first"], row["body"])])
+        for seq, kind in zip(seqs.tolist(), kinds.tolist(), strict=True):
             found.setdefault(seq, {})[row["token"]] = kind
     return found
 
@@ -32,18 +37,37 @@ def write_words(tables: Tables, journal: int, index: Mapping[int, Words]) -> Non
     tables.remove("postings", journal=journal)
     if end:
         tables.add("segments", journal=journal, number=1, first=0, until=end, level=9)
-    tokens: dict[str, list[Posting]] = {}
+    tokens: dict[str, list[tuple[int, int]]] = {}
     for seq in sorted(index):
         for token, kind in index[seq].items():
-            tokens.setdefault(token, []).append(Posting(seq, kind))
+            tokens.setdefault(token, []).append((seq, kind))
     for token in sorted(tokens):
-        for first, body in packed(tokens[token]):
+        seqs, kinds = zip(*tokens[token], strict=True)
+        for first, body in packed(Postings(np.array(seqs), np.array(kinds))):
             chunk = {"journal": journal, "segment": 1, "token": token, "first": first, "body": body}
             tables.add("postings", **chunk)
 
 
-def write_threads(tables: Tables, journal: int, rows: Iterable[StoredThread]) -> None:
-    """Let the threads of a journal have these rows, and no others."""
+def documents_in(tables: Tables, journal: int) -> list[StoredDocument]:
+    """What recall knows of the objects of a journal."""
+    stored = tables.rows("documents", journal=journal)
+    return [
+        row for one in stored for row in documents.DocumentBlock(one["block"], one["body"]).rows()
+    ]
+
+
+def write_documents(tables: Tables, journal: int, rows: Iterable[StoredDocument]) -> None:
+    """Let recall know this of the objects of a journal, and nothing else; and their threads."""
+    known = sorted(rows)
+    write_blocks(tables, journal, known)
     tables.remove("threads", journal=journal)
-    for row in rows:
-        tables.add("threads", journal=journal, **row._asdict())
+    for row in known:
+        if row.thread:
+            tables.add("threads", journal=journal, thread=row.thread, seq=row.seq)
+
+
+def write_blocks(tables: Tables, journal: int, rows: Iterable[StoredDocument]) -> None:
+    """The same, and threads stay."""
+    tables.remove("documents", journal=journal)
+    for block, body in documents.changed((), (), rows).items():
+        tables.add("documents", journal=journal, block=block, body=body)

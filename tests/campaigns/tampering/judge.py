@@ -10,6 +10,7 @@ import memoranda_verify
 from memoranda.app.audit import export_scope, verify_database
 from memoranda.journeys.audit.checkpoints import Seal
 from memoranda.ledger.anchor import SCOPE as DIRECTORY
+from memoranda.ledger.anchor import Anchor as Witness
 from memoranda.ledger.anchor import KeptNote
 from memoranda.ledger.damage import Damages
 from memoranda.outside.keys import Ed25519Signer
@@ -64,10 +65,17 @@ class Run(NamedTuple):
 # ----------------------------------------------------------------------------- verifiers
 
 
-async def seen_in_database(url: str, notes: Sequence[str] = ()) -> list[Sight]:
+async def seen_in_database(
+    url: str,
+    notes: Sequence[str] = (),
+    *,
+    witnesses: Sequence[Witness] = (),
+    expected: Sequence[str] = (),
+) -> list[Sight]:
     """What `verify_database` finds."""
     kept = [KeptNote("kept elsewhere", note) for note in notes]
-    audit = await verify_database(url, seal=Seal(known=SEAL.known), kept=kept)
+    seal = Seal(known=SEAL.known, anchors=witnesses)
+    audit = await verify_database(url, seal=seal, kept=kept, expected=expected)
     seen = _sights(WHOLE, audit.damages)
     for part in (*audit.scopes, *([audit.directory] if audit.directory else [])):
         seen += _sights(part.scope, part.report.damages)
@@ -119,11 +127,7 @@ def seen_in_export(
 
 async def run(one: TamperingClass, clean: CleanDatabase, chance: Random) -> Run:
     """Tamper with a copy, and see what the verifiers say."""
-    deed, url = tampered(one, clean, chance)
-    if deed.restores:
-        url = clean.restored()
-    if deed.goes_on:
-        await _write_on(url, deed.scope, clean)
+    deed, url = await done(one, clean, chance)
     verdicts = [
         await _of_database(one, deed, url, clean, with_checkpoint)
         for with_checkpoint in _arms(one.database)
@@ -134,6 +138,16 @@ async def run(one: TamperingClass, clean: CleanDatabase, chance: Random) -> Run:
             for with_checkpoint in _arms(one.export)
         ]
     return Run(one.name, deed, verdicts)
+
+
+async def done(one: TamperingClass, clean: CleanDatabase, chance: Random) -> tuple[Deed, str]:
+    """Do it, with what follows: a backup is put back, and somebody goes on writing."""
+    deed, url = tampered(one, clean, chance)
+    if deed.restores:
+        url = clean.restored()
+    if deed.goes_on:
+        await _write_on(url, deed.scope, clean)
+    return deed, url
 
 
 def tampered(one: TamperingClass, clean: CleanDatabase, chance: Random) -> tuple[Deed, str]:

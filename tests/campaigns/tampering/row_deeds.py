@@ -5,7 +5,7 @@ from typing import Any
 from memoranda.text.tokens import kind_of
 from tests.campaigns.tampering.adversary import TamperedDatabase
 from tests.campaigns.tampering.deeds import Deed, at, of, tampering
-from tests.campaigns.tampering.index import put_words, words_in
+from tests.campaigns.tampering.index import documents_in, put_words, words_in, write_blocks
 
 ROWS = "rows"
 INDEX = "index"
@@ -249,8 +249,13 @@ def an_object_is_taken_out_of_its_thread(db: TamperedDatabase) -> Deed:
     """What was said before it and after it would count for others."""
     scope = db.scope()
     row = db.some(db.rows(scope, "threads"))
-    db.tables.remove("threads", **db.where(row, "thread", "created_at", "id"))
-    return Deed(scope, of(scope, "index"))
+    if db.chance.random() < 0.5:
+        db.tables.remove("threads", **db.where(row, "thread", "seq"))
+        return Deed(scope, of(scope, "index"), how="threads")
+    known = documents_in(db.tables, db.number(scope))
+    left = [one._replace(thread="") if one.seq == row["seq"] else one for one in known]
+    write_blocks(db.tables, db.number(scope), left)
+    return Deed(scope, of(scope, "index"), how="documents")
 
 
 @tampering(INDEX, export="not in it")
@@ -260,10 +265,18 @@ def an_object_is_put_into_another_thread(db: TamperedDatabase) -> Deed:
     if db.chance.random() < 0.5:
         db.tables.add("threads", **row | {"thread": "of mallory"})
         return Deed(scope, of(scope, "index"), how="added")
-    column, other = db.chance.choice(
-        (("thread", "of mallory"), ("speaker", "mallory"), ("seq", row["seq"] + 1))
-    )
-    db.tables.change("threads", db.where(row, "thread", "created_at", "id"), **{column: other})
+    known = documents_in(db.tables, db.number(scope))
+    one = db.chance.choice(known)
+    changes: dict[str, Any] = {
+        "thread": "of mallory",
+        "speaker": "mallory",
+        "length": one.length + 1,
+        "said_at": one.said_at + 1,
+        "is_question": not one.is_question,
+    }
+    column = db.chance.choice(sorted(changes))
+    left = [found for found in known if found != one]
+    write_blocks(db.tables, db.number(scope), [*left, one._replace(**{column: changes[column]})])
     return Deed(scope, of(scope, "index"), how=column)
 
 

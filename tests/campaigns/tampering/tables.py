@@ -35,7 +35,8 @@ TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "derivations": ("journal", "input", "output"),
     "segments": ("journal", "number", "first", "until", "level"),
     "postings": ("journal", "segment", "token", "first", "body"),
-    "threads": ("journal", "thread", "created_at", "id", "seq", "speaker"),
+    "documents": ("journal", "block", "body"),
+    "threads": ("journal", "thread", "seq"),
     "retries": ("journal", "fingerprint", "nonce", "about", "seq", "entries", "at"),
 }  # fmt: skip
 """Every table and its columns, as both databases have them in essence."""
@@ -294,9 +295,16 @@ def _pg_where(table: str, where: Row) -> tuple[str, list[Any]]:
 
 def _pg_read(table: str, row: Row) -> Row:
     row = {name: bytes(v) if isinstance(v, memoryview) else v for name, v in row.items()}
-    return row | {"body": unpacked(row["body"], BODY)} if table == "bodies" else row
+    return row | {
+        name: unpacked(value, _PASSAGES[name])
+        for name, value in row.items()
+        if _is_short(table, name)
+    }
 
 
 def _pg_written(table: str, row: Row) -> Row:
-    body = row.get("body") if table in _PLACED else None
-    return row if body is None else row | {"body": packed(body, BODY)}
+    return row | {
+        name: packed(value, _PASSAGES[name])
+        for name, value in row.items()
+        if _is_short(table, name) and value is not None
+    }

@@ -10,12 +10,20 @@ import pytest
 
 import memoranda_verify
 from memoranda.ledger.anchor import SCOPE as DIRECTORY
+from memoranda.outside.keys import Ed25519Signer
 from tests.campaigns.adversity.chance import Random
 from tests.campaigns.tampering.adversary import TamperedDatabase
 from tests.campaigns.tampering.calm import calm_runs
 from tests.campaigns.tampering.campaign import CLASSES, Campaign
-from tests.campaigns.tampering.clean import SCOPES, CleanDatabase, SqliteClean, postgres_clean
+from tests.campaigns.tampering.clean import (
+    KEY,
+    SCOPES,
+    CleanDatabase,
+    SqliteClean,
+    postgres_clean,
+)
 from tests.campaigns.tampering.judge import (
+    done,
     exported,
     run,
     seen_in_database,
@@ -24,6 +32,7 @@ from tests.campaigns.tampering.judge import (
 )
 from tests.campaigns.tampering.threats import PAGE, WORDS, line_of, lines_in
 from tests.stores.postgres.server import PostgresServer
+from tests.witnesses import WitnessFiles
 
 SEED = 20_261_116
 
@@ -45,6 +54,27 @@ async def test_it_is_found_and_named_or_known_not_to_be(name: str, clean: Sqlite
     line = lines_in(PAGE.read_text())[seen.what]
     assert seen.database_checks <= line.database_checks, "the page does not name the check"
     assert seen.export_checks <= line.export_checks, "the page does not name the check"
+
+
+@pytest.mark.parametrize(
+    "name", sorted(name for name in CLASSES if CLASSES[name].database == "checkpoint")
+)
+async def test_what_takes_a_checkpoint_is_found_by_a_witness_and_the_name_of_the_directory(
+    name: str, clean: SqliteClean, tmp_path: Path
+) -> None:
+    log_key = Ed25519Signer(KEY.name, KEY.seed).key
+    files = WitnessFiles.make(tmp_path / "witness", f"memoranda/ {log_key}")
+    async with files.served() as witness:
+        for note in clean.now.notes.values():
+            await witness.publish(note)
+        _, url = await done(CLASSES[name], clean, Random(f"{SEED}/{name}"))
+        directory = clean.now.notes[DIRECTORY].partition("\n")[0]
+
+        seen = await seen_in_database(url, witnesses=[witness], expected=[directory])
+        calm = await seen_in_database(clean.copied(), witnesses=[witness], expected=[directory])
+
+    assert {one.check for one in seen} >= {"anchor"}
+    assert calm == []
 
 
 ON_POSTGRES = (

@@ -1,7 +1,9 @@
 """Sources for selectors whose lists a test writes down."""
 
 from collections.abc import Sequence
+from operator import mul
 
+from memoranda.recall.embedder import unpacked
 from memoranda.recall.ranking import RankingMode
 from memoranda.recall.selector import Chosen, Nearest, PastWorld, Request, Selection
 
@@ -25,9 +27,15 @@ class ListedSources:
         self.asked: list[tuple[str, int]] = []
 
     async def ranked(
-        self, mode: RankingMode, request: Request, limit: int, below: int = 0
+        self,
+        mode: RankingMode,
+        request: Request,
+        limit: int,
+        below: int = 0,
+        *,
+        with_model: bool = True,
     ) -> Selection:
-        del below
+        del below, with_model
         self.asked.append((mode.value, limit))
         sure = request.constraints.min_confidence
         found = [one for one in self._words if one.confidence >= sure]
@@ -45,3 +53,9 @@ class ListedSources:
 
     async def worlds(self, limit: int) -> Sequence[PastWorld]:
         raise NotImplementedError
+
+
+def by_definition(vector: bytes, others: Sequence[bytes]) -> list[float]:
+    """How near vectors are, number by number."""
+    own = unpacked(vector)
+    return [round(sum(map(mul, own, unpacked(other))) * 10**6) / 10**6 for other in others]

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from memoranda.kernel.errors import DependencyMissing, ModelFailed
 from memoranda.recall.embedder import embedded, packed, stored_as, unpacked
-from memoranda.recall.vectors import Near, by_definition, in_order, similarities
+from memoranda.recall.vectors import similarities
+from tests.journeys.embeddings.listing import by_definition
 from tests.journeys.embeddings.toy import FailingEmbedder, LyingEmbedder, ToyEmbedder
 
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False).filter(lambda x: x == 0 or abs(x) > 1e-6)
@@ -61,26 +62,6 @@ def test_similarities_are_symmetric_and_one_for_itself(
     assert similarities(own, [own]) == [pytest.approx(1, abs=1e-5)]
     assert found == by_definition(own, all_others)
     assert all(round(one, 6) == one for one in found)
-
-
-@given(VECTORS, st.lists(VECTORS, min_size=1, max_size=5))
-def test_numpy_gives_what_the_definition_gives(
-    vector: list[float], others: list[list[float]]
-) -> None:
-    pytest.importorskip("numpy")
-    from memoranda.recall.vectors import _with_numpy  # noqa: PLC0415 - only where there is one
-
-    own, all_others = packed(vector, EIGHT), [packed(other, EIGHT) for other in others]
-
-    assert _with_numpy(own, all_others) == by_definition(own, all_others)
-
-
-@given(st.lists(st.tuples(st.integers(0, 50), st.sampled_from([0.1, 0.2, 0.3])), unique=True))
-def test_the_nearest_come_first_then_the_newest_entry(pairs: list[tuple[int, float]]) -> None:
-    found = list(in_order(Near(*pair) for pair in pairs))
-
-    assert found == sorted(found, key=lambda one: (-one.similarity, -one.seq))
-    assert sorted(found) == sorted(Near(*pair) for pair in pairs)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from memoranda import Memory
 from memoranda.kernel.errors import ModelFailed
-from memoranda.recall.hybrid import FEW, Meaning, only_near
+from memoranda.recall.meaning import AT_ONCE, Meaning, only_near
 from memoranda.records.filter import MemoryFilter
 from tests.journeys.embeddings.conftest import asking, embed_all, index_of
 from tests.journeys.embeddings.toy import FailingEmbedder, LyingEmbedder, ToyEmbedder
@@ -36,12 +36,12 @@ async def test_what_has_no_vector_yet_gets_one_on_the_way(memory: Memory[Any]) -
 
 
 async def test_many_are_counted_and_not_embedded_on_the_way(memory: Memory[Any]) -> None:
-    await memory.remember_many([f"note {n}" for n in range(FEW + 1)])
+    await memory.remember_many([f"note {n}" for n in range(AT_ONCE + 1)])
     embedder = ToyEmbedder()
 
     found = await Meaning(embedder, index_of(memory)).nearest(asking("note"), 5)
 
-    assert found == ([], FEW + 1)
+    assert found == ([], AT_ONCE + 1)
     assert embedder.asked == [["note"]]
     await memory.forget((await memory.list(text="note"))[0].id, reason="a test")
     found = await Meaning(embedder, index_of(memory)).nearest(asking("note"), 5)

@@ -10,8 +10,9 @@ from memoranda import Memory, MemoryRecordInput
 from memoranda.identity import sha256
 from memoranda.ledger.unit import Current
 from memoranda.recall.embedder import embedded, stored_as
-from memoranda.recall.vectors import Embedding, Near, by_definition
+from memoranda.recall.vectors import Embedding, Near
 from tests.journeys.embeddings.conftest import Opens, embed_all, index_of, nearest
+from tests.journeys.embeddings.listing import by_definition
 from tests.journeys.embeddings.toy import ToyEmbedder
 
 TOY = ToyEmbedder()

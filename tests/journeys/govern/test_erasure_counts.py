@@ -162,8 +162,7 @@ async def test_the_words_of_another_tokenizers_index_are_counted_too(
 ) -> None:
     id, _ = await _filled(memory)
     here = await memory.erase(id, reason="asked", dry_run=True)
-    for module in ("erase", "words"):
-        monkeypatch.setattr(f"memoranda.stores.sqlite.{module}.INDEX_FORM", "another/1")
+    monkeypatch.setattr("memoranda.stores.merge.INDEX_FORM", "another/1")
 
     dry = await memory.erase(whole_scope=True, reason="asked", dry_run=True)
     assert (await memory.erase(id, reason="asked", dry_run=True)).counts == here.counts

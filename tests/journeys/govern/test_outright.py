@@ -1,24 +1,36 @@
 """Thread, speaker and time, said outright: what is guessed without them is only guessed then."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from memoranda import Memory
 from memoranda.identity.canonical import thread_digest
-from memoranda.ledger.snapshot import THREADS, StoredThread
+from memoranda.ledger.snapshot import DOCUMENTS, ROWS
 from tests.fixtures import Opens
 from tests.handles import inside
 
 MINUTE = 60_000
 
 
-async def rows(memory: Memory[Any]) -> list[StoredThread]:
-    """The rows of all threads, in their order, once they are in the index."""
+class Placed(NamedTuple):
+    """An object in its thread."""
+
+    thread: str
+    said_at: int
+    id: str
+    speaker: str
+
+
+async def rows(memory: Memory[Any]) -> list[Placed]:
+    """What is in a thread, in their order, once it is in the index."""
     await memory.maintain.reindex()
     async with inside(memory).ledger.snapshot() as snapshot:
-        found = [row async for chunk in snapshot.rows(THREADS) for row in chunk]
-    return sorted(found, key=lambda row: (row.thread, row.created_at, row.id))
+        ids = {row.seq: row.version.id async for some in snapshot.rows(ROWS) for row in some}
+        found = [row async for some in snapshot.rows(DOCUMENTS) for row in some]
+    return sorted(
+        Placed(row.thread, row.said_at, ids[row.seq], row.speaker) for row in found if row.thread
+    )
 
 
 async def test_a_thread_is_kept_by_the_digest_of_what_was_said(memory: Memory[Any]) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from memoranda import MemoryFilter
 from memoranda.kernel.errors import InvalidPolicy, PolicyRefused
 from memoranda.ledger.consolidate import Refusal
 from memoranda.ledger.policy import DEFAULTS, POLICY_KINDS, Policy, PolicyKind
@@ -41,6 +42,31 @@ async def test_only_the_causes_of_the_forgetting_policy_count(opens: Opens) -> N
         assert await inside(memory).ledger.head() == head
         await memory.forget("x", reason="the law says so", cause="policy")
         assert await memory.get("x") is None
+
+
+@pytest.mark.rule("GOV-FORGET", "GOV-BREAK")
+async def test_a_policy_that_another_wrote_is_obeyed_by_who_knows_the_one_before(
+    opens: Opens,
+) -> None:
+    forbidden, allowed = (changed("forgetting", by=kinds) for kinds in (["human"], ["agent"]))
+    async with opens(actor="agent:a") as agent, opens(actor="human:boss") as boss:
+        for id in ("a", "b", "c", "d"):
+            await agent.remember(id, id=id)
+        await agent.records.delete("a")  # it knows the policy now
+
+        await boss.govern.change_policy(forbidden, reason="the law")
+        await refused(agent.records.delete("b"))
+        await refused(agent.records.delete_many(["b", "unknown"]))
+        await refused(agent.records.delete("unknown"))
+        await refused(agent.forget("b", reason="wrong", cause="correction"))
+        assert await agent.get("b") is not None
+
+        version = Policy("forgetting", 3, allowed.rules)
+        await boss.govern.change_policy(version, reason="a better law")
+        await agent.records.delete_many(["b", "c"])
+        await agent.remember("e", id="e")
+        await agent.forget("d", reason="wrong", cause="correction")
+        assert [record.id for record in await agent.records.query(MemoryFilter())] == ["e"]
 
 
 @pytest.mark.rule("GOV-FORGET", "GOV-BREAK")

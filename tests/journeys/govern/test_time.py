@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from memoranda import Memory
+from memoranda.kernel.clock import format_time
 from memoranda.kernel.errors import InvalidFilter, InvalidTime
-from memoranda.ledger.time import format_time
 from memoranda.testkit.strategies import FrozenClock
 from tests.journeys.govern.reading import objects
 

@@ -9,7 +9,7 @@ import pytest
 import memoranda
 from memoranda.ledger.rows import RowWalk
 from memoranda.ledger.walk import Walk
-from memoranda.ledger.words import WordSums
+from memoranda.recall.sums import WordSums
 
 
 @pytest.mark.parametrize("walk", [Walk, RowWalk, WordSums])

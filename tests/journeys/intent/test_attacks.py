@@ -13,6 +13,7 @@ from memoranda.kernel.errors import (
     InvalidIntent,
     InvalidRecord,
     InvalidWorld,
+    RunElsewhere,
     WorldErased,
 )
 from memoranda.records.model import MemoryRecordInput
@@ -126,9 +127,7 @@ async def test_a_retry_while_the_run_is_under_way_waits_for_it(opens: Opens) -> 
         assert await resumed in ([], [await first])  # it may have looked when all was over
 
 
-async def test_a_second_handle_that_resumes_a_run_under_way_ends_it_and_both_know(
-    opens: Opens,
-) -> None:
+async def test_a_run_under_way_is_left_alone_by_whoever_resumes_or_runs_it(opens: Opens) -> None:
     going, may_end = asyncio.Event(), asyncio.Event()
     domain = Domain("slow", "1")
 
@@ -144,13 +143,17 @@ async def test_a_second_handle_that_resumes_a_run_under_way_ends_it_and_both_kno
     async with opens(domain=domain) as one, opens(domain=domain) as two:
         first = asyncio.create_task(one.act("slow"))
         await going.wait()
-        (ended,) = await two.worlds.resume()
+        (seen,) = await two.worlds.resume()
+        with pytest.raises(RunElsewhere) as refused:
+            await two.worlds.run(seen.proposal_id)
         may_end.set()
-        told = await first
+        ran = await first
 
-        assert ended.error is not None
-        assert ended.error["code"] == "effect.unknown"
-        assert told == ended
+        assert seen.status == "executing"
+        assert refused.value.code == "world.run_elsewhere"
+        assert (ran.status, ran.data) == ("completed", {"found": 7})
+        assert await two.worlds.run(seen.proposal_id) == ran
+        assert await two.worlds.resume() == []
 
 
 # -------------------------------------------------------------------------------- huge

@@ -70,12 +70,13 @@ async def test_all_of_it_is_one_commit_or_nothing(
     await memory.remember("something before")
     before = await size(memory)
     ledger = memory._handle.parts.ledger
+    commit = ledger.commit
     commits = 0
 
     async def counted(unit: Any) -> Any:
         nonlocal commits
         commits += 1
-        return await type(ledger).commit(ledger, unit)
+        return await commit(unit)
 
     monkeypatch.setattr(ledger, "commit", counted)
     learned = await memory.learn(SAID)

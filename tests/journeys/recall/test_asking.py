@@ -7,9 +7,9 @@ from pydantic import BaseModel
 
 from memoranda import Memory
 from memoranda.identity import canonical_bytes, decode
+from memoranda.kernel.clock import format_time
 from memoranda.kernel.errors import InvalidFilter, InvalidWorld, WorldErased
 from memoranda.ledger.snapshot import ENTRIES
-from memoranda.ledger.time import format_time
 from memoranda.recall.provider import MemoryQuery
 from memoranda.recall.selector import Chosen
 from memoranda.testkit.strategies import FrozenClock

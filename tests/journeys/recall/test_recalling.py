@@ -8,6 +8,7 @@ import memoranda
 from memoranda import Memory
 from memoranda.identity import canonical_bytes, decode
 from memoranda.kernel.actors import ActorRef
+from memoranda.kernel.clock import format_time
 from memoranda.kernel.errors import (
     CapabilityMissing,
     InvalidFilter,
@@ -15,7 +16,6 @@ from memoranda.kernel.errors import (
     StoreClosed,
 )
 from memoranda.ledger.snapshot import ENTRIES
-from memoranda.ledger.time import format_time
 from memoranda.recall.selector import Chosen
 from memoranda.recall.trace import validate_memory_trace
 from memoranda.testkit.strategies import FrozenClock

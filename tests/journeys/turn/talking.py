@@ -23,9 +23,11 @@ ANSWER = (
 )
 
 
-def talk(*, without: str = "scan", top_k: int | None = 3, **metadata: Any) -> dict[str, Any]:
+def talk(
+    *, without: str = "scan", top_k: int | None = 3, is_governed: bool = False, **metadata: Any
+) -> dict[str, Any]:
     """A plan that the steps that we ship can run."""
-    document = plan_document(without=without, top_k=top_k)
+    document = plan_document(without=without, top_k=top_k, is_governed=is_governed)
     document["metadata"] |= metadata
     for step in document["steps"]:
         if step["type"] == "SummarizeMemory":

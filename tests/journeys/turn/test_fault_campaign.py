@@ -41,7 +41,7 @@ LONG = os.environ.get("MEMORANDA_FUZZ") == "long"
 PLANS = {"sqlite": 1_200 if LONG else 400, "postgres": 800 if LONG else 250}
 """On each of the two databases; the long form is `make fuzz`."""
 
-TEXT = "Was the invoice of Ada Lovelace paid on Monday?"
+TEXT = "Was the invoice of Ada Lovelace paid on Monday? I live in Seoul."
 
 Kind = Literal[
     "none", "before", "after", "output", "cancel", "limit",
@@ -65,9 +65,10 @@ class Drawn(NamedTuple):
 
     def document(self, folder: Path) -> dict[str, Any]:
         """The plan."""
-        limits = {"timeouts": {"ioMs": 600_000, "llmMs": 600_000}} if self.has_limits else {}
-        budgets = {"promptTokens": self.prompt_tokens}
-        document = talk(without=self.without, top_k=self.top_k, budgets=budgets, **limits)
+        document = talk(without=self.without, top_k=self.top_k, is_governed=True)
+        document["metadata"]["budgets"] = {"promptTokens": self.prompt_tokens}
+        if self.has_limits:
+            document["metadata"]["timeouts"] = {"ioMs": 600_000, "llmMs": 600_000}
         for step in document["steps"]:
             if step["type"] == "RepoScan":
                 step["payload"] = {"path": str(folder)}
@@ -77,10 +78,20 @@ class Drawn(NamedTuple):
 
 
 # Few draws, each of many: what is drawn one by one takes longer to draw than to run.
-PARTS = list(product(["", "scan"], ["", "retrieve"], ["", "keep", "summarize keep"]))
+PARTS = list(
+    product(
+        ["", "scan"],
+        ["", "retrieve"],
+        ["", "recall"],
+        ["", "keep", "summarize keep"],
+        ["", "remember", "extract remember"],
+    )
+)
 WAYS = list(product([False, True], [False, True], [False, True]))
 FAULTS = [
-    (kind, step) for kind in get_args(Kind) for step in (range(8) if kind in OF_STEPS else [0] * 8)
+    (kind, step)
+    for kind in get_args(Kind)
+    for step in (range(11) if kind in OF_STEPS else [0] * 11)
 ]
 
 
@@ -147,6 +158,8 @@ class State(NamedTuple):
 
     session: bytes | None
     items: tuple[str, ...]
+    taught: int
+    """How often this session's person said what is remembered of them."""
     recorded: bool
     completed: int
 
@@ -167,9 +180,11 @@ class Campaign:
         items = await inside(self.memory).turning.scope.items(session_ref)
         found = await items.search(TEXT, 1_000)
         facts = await told(self.memory, cycle_id)
+        known = [await self.memory.get(one.id) for one in await self.memory.list(subject=name)]
         return State(
             await rows.session(name),
             tuple(sorted(item.id for item in found)),
+            sum(1 + (one.seen_again or 0) for one in known if one is not None),
             await rows.recording(cycle_id) is not None,
             [one.outcome for one in facts].count("completed"),
         )
@@ -189,6 +204,7 @@ class Campaign:
                 model=Answering("It was paid."),
                 session=name,
                 record=plan.is_recording,
+                subject=name,
                 summariser=Terse(),
             )
         finally:
@@ -348,4 +364,6 @@ def assert_landed(drawn: Drawn, before: State, after: State) -> None:
     assert after.session is not None
     assert after.session != before.session
     assert after.recorded == drawn.is_recording
-    assert len(after.items) == len(before.items) + ("keep" not in drawn.without)
+    left_out = drawn.without.split()
+    assert len(after.items) == len(before.items) + ("keep" not in left_out)
+    assert after.taught == before.taught + ("remember" not in left_out)

@@ -8,9 +8,9 @@ import pytest
 
 from memoranda import Memory
 from memoranda.identity import canonical_bytes, decode
+from memoranda.kernel.clock import format_time
 from memoranda.kernel.errors import CycleFailed, NotRecorded, WorldNotFound
 from memoranda.ledger.attachments import CycleValues
-from memoranda.ledger.time import format_time
 from memoranda.ledger.unit import Unit
 from memoranda.plans.models import Prompt, Settings
 from memoranda.plans.summary import Limits, ModelSummariser, Summary

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from memoranda.kernel.clock import Randomness
+from memoranda.plans.facts import ExtractedFact
 from memoranda.plans.items import MemoryItem, RetrievedItem
+from memoranda.plans.steps.context import MemoryAnswer
 from memoranda.plans.summary import Limits, Summary
 
 ID = "0f0e0d0c-0b0a-4908-8706-050403020100"
@@ -38,18 +40,38 @@ class AnsweringStore:
         raise AssertionError(item)
 
 
+class AnsweringRecall:
+    """Governed memory that answers what it is told to answer."""
+
+    def __init__(self, answer: Any = None) -> None:
+        self.answer = answer or MemoryAnswer("trace-1", "empty")
+        self.asked: list[tuple[str, int]] = []
+
+    async def recall(self, query: str, top_k: int) -> MemoryAnswer:
+        self.asked.append((query, top_k))
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
 class KeepingStaging:
     """Keeps what was staged, or breaks."""
 
     def __init__(self, broken: Exception | None = None) -> None:
         self.broken = broken
         self.items: list[MemoryItem] = []
+        self.facts: list[tuple[str, ExtractedFact]] = []
         self.sessions: list[tuple[str, str | None]] = []
 
     def stage_item(self, item: MemoryItem) -> None:
         if self.broken:
             raise self.broken
         self.items.append(item)
+
+    def stage_fact(self, session_ref: str, fact: ExtractedFact) -> None:
+        if self.broken:
+            raise self.broken
+        self.facts.append((session_ref, fact))
 
     def stage_session(self, session_ref: str, repo_scan_version: str | None) -> None:
         if self.broken:

@@ -32,7 +32,7 @@ async def test_the_plan_says_which_sources_and_in_which_order() -> None:
     assert await selected({"sources": []}, **given) == []
 
 
-@pytest.mark.parametrize("source", ["items", "repo"])
+@pytest.mark.parametrize("source", ["items", "memories", "repo"])
 async def test_a_source_that_is_named_and_not_given_fails(source: str) -> None:
     with pytest.raises(CycleFailed) as caught:
         await selected({"sources": [source]}, text="how?")
@@ -40,7 +40,7 @@ async def test_a_source_that_is_named_and_not_given_fails(source: str) -> None:
     assert caught.value.code == "plan.cycle_failed"
 
 
-@pytest.mark.parametrize("sources", [None, "items", ["keywords"], [1], ["text"] * 4])
+@pytest.mark.parametrize("sources", [None, "items", ["keywords"], [1], ["text"] * 5])
 def test_sources_that_are_none_are_refused_with_the_plan(sources: Any) -> None:
     with pytest.raises(InvalidRecord):
         ContextSelectPayload.model_validate({"sources": sources})
@@ -69,3 +69,44 @@ async def test_a_partial_or_damaged_retrieval_is_refused_even_where_it_is_left_o
         await selected(payload, text="how?", items=items)
 
     assert caught.value.rule == "ING-PARTIAL"
+
+
+RECORD: dict[str, Any] = {
+    "id": "r-1",
+    "text": "Min prefers email",
+    "timestamp": AT,
+    "trust": "approved",
+    "verified": True,
+}
+
+
+async def test_governed_memory_comes_before_items_with_its_trust() -> None:
+    given = {"text": "how?", "items": [entry()], "memories": [RECORD]}
+
+    assert await selected({}, **given) == [{"kind": "record", **RECORD}, MEMORY]
+    assert await selected({"sources": ["memories"]}, **given) == [{"kind": "record", **RECORD}]
+
+
+@pytest.mark.rule("ING-PARTIAL")
+@pytest.mark.parametrize(
+    "memories",
+    [
+        None,
+        {"memories": []},
+        [RECORD, None],
+        [RECORD | {"trust": "sure"}],
+        [RECORD | {"verified": "yes"}],
+        [{name: value for name, value in RECORD.items() if name != "text"}],
+        [RECORD | {"score": 1.0}],
+        [RECORD, RECORD],
+    ],
+    ids=str,
+)
+async def test_a_partial_or_damaged_recall_is_refused_even_where_it_is_left_out(
+    memories: Any,
+) -> None:
+    for payload in ({}, {"sources": ["memories"]}, {"sources": ["text"]}):
+        with pytest.raises(CycleFailed) as caught:
+            await selected(payload, text="how?", memories=memories)
+
+        assert caught.value.code == "plan.cycle_failed"

@@ -1,4 +1,4 @@
-"""The eight steps are what the contract says of them, and are handed no more than they need."""
+"""The eleven steps are what the contract says of them, and are handed no more than they need."""
 
 import inspect
 
@@ -8,6 +8,7 @@ from memoranda.outside.files import FolderScanner
 from memoranda.outside.models.scripted import ScriptedModel
 from memoranda.plans.extractive import ExtractiveSummariser
 from memoranda.plans.plan import StepType
+from memoranda.plans.spoken import SpokenFacts
 from memoranda.plans.steps import CONTRACT
 from memoranda.plans.steps.answer import (
     LLMCall,
@@ -16,8 +17,10 @@ from memoranda.plans.steps.answer import (
     PromptAssemble,
     SummarizeMemory,
 )
-from memoranda.plans.steps.context import ContextSelect, RepoScan, RetrieveMemory
+from memoranda.plans.steps.context import ContextSelect, RecallMemory, RepoScan, RetrieveMemory
+from memoranda.plans.steps.facts import ExtractFacts, RememberFacts
 from tests.plans.steps.standing_in import (
+    AnsweringRecall,
     AnsweringStore,
     KeepingStaging,
     StandingClock,
@@ -28,11 +31,14 @@ STAGING = KeepingStaging()
 STEPS: list[StepType] = [
     RepoScan(FolderScanner()),
     RetrieveMemory(AnsweringStore([]), 1),
+    RecallMemory(AnsweringRecall(), 1),
     ContextSelect(),
     PromptAssemble(None),
     LLMCall(ScriptedModel([])),
     SummarizeMemory(ExtractiveSummariser()),
+    ExtractFacts(SpokenFacts()),
     PersistMemory(STAGING, StandingClock(), counted_randomness()),
+    RememberFacts(STAGING),
     PersistSession(STAGING),
 ]
 
@@ -55,12 +61,13 @@ def test_a_step_takes_and_gives_what_the_contract_says(step: StepType) -> None:
 def test_only_what_writes_stops_everything() -> None:
     assert [step.name for step in STEPS if step.fails == "fast"] == [
         "PersistMemory",
+        "RememberFacts",
         "PersistSession",
     ]
 
 
 @pytest.mark.rule("ING-STAGE")
-def test_only_retrieve_memory_is_handed_a_store_and_prompt_assemble_a_number() -> None:
+def test_only_what_finds_memory_is_handed_a_way_to_it_and_prompt_assemble_a_number() -> None:
     handed = {
         type(step).__name__: [
             str(one.annotation) for one in inspect.signature(type(step)).parameters.values()
@@ -71,9 +78,9 @@ def test_only_retrieve_memory_is_handed_a_store_and_prompt_assemble_a_number() -
     reaching = [
         name
         for name, kinds in handed.items()
-        if any("Store" in kind or "Search" in kind for kind in kinds)
+        if any("Store" in kind or "Search" in kind or "Recall" in kind for kind in kinds)
     ]
-    assert reaching == ["RetrieveMemory"]
+    assert reaching == ["RetrieveMemory", "RecallMemory"]
     assert handed["PromptAssemble"] == ["int | None"]
     assert handed["ContextSelect"] == []
 

@@ -15,6 +15,15 @@ COMES_BACK = {
     "자전거는 무슨 요일이었죠?": ("목요일 오후에", "목요일 오후였습니다."),
     "헬멧은 얼마였죠?": ("40,000원입니다", "헬멧은 40,000원이었습니다."),
 }
+IS_KNOWN = {
+    "What does a service cost? My name is Ada.": (
+        "A service costs 80 euros",
+        "A service costs 80 euros, Ada.",
+    ),
+    "What is my name?": ("My name is Ada.", "Your name is Ada."),
+    "정비는 얼마예요? 제 이름은 민수예요.": ("정비는 90,000원이다", "정비는 90,000원입니다."),
+    "제 이름이 뭐죠?": ("제 이름은 민수예요.", "민수 님이십니다."),
+}
 
 
 def test_what_was_said_before_comes_back_in_both_languages() -> None:
@@ -36,5 +45,14 @@ def test_what_was_said_before_comes_back_in_both_languages() -> None:
     for said, (remembered_of_it, answer) in COMES_BACK.items():
         at = lines.index(f"> {said}")
         assert remembered_of_it in lines[at + 1]
-        assert lines[at + 2].startswith(f"  {answer}")
+        assert any(line.startswith(f"  {answer}") for line in lines[at + 2 : at + 4])
+    for said, (known, answer) in IS_KNOWN.items():
+        at = lines.index(f"> {said}")
+        told = lines[at + 1 : at + 4]
+        assert f"  known: {known}" in told
+        assert any(line.startswith(f"  {answer}") for line in told)
+    assert [line for line in lines if line.startswith("  learned: ")] == [
+        "  learned: My name is Ada.",
+        "  learned: 제 이름은 민수예요.",
+    ]
     assert lines[-1] == "# is the record sound? True"

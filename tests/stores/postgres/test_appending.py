@@ -7,11 +7,12 @@ import pytest
 
 from memoranda.kernel.errors import RecordExists
 from memoranda.ledger.unit import Current, Draft, Unit
-from memoranda.stores.postgres.append import JournalEnd, tag_key
+from memoranda.stores.postgres.append import JournalEnd
+from memoranda.stores.postgres.arrays import tag_key
 from memoranda.stores.postgres.database import PostgresDatabase
 from memoranda.stores.postgres.ledger import PostgresLedger
 from memoranda.stores.postgres.recent import LARGE, MOST_BYTES, Recent
-from memoranda.stores.postgres.units import PostgresUnits
+from memoranda.stores.postgres.unit_reads import UnitReader
 from tests.stores.postgres.catalogue import asked
 from tests.stores.postgres.test_pool import ACTOR, AT, edit, insert, version
 
@@ -32,13 +33,13 @@ async def both(postgres_url: str) -> AsyncIterator[tuple[PostgresLedger, Postgre
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
     """The ids that units have read from the database."""
     asked_for: list[Sequence[str]] = []
-    read = PostgresUnits._read
+    read = UnitReader.newest
 
-    async def counted(self: PostgresUnits, connection: Any, unit: Unit, ids: Sequence[str]) -> Any:
+    async def counted(self: UnitReader, connection: Any, unit: Unit, ids: Sequence[str]) -> Any:
         asked_for.append(ids)
         return await read(self, connection, unit, ids)
 
-    monkeypatch.setattr(PostgresUnits, "_read", counted)
+    monkeypatch.setattr(UnitReader, "newest", counted)
     return asked_for
 
 
@@ -132,4 +133,5 @@ async def test_a_tag_stands_in_the_index_as_the_database_would_write_it(
 ) -> None:
     await (await PostgresDatabase.open(postgres_url, 0, create=True)).close()
 
-    assert asked(postgres_url, "SELECT memoranda.tag_key(%s)", tag) == [(tag_key(tag),)]
+    key = tag_key(tag.encode()).decode()
+    assert asked(postgres_url, "SELECT memoranda.tag_key(%s)", tag) == [(key,)]

@@ -20,7 +20,7 @@ from memoranda.kernel.errors import IdempotencyConflict, RecordExists, RecordNot
 from memoranda.ledger.entry import entry_hash, genesis, read_entry
 from memoranda.stores.postgres import connection as connection_module
 from memoranda.stores.postgres.database import PostgresDatabase
-from memoranda.stores.shorthand import BODY, unpacked
+from memoranda.stores.shorthand import BODY, ENTRY, unpacked
 from tests.patience import PATIENCE, eventually
 from tests.stores.postgres.catalogue import asked
 from tests.stores.postgres.roles import run
@@ -84,7 +84,8 @@ def check_journal(url: str) -> None:
     ((origin, size, head),) = asked(url, "SELECT origin, size, head FROM memoranda.journals")
     before, at = genesis(str(origin)), 0
     entries: list[Any] = asked(url, "SELECT seq, entry FROM memoranda.entries ORDER BY seq")
-    for number, (seq, raw) in enumerate(entries):
+    for number, (seq, stored) in enumerate(entries):
+        raw = unpacked(stored, ENTRY)
         entry = read_entry(raw)
         assert (entry.seq, seq, entry.previous_entry_hash) == (number, number, before)
         assert entry.at >= at

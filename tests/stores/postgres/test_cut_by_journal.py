@@ -18,10 +18,10 @@ from memoranda.stores.postgres.database import PostgresDatabase, journal_number
 from memoranda.stores.statements import Statement
 from tests.stores.postgres.catalogue import asked
 
-NO_JOURNAL = {"migrations"}
+NO_JOURNAL = {"migrations", "access_keys"}
 NO_FUNCTION_OF_A_JOURNAL = {"tag_key"}
-LISTING = {database_module._SCOPES, database_module._ORIGINS}
-"""All scopes are listed by whoever says so: the only statements that are of no journal."""
+LISTING = {database_module._SCOPES, database_module._ORIGINS, database_module._DUE_JOBS}
+"""All scopes are listed by whoever says so, and the jobs of all of them: of no journal alone."""
 
 _REFERENCE = re.compile(
     r"\b(?:FROM|JOIN|UPDATE)\s+memoranda\.(\w+)(?!\w*\()(?:\s+(?:AS\s+)?(\w+))?"

@@ -102,8 +102,8 @@ async def test_a_call_reads_no_more_than_what_it_is_about(
     inputs = [MemoryRecordInput(id=f"r{n}", data={"n": n}, tags=[f"t{n}"]) for n in range(RECORDS)]
     async with opened(roles) as memory:
         await memory.records.create_many(inputs)
-        index = inside(memory).ledger._ledger._words  # type: ignore[attr-defined]
-        while await index.merge() or await index.step():
+        index = inside(memory).ledger._ledger.words  # type: ignore[attr-defined]
+        while await index.merge() or await index.merge_segments():
             pass
     before = read(roles)
 

@@ -244,7 +244,7 @@ async def test_a_stream_that_is_left_uses_its_connection_again(
     ledger: PostgresLedger, postgres_url: str
 ) -> None:
     await many(ledger)
-    await ledger._words.close(0)  # or merging, in spare time, is in a transaction of its own
+    await ledger._merger.close(0)  # or merging, in spare time, is in a transaction of its own
     for _ in range(20):
         async with aclosing(ledger.stream(MemoryFilter())) as rows:
             await anext(rows)

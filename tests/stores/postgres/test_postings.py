@@ -5,21 +5,18 @@ import gc
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import memoranda
 from memoranda import Memory
 from memoranda.kernel.errors import StoreFailed
-from memoranda.ledger.snapshot import INDEX_FORM
 from memoranda.recall.question import asked as wanted
 from memoranda.recall.ranking import RankingMode
 from memoranda.stores import postings as segments
+from memoranda.stores.merge import batch, write_batch
 from memoranda.stores.postgres import database as postgres_database
 from memoranda.stores.postgres.database import PostgresDatabase, journal_number
-from memoranda.stores.postgres.segments import ChunkRow, step_of, without_these
-from memoranda.stores.postgres.words import PostgresWordIndex
-from memoranda.stores.postings import Chunk, Posting, packed, postings_of
+from memoranda.stores.postings import Chunk, checked
+from memoranda.stores.search import JournalWords
 from tests.handles import inside
 from tests.stores.postgres.catalogue import asked
 from tests.stores.postgres.roles import Roles, run
@@ -29,8 +26,8 @@ CANARY = "카나리아"
 ALL_CHUNKS = "SELECT token, first, body FROM memoranda.postings ORDER BY token, first"
 
 
-def index_of(memory: Memory[Any]) -> PostgresWordIndex:
-    return inside(memory).ledger._ledger._words  # type: ignore[attr-defined, no-any-return]
+def index_of(memory: Memory[Any]) -> JournalWords:
+    return inside(memory).ledger._ledger.words  # type: ignore[attr-defined, no-any-return]
 
 
 async def merge_all(memory: Memory[Any]) -> None:
@@ -38,12 +35,12 @@ async def merge_all(memory: Memory[Any]) -> None:
         pass
 
 
-def postings(url: str) -> dict[str, list[Posting]]:
+def postings(url: str) -> dict[str, list[int]]:
     """Every posting of the only scope that has any."""
-    found: dict[str, list[Posting]] = {}
+    found: dict[str, list[int]] = {}
     rows: Any = asked(url, ALL_CHUNKS)
     for token, first, body in rows:
-        found.setdefault(token, []).extend(postings_of(Chunk(first, body)))
+        found.setdefault(token, []).extend(checked(Chunk(first, body)).seqs.tolist())
     return found
 
 
@@ -65,14 +62,14 @@ async def test_processes_that_merge_and_change_at_once_leave_one_index(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(segments, "FANOUT", 2)
-    monkeypatch.setattr("memoranda.stores.postgres.segments.CHUNKS_AT_ONCE", 16)
+    monkeypatch.setattr("memoranda.stores.merge.CHUNKS_AT_ONCE", 16)
     async with memoranda.open(postgres_url) as one, memoranda.open(postgres_url) as other:
         kept = await one.remember_many([f"note {n} of {n % 7}" for n in range(120)])
         assert len(await other.list()) == len(kept)
 
         async def merges(memory: Memory[Any]) -> None:
             while await index_of(memory).merge(entries=16):
-                await index_of(memory).step()
+                await index_of(memory).merge_segments()
 
         async def changes() -> None:
             for n in range(0, 30, 3):
@@ -81,7 +78,7 @@ async def test_processes_that_merge_and_change_at_once_leave_one_index(
 
         await asyncio.gather(merges(one), merges(other), changes(), merges(one), merges(other))
         await merge_all(one)
-        while await index_of(other).step():
+        while await index_of(other).merge_segments():
             pass
 
         assert (await one.verify()).report.damages.found == []
@@ -92,12 +89,12 @@ async def test_processes_that_merge_and_change_at_once_leave_one_index(
 async def test_what_was_prepared_before_an_erasure_is_not_written(postgres_url: str) -> None:
     async with memoranda.open(postgres_url) as memory:
         gone, _ = await memory.remember_many([CANARY, "another note"])
-        merger = index_of(memory)._batches
-        prepared = await merger._read(256, ("", INDEX_FORM))
+        rows = index_of(memory)._rows
+        prepared = await rows.read(lambda: batch(rows.bodies))
         assert prepared is not None
         await memory.erase(gone.id, reason="a test")
 
-        assert not await merger._write(prepared)
+        assert not await rows.write(lambda: write_batch(prepared))
 
         assert tables_with(postgres_url, CANARY.encode()) == set()
         await merge_all(memory)
@@ -108,13 +105,13 @@ async def test_what_was_prepared_before_an_erasure_is_not_written(postgres_url: 
 async def test_what_was_prepared_before_another_merge_is_not_written(postgres_url: str) -> None:
     async with memoranda.open(postgres_url) as memory:
         await memory.remember_many(["one note", "another note"])
-        merger = index_of(memory)._batches
-        prepared = await merger._read(256, ("", INDEX_FORM))
+        rows = index_of(memory)._rows
+        prepared = await rows.read(lambda: batch(rows.bodies))
         assert prepared is not None
         await merge_all(memory)
         before = postings(postgres_url)
 
-        assert not await merger._write(prepared)
+        assert not await rows.write(lambda: write_batch(prepared))
 
         assert postings(postgres_url) == before
 
@@ -125,13 +122,13 @@ async def test_what_was_prepared_before_another_merge_is_not_written(postgres_ur
 async def test_at_every_step_of_a_merge_the_postings_are_the_same(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memoranda.stores.postgres.segments.CHUNKS_AT_ONCE", 3)
+    monkeypatch.setattr("memoranda.stores.merge.CHUNKS_AT_ONCE", 3)
     async with memoranda.open(postgres_url) as memory:
         await memory.remember_many([f"note {n} {n % 5}" for n in range(40)])
         while await index_of(memory).merge(entries=4):
             pass
         before, steps = postings(postgres_url), 0
-        while await index_of(memory).step():
+        while await index_of(memory).merge_segments():
             steps += 1
             assert postings(postgres_url) == before
             assert (await memory.verify()).report.damages.found == []
@@ -147,91 +144,20 @@ async def test_what_is_erased_in_the_middle_of_a_merge_is_gone_from_both_sides(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(segments, "FANOUT", 2)
-    monkeypatch.setattr("memoranda.stores.postgres.segments.CHUNKS_AT_ONCE", 2)
+    monkeypatch.setattr("memoranda.stores.merge.CHUNKS_AT_ONCE", 2)
     async with memoranda.open(postgres_url) as memory:
         said = [f"aa {CANARY} zz{CANARY} note {n}" for n in range(20)]
         kept = await memory.remember_many(said)
         while await index_of(memory).merge(entries=10):
             pass
         for n, one in enumerate(kept):
-            assert await index_of(memory).step() or n > 5
+            assert await index_of(memory).merge_segments() or n > 5
             await memory.erase(one.id, reason="a test")
         assert tables_with(postgres_url, CANARY.encode()) == set()
-        while await index_of(memory).step():
+        while await index_of(memory).merge_segments():
             pass
         assert postings(postgres_url) == {}
         assert (await memory.verify()).report.damages.found == []
-
-
-entries = st.lists(st.integers(0, 300), min_size=1, max_size=9, unique=True).map(sorted)
-
-
-@given(
-    st.lists(st.dictionaries(st.sampled_from("abcdefgh"), entries), min_size=1, max_size=3),
-    st.integers(1, 6),
-)
-def test_steps_move_every_token_whole_and_each_once(
-    held: list[dict[str, list[int]]], limit: int
-) -> None:
-    rows = [
-        (segment, token, seq + 1_000 * segment, bytes(4))
-        for segment, tokens in enumerate(held)
-        for token, seqs in sorted(tokens.items())
-        for seq in seqs
-    ]
-    moved: list[tuple[str, int]] = []
-    after: str | None = ""
-    while after is not None:
-        step, at_once = None, limit
-        while step is None:
-            read = [
-                row
-                for segment in range(len(held))
-                for row in [r for r in rows if r[0] == segment and r[1] > after][:at_once]
-            ]
-            step, at_once = (
-                step_of([(s, t, f, _body(f)) for s, t, f, _ in read], after, at_once),
-                (at_once * 2),
-            )
-        assert step.after == after
-        for token, chunk in zip(step.tokens, step.chunks, strict=True):
-            assert token > after
-            assert step.upto is None or token <= step.upto
-            moved += [(token, posting.seq) for posting in postings_of(chunk)]
-        after = step.upto
-
-    assert sorted(moved) == sorted((token, first) for _, token, first, _ in rows)
-
-
-def _body(first: int) -> bytes:
-    ((_, body),) = packed([Posting(first, 257)])
-    return body
-
-
-# --------------------------------------------------------------------------- taking out
-
-
-@given(st.dictionaries(st.sampled_from("abc"), entries), st.sets(st.integers(0, 300)), st.data())
-def test_what_is_left_has_everything_but_what_was_taken(
-    held: dict[str, list[int]], others: set[int], data: st.DataObject
-) -> None:
-    rows = [
-        ChunkRow(1, token, chunk)
-        for token, seqs in held.items()
-        for start in range(0, len(seqs), 3)
-        for chunk in packed([Posting(seq, 258) for seq in seqs[start : start + 3]])
-    ]
-    pairs = [(seq, token) for token, seqs in held.items() for seq in seqs]
-    taken = data.draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
-    asked_for = [*taken, *((seq, token) for seq in others for token in held)]
-
-    old, left = without_these(rows, asked_for)
-
-    after = {row for row in rows if row not in old} | set(left)
-    found = {(one.seq, row.token) for row in after for one in postings_of(row.chunk)}
-    assert found == set(pairs) - set(asked_for)
-    assert set(old) <= set(rows)
-    assert not set(old) & set(left)
 
 
 # ---------------------------------------------------------------------------- rights, damage
@@ -245,7 +171,7 @@ async def test_the_app_role_may_do_all_of_it(roles: Roles) -> None:
             await index_of(memory).merge(entries=2)
         await memory.erase(kept[9].id, reason="a test")
         await merge_all(memory)
-        while await index_of(memory).step():
+        while await index_of(memory).merge_segments():
             pass
         for mode in RankingMode:
             ranking = await inside(memory).ledger.rank(
@@ -277,15 +203,15 @@ async def test_of_many_scopes_only_the_recent_and_those_in_use_have_their_indexe
     monkeypatch.setattr(postgres_database, "RECENT", 2)
     database = await PostgresDatabase.open(postgres_url, 0, create=True)
     held = await database.ledger("held", "origin of held", 0)
-    index = held._words
+    merger = held._merger
 
     for number in range(5):
         await database.ledger(f"scope-{number}", f"origin of {number}", 0)
     gc.collect()
 
     names = ("held", "scope-3", "scope-4")
-    assert {journal for journal, _ in database._words} == set(map(journal_number, names))
+    assert {journal for journal, _ in database._mergers} == set(map(journal_number, names))
     again = await database.existing("held")
     assert again is not None
-    assert again._words is index, "what is in use is shared, however long ago it was opened"
+    assert again._merger is merger, "what is in use is shared, however long ago it was opened"
     await database.close()

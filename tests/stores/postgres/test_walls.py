@@ -28,7 +28,8 @@ from memoranda.ledger.unit import (
 )
 from memoranda.recall.question import asked as words_of
 from memoranda.recall.ranking import RankingMode
-from memoranda.stores.postgres import finding, index, ledger, ranking, segments, select, units
+from memoranda.stores.postgres import database as database_module
+from memoranda.stores.postgres import ledger, select, unit_reads, units
 from memoranda.stores.postgres.database import PostgresDatabase, journal_number
 from memoranda.stores.selection import SelectStatement, selection, tag_counts
 from memoranda.stores.statements import Statement
@@ -52,12 +53,13 @@ CONDITIONS_ONLY, SECURITY_ONLY = "conditions only", "row-level security only"
 WALLS = ["both walls", CONDITIONS_ONLY, SECURITY_ONLY]
 BY_JOURNAL = [
     "entries", "nodes", "checkpoints",
-    "versions", "tags", "segments", "postings", "threads", "derivations", "retries", "marks",
+    "versions", "tags", "segments", "postings", "documents", "threads", "derivations",
+    "retries", "marks",
 ]  # fmt: skip
 TABLES = ["journals", *BY_JOURNAL]
 ATTACHMENTS = [
     "memories", "item_keywords", "item_postings", "sessions", "sessions_aside",
-    "recordings", "vectors", "item_origins", "cycle_salts",
+    "recordings", "vectors", "item_origins", "cycle_salts", "leases",
 ]  # fmt: skip
 FUNCTIONS = (
     "SELECT pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = to_regnamespace('memoranda')"
@@ -126,17 +128,12 @@ def without_conditions_in_queries(monkeypatch: pytest.MonkeyPatch) -> None:
         assert changed != statement
         return changed
 
-    for module in (select, ranking):
+    for module in (select, database_module):
         monkeypatch.setattr(module, "selection", forgetting(selection))
     monkeypatch.setattr(select, "tag_counts", forgetting(tag_counts))
     for module, names in (
-        (units, ("_REMEMBER", "_OF_SUBJECT", "_DERIVED", "_BODIES", "_NAME_TOKENIZER")),
-        (index, ("_DIGESTS", "_BODIES", "_INDEXED", "_CHUNKS")),
-        (finding, ("_BYTES", "_IN_STRETCH", "_LOOK_UP", "_WALK", "_BODIES")),
-        (ranking, ("_RECORDS", "_THREADS", "_AROUND")),
-        (segments, ("_HOLDING",)),
-        (segments, ("_ALL_CHUNKS", "_VERSIONS")),
-        (segments, ("_SEGMENTS", "_LAST_MOVED", "_NEXT")),
+        (units, ("_REMEMBER", "_NAME_TOKENIZER")),
+        (unit_reads, ("_OF_SUBJECT", "_DERIVED", "_BODIES")),
         (ledger, ("_AS_OF",)),
     ):
         for name in names:
@@ -145,8 +142,8 @@ def without_conditions_in_queries(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda one: IN_STATEMENT.sub(r"\1::bigint IS NOT NULL", vars(one)["postgres"])
     )
     monkeypatch.setattr(Statement, "postgres", forgotten, raising=False)
-    portions = {which: forgetful(text) for which, text in units._PORTIONS.items()}
-    monkeypatch.setattr(units, "_PORTIONS", portions)
+    portions = {which: forgetful(text) for which, text in unit_reads._PORTIONS.items()}
+    monkeypatch.setattr(unit_reads, "_PORTIONS", portions)
 
 
 def test_the_whole_isolation_contract_is_run_here() -> None:
@@ -318,7 +315,8 @@ async def test_a_handle_whose_database_was_replaced_is_told_so(
         "INSERT INTO memoranda.journals VALUES (7, 'new', 'new', 0, 0, '', 0)",
         "INSERT INTO memoranda.segments VALUES ({}, 99, 0, 1, 0)",
         "INSERT INTO memoranda.postings VALUES ({}, 1, 'word', 99, '')",
-        "INSERT INTO memoranda.threads VALUES ({}, 'talk:1', 0, 'new', 99, '')",
+        "INSERT INTO memoranda.threads VALUES ({}, 'talk:1', 99)",
+        "INSERT INTO memoranda.documents VALUES ({}, 9, '')",
         "UPDATE memoranda.versions SET journal = {} WHERE id = 'one'",
     ],
 )
@@ -341,6 +339,7 @@ async def test_every_table_is_bound(roles: Roles) -> None:
         found: dict[str, bool] = dict(connection.execute(query).fetchall())
 
     assert not found.pop("migrations")
+    assert not found.pop("access_keys"), "whose journal is asked for follows from the key"
     assert found == dict.fromkeys([*TABLES, *ATTACHMENTS], True)
 
 
@@ -376,7 +375,7 @@ async def test_words_are_found_in_one_scope_only_with_either_wall_alone(
                     assert ranking.hits == 600
                     assert len(ranking.made) == 5
                     assert all(memory.scope.encode() in one for one in ranking.made)
-                await inside(memory).ledger._ledger._words.merge()  # type: ignore[attr-defined]
+                await inside(memory).ledger._ledger.words.merge()  # type: ignore[attr-defined]
         await mine.maintain.reindex()
         for one in await mine.list(text="secret", limit=3):
             await mine.erase(one.id, reason="a test")

@@ -8,7 +8,6 @@ import pytest
 
 from memoranda import Memory
 from memoranda.stores.postgres.ledger import PostgresLedger
-from memoranda.stores.sqlite import merging
 from memoranda.stores.sqlite.ledger import SqliteLedger
 from memoranda.stores.words import BATCH
 from tests.handles import inside
@@ -59,23 +58,12 @@ async def in_database(memory: Memory[Any]) -> SqliteLedger | PostgresLedger:
 
 async def merge(memory: Memory[Any], entries: int = BATCH) -> int:
     """Bring the word index forward by one batch, as spare time would; how many are left."""
-    ledger = await in_database(memory)
-    if isinstance(ledger, SqliteLedger):
-        words = ledger._database.merger.words
-        return await ledger._database.write(
-            lambda connection: merging.merge(connection, ledger._journal, words, entries=entries)
-        )
-    return await ledger._words.merge(entries=entries)
+    return await (await in_database(memory)).words.merge(entries=entries)
 
 
 async def merge_segments(memory: Memory[Any]) -> bool:
     """Merge segments of the word index by one step; whether something is left to do."""
-    ledger = await in_database(memory)
-    if isinstance(ledger, SqliteLedger):
-        return await ledger._database.write(
-            lambda connection: merging.merge_some(connection, ledger._journal)
-        )
-    return await ledger._words.step()
+    return await (await in_database(memory)).words.merge_segments()
 
 
 async def merge_all(memory: Memory[Any]) -> None:

@@ -12,7 +12,6 @@ import memoranda
 from memoranda import Memory
 from memoranda.kernel.clock import Randomness, SystemClock, TimeOrderedIds
 from memoranda.kernel.errors import InvalidFilter, InvalidPatch, RecordError
-from memoranda.stores.sqlite import finding
 from memoranda.testkit.strategies import FrozenClock, shared_fixtures
 from memoranda.text import matches, query, terms, terms_of
 from tests.handles import inside
@@ -125,9 +124,8 @@ async def test_a_frequent_word_is_found_as_a_rare_one_is(opens: Opens) -> None:
 
 
 async def test_a_journal_in_another_order_than_creation_is_found_in_order(
-    memory: Memory[Any], monkeypatch: pytest.MonkeyPatch
+    memory: Memory[Any],
 ) -> None:
-    monkeypatch.setattr(finding, "_WIDE", 300)
     given = [
         memoranda.MemoryRecordInput[Any](data="common", created_at=n * 37 % 1_009)
         for n in range(1_000)

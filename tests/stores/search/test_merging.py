@@ -12,11 +12,9 @@ import pytest
 import memoranda
 from memoranda import Memory
 from memoranda.app.audit import verify_database
-from memoranda.kernel.errors import StoreReadOnly
 from memoranda.ledger.snapshot import INDEX_FORM, Index
 from memoranda.stores import words
-from memoranda.stores.postgres.words import PostgresWordIndex
-from memoranda.stores.sqlite import finding, merging
+from memoranda.stores.sqlite import merger as sqlite_merger
 from memoranda.stores.sqlite.ledger import SqliteLedger
 from memoranda.stores.words import MERGED_ANYWAY, MERGED_WHEN_IDLE, SHORT_TAIL
 from tests.handles import inside
@@ -41,7 +39,7 @@ async def write_and_wait(memory: Memory[Any], texts: Sequence[str]) -> None:
         assert await asyncio.to_thread(used.wait, PATIENCE)
     else:
         await memory.remember_many(texts)
-        if (merging_now := ledger._words._task) is not None:  # or it is done already
+        if (merging_now := ledger._merger._task) is not None:  # or it is done already
             await merging_now
 
 
@@ -91,20 +89,16 @@ async def test_closing_merges_the_rest(opens: Opens) -> None:
         assert len(await memory.list(text="note")) == 1
 
 
-async def test_a_search_that_meets_a_long_tail_merges_it_first(
+async def test_a_search_reads_what_is_not_merged_and_merges_nothing(
     memory: Memory[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding, "MERGED_ANYWAY", 300)
-    monkeypatch.setattr("memoranda.stores.postgres.words.MERGED_ANYWAY", 300)
-    monkeypatch.setattr(merging, "MERGED_WHEN_IDLE", 10**9)
-    monkeypatch.setattr("memoranda.stores.postgres.words.MERGED_WHEN_IDLE", 10**9)
-    await memory.remember_many([f"note {n}" for n in range(1_000)])
+    for module in ("sqlite", "postgres"):
+        monkeypatch.setattr(f"memoranda.stores.{module}.merger.MERGED_WHEN_IDLE", 10**9)
+    await memory.remember_many([f"note {n}" for n in range(3_000)])
 
-    found = await memory.list(text="note", limit=None)
-
-    assert len(found) == 1_000
-    head, index = await inside(memory).ledger.head(), await inside(memory).ledger.index()
-    assert 0 < head.size - index.indexed <= 300
+    assert len(await memory.list(text="note", limit=None)) == 3_000
+    assert len(await memory.recall("note 2999", top_k=2)) == 2
+    assert (await inside(memory).ledger.index()).indexed == 0
 
 
 async def test_two_who_merge_at_once_merge_once(opens: Opens) -> None:
@@ -134,7 +128,7 @@ async def test_what_is_erased_while_its_words_are_merged_gets_none(opens: Opens)
 async def test_a_tail_that_grows_long_is_merged_between_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(merging, "MERGED_ANYWAY", 512)
+    monkeypatch.setattr(sqlite_merger, "MERGED_ANYWAY", 512)
     monkeypatch.setattr("memoranda.stores.sqlite.writer.IDLE_S", 600)
     async with memoranda.open(f"sqlite:///{tmp_path}/busy.db") as memory:
         while (await inside(memory).ledger.index()).indexed == 0:
@@ -152,7 +146,7 @@ async def test_a_merge_that_fails_leaves_the_journal_and_the_search_whole(
         raise apsw.FullError("no room")
 
     async with memoranda.open(f"sqlite:///{tmp_path}/full.db") as memory:
-        monkeypatch.setattr(merging, "merge", broken)
+        monkeypatch.setattr(sqlite_merger, "merge", broken)
         await memory.remember_many([f"note {n}" for n in range(MERGED_WHEN_IDLE)])
         assert await asyncio.to_thread(tried.wait, PATIENCE)
 
@@ -194,41 +188,13 @@ async def test_entries_without_words_leave_no_tail_behind_an_index_that_has_all(
         assert (await memory.verify()).report.damages.found == []
 
 
-@pytest.mark.parametrize("writes", [True, False])
-async def test_whoever_searches_brings_a_long_tail_forward(
-    memory: Memory[Any], monkeypatch: pytest.MonkeyPatch, *, writes: bool
-) -> None:
-    """Who can't write reads all of it instead, and finds the same."""
-    for module in ("memoranda.stores.sqlite.ledger", "memoranda.stores.postgres.words"):
-        monkeypatch.setattr(f"{module}.SEARCHED", 20)
-    await memory.remember_many([f"note {n}" for n in range(30)])
-    if not writes:
-
-        async def refused(*_: Any, **__: Any) -> int:
-            raise StoreReadOnly("here", "nobody may write")
-
-        whose = (
-            SqliteLedger
-            if isinstance(await in_database(memory), SqliteLedger)
-            else PostgresWordIndex
-        )
-        name = "_merge" if whose is SqliteLedger else "merge"
-        monkeypatch.setattr(whose, name, refused)
-
-    found = await memory.recall("note", top_k=30, selector="full-text")
-
-    assert len(found) == 30
-    assert bool((await inside(memory).ledger.index()).indexed) == writes
-    monkeypatch.undo()
-
-
 async def test_who_only_reads_writes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "read.db"
     async with memoranda.open(f"sqlite:///{path}") as memory:
         await memory.remember_many([f"note {n}" for n in range(10)])
     change = apsw.Connection(str(path))
     change.execute(
-        "DELETE FROM postings; DELETE FROM segments;"
+        "DELETE FROM postings; DELETE FROM segments; DELETE FROM documents; DELETE FROM threads;"
         "UPDATE journals SET indexed = 0, documents = 0, length = 0"
     )
     change.close()

@@ -13,17 +13,19 @@ from memoranda.identity import decode
 from memoranda.journeys.govern.objects import Remembered
 from memoranda.kernel.clock import Randomness, SystemClock, TimeOrderedIds
 from memoranda.kernel.errors import InvalidPatch, RecordError
+from memoranda.ledger.derive import asks
 from memoranda.ledger.unit import Current
-from memoranda.recall.bm25 import Candidate, Scored, Statistics
+from memoranda.recall.bm25 import Scored, Statistics
+from memoranda.recall.columns import GAP
 from memoranda.recall.index import EVERYTHING
-from memoranda.recall.neighbours import GAP
 from memoranda.recall.question import ParsedQuestion, asked
-from memoranda.recall.ranking import RankingMode, ranked, seeds_for
+from memoranda.recall.ranking import RankingMode, seeds_for
 from memoranda.records.filter import MemoryFilter
 from memoranda.testkit.strategies import FrozenClock, shared_fixtures
-from memoranda.text import speaker_of, terms, terms_of
+from memoranda.text import speaker_of, terms, terms_of, texts
 from tests.handles import inside
 from tests.handles import verb as verb_of
+from tests.recall.oracle import Candidate, ranked, total_length
 from tests.stores.search.conftest import Opens, merge, merge_all, merge_segments
 
 WORDS = [
@@ -144,15 +146,15 @@ class Defined(NamedTuple):
 
     @classmethod
     async def of(cls, memory: Memory[Any]) -> "Defined":
-        found = sorted(
-            await memory.list(include=["expired", "false"]),
-            key=lambda one: (cls.said_at(one), one.id),
-        )
-        found = [one for one in found if one.is_indexed]
+        found = [
+            (one, await inside(memory).ledger.versions(one.id))
+            for one in await memory.list(include=["expired", "false"])
+            if one.is_indexed
+        ]
+        found.sort(key=lambda pair: (cls.said_at(pair[0]), pair[1][-1].seq))
         places: dict[str | None, int] = {}
         candidates = []
-        for one in found:
-            versions = await inside(memory).ledger.versions(one.id)
+        for one, versions in found:
             first = decode(versions[0].body or b"")["source_refs"]  # it stays in its thread
             thread = one.thread or (first[0]["uri"] if first else None)
             places[thread] = places.get(thread, 0) + 1
@@ -171,17 +173,17 @@ class Defined(NamedTuple):
             candidates.append(
                 Candidate(
                     one.id, seq, cls.said_at(one), counted.counts, counted.length, places[thread],
-                    thread, speaker,
+                    thread, speaker, asks("\n".join(texts(data))),
                 )
             )  # fmt: skip
         frequencies: dict[str, int] = {}
         for candidate in candidates:
             for token in candidate.counts:
                 frequencies[token] = frequencies.get(token, 0) + 1
-        length = sum(candidate.length for candidate in candidates)
+        length = total_length(candidate.length for candidate in candidates)
         statistics = Statistics(len(candidates), length, frequencies)
-        tags = {one.id: set(one.tags) for one in found}
-        return cls(candidates, statistics, tags, {one.id: one.created_at for one in found})
+        tags = {one.id: set(one.tags) for one, _ in found}
+        return cls(candidates, statistics, tags, {one.id: one.created_at for one, _ in found})
 
     @staticmethod
     def said_at(one: Remembered[Any]) -> int:
@@ -233,8 +235,10 @@ def in_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks, segments and seeds of a few: what takes a million records happens with thirty."""
     monkeypatch.setattr("memoranda.stores.postings.CHUNK", 3)
     monkeypatch.setattr("memoranda.stores.postings.FANOUT", 2)
-    monkeypatch.setattr("memoranda.stores.sqlite.merging.ROWS", 6)
-    monkeypatch.setattr("memoranda.stores.postgres.segments.CHUNKS_AT_ONCE", 3)
+    monkeypatch.setattr("memoranda.stores.merge.CHUNKS_AT_ONCE", 3)
+    monkeypatch.setattr("memoranda.stores.search.AT_ONCE", 3)
+    monkeypatch.setattr("memoranda.stores.documents.BLOCK_BITS", 2)
+    monkeypatch.setattr("memoranda.stores.documents._PLACE", 3)
     monkeypatch.setattr("memoranda.recall.ranking.SEEDS", 4)
 
 
@@ -262,12 +266,12 @@ async def test_a_store_ranks_as_the_definition_does(
 
 
 @pytest.mark.usefixtures("in_small")
-@pytest.mark.parametrize("at_once", [4_096, 0], ids=["read at once", "read seed by seed"])
+@pytest.mark.parametrize("settled", [512, 0], ids=["as they come", "in order"])
 async def test_what_stands_around_a_hit_is_what_is_active_now(
-    opens: Opens, monkeypatch: pytest.MonkeyPatch, at_once: int
+    opens: Opens, monkeypatch: pytest.MonkeyPatch, settled: int
 ) -> None:
     """Neighbours that go, come and change before they are merged count as if they had been."""
-    monkeypatch.setattr("memoranda.stores.sqlite.ranking._MOST_NEAR", at_once)
+    monkeypatch.setattr("memoranda.recall.columns.SETTLED", settled)
     clock = FrozenClock()
     async with opens(clock=clock) as memory:
         ids = []

@@ -22,6 +22,7 @@ NOBODY = 65534
 
 READ = """
 import asyncio, os, sys
+import numpy  # before the rights are gone that reading it takes
 import memoranda
 from memoranda.app.audit import verify_database
 from memoranda.kernel.errors import StoreReadOnly

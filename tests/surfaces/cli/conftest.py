@@ -18,4 +18,7 @@ def memoranda(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     monkeypatch.chdir(tmp_path / "data")
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("MEMORANDA_ACTOR", "human:7")
+    monkeypatch.setenv(
+        "MEMORANDA_MEANING", "off"
+    )  # what is found does not depend on what is installed
     return Command(tmp_path, monkeypatch)

@@ -253,7 +253,7 @@ def test_a_policy_is_shown_and_changed_in_the_open(anchored: Command) -> None:
     assert anchored.json("status")[0]["policies"]["source_hierarchy"]["version"] == 2
     assert anchored.json("status")[0]["breaks"] == {}
     assert "source_hierarchy 2" in anchored.text("govern", "policies")
-    assert len(anchored.json("govern", "policies")) == 5
+    assert len(anchored.json("govern", "policies")) == len(POLICY_KINDS)
     anchored.refused(*change, status=2)
     anchored.refused("govern", "policies", "whims", status=2)
     file.write_text("[]")

@@ -1,6 +1,8 @@
 """Every command has its help, is in docs/cli.md with all of its options, and does what it says."""
 
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -111,8 +113,30 @@ def test_the_page_names_every_exit_code() -> None:
         assert f"| {code} |" in PAGE
 
 
+@pytest.fixture
+def beside(memoranda: Command) -> Iterator[Callable[..., str]]:  # noqa: ARG001 - its folder
+    """Starts a server as a process of its own, at any port; what it prints first."""
+    started = []
+
+    def start(*words: str) -> str:
+        server = subprocess.Popen(  # noqa: S603 - our own program
+            [sys.executable, "-m", "memoranda", *words, "--port=0"],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        started.append(server)
+        assert server.stdout is not None
+        return server.stdout.readline()
+
+    yield start
+    for server in started:
+        server.kill()
+        with server:
+            server.wait()
+
+
 def test_the_transcripts_of_the_page_are_true(
-    memoranda: Command, monkeypatch: pytest.MonkeyPatch
+    memoranda: Command, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.setattr(present, "_is_terminal", lambda: True)
     names: dict[str, str] = {}
@@ -121,7 +145,16 @@ def test_the_transcripts_of_the_page_are_true(
         if program == "export":
             memoranda.setenv(*words[0].split("=", 1))
             continue
+        if program == "echo":
+            text, _, file = words
+            Path(file).write_text(f"{text}\n")
+            continue
         assert program == "memoranda", step.line
+        if words[-1] == "&":
+            printed = request.getfixturevalue("beside")(*words[:-1])
+            assert comparable(printed) == comparable(step.printed), step.line
+            names |= learned(step.printed, printed)
+            continue
         result = memoranda(*words, said=step.said)
         assert comparable(result.output) == comparable(step.printed), step.line
         assert result.exit_code == step.status, step.line

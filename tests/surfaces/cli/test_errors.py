@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from memoranda.kernel.errors import (
     CycleFailed,
+    DoorError,
     EntryDamaged,
     FailFast,
     InvalidInput,
@@ -73,6 +74,7 @@ def test_the_branches_have_their_codes() -> None:
         ScopeCollision: 3,
         ScopeExists: 3,
         EntryDamaged: 5,
+        DoorError: 4,
     } == EXIT_CODES
 
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from memoranda import App
-from memoranda.app.database import open as open_memory
+from memoranda.app.opening import open as open_memory
 from memoranda.kernel.errors import ApprovalPending
 from memoranda.records.model import MemoryOperation, Risk
 from memoranda.worlds.policies import HumanInTheLoop

@@ -74,7 +74,7 @@ def test_an_unknown_selector_and_one_that_is_off_are_told(memoranda: Command) ->
     remembered(memoranda)
 
     assert memoranda("recall", QUESTION, "--top-k", "1", "--selector", "psychic").exit_code == 2
-    assert memoranda("recall", QUESTION, "--top-k", "1", "--selector", "hybrid").exit_code == 4
+    assert memoranda("recall", QUESTION, "--top-k", "1", "--selector", "meaning").exit_code == 4
     assert "MEMORANDA_EMBEDDER_FOLDER" in memoranda.refused("maintain", "embed", status=4)
     assert "must be a text that is not blank" in memoranda.refused("recall", " ", status=2)
 

@@ -72,6 +72,21 @@ def test_the_tampered_copy_is_named_and_the_rewritten_one_only_by_the_anchor(
     assert "can't be told" in " ".join(steps["5"].split())
     assert "forked" in steps["6"]
     assert "DAMAGED" in steps["6"]
+    assert "memoranda[sign]" in steps["7"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_its_owner_rewrote_and_signed_is_named_by_the_witness(tmp_path: Path) -> None:
+    told = memoranda("demo", "tamper", folder=tmp_path)
+
+    assert (told.returncode, told.stderr) == (0, "")
+    assert max(map(len, told.stdout.splitlines())) <= 80
+    steps = {part[0]: part for part in re.split(r"^(?=\d\. )", told.stdout, flags=re.MULTILINE)}
+    assert "1 signed" in steps["8"]
+    assert "Sound" in steps["8"]
+    assert "forked" in steps["9"]
+    assert "witness.example+" in steps["9"]
+    assert "DAMAGED: anchor 2." in steps["9"]
     assert list(tmp_path.iterdir()) == []
 
 

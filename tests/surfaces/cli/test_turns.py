@@ -200,3 +200,50 @@ def test_before_more_than_one_cycle_is_erased_it_asks(memoranda: Command, plan: 
 
     assert (certificate["counts"]["cycles"], certificate["counts"]["items"]) == (2, 2)
     assert memoranda("verify").exit_code == 0
+
+
+SCRIPT = """
+- {when: how do i reach ada, given: prefers email, answer: By email. She said so. Be brief.}
+- {when: where do i live, given: I live in Seoul, answer: You live in Seoul. So you said. Bye.}
+- {when: 제 생일이 언제, given: 5월 3일, answer: 생일은 5월 3일입니다. 말씀하셨어요. 또 오세요.}
+- {when: "", answer: I don't know that. Tell me more. I listen.}
+"""
+SAID = """How do I reach Ada? I live in Seoul.
+Where do I live?
+제 생일은 5월 3일이에요.
+제 생일이 언제죠?
+"""
+
+
+def test_a_chat_without_a_plan_answers_from_what_is_remembered_and_learns(
+    memoranda: Command,
+) -> None:
+    Path("script.yaml").write_text(SCRIPT)
+    memoranda("remember", "Ada Lovelace prefers email")
+
+    chat = memoranda("turns", "chat", "--script", "script.yaml", "--subject", "Min", said=SAID)
+
+    assert (chat.exit_code, chat.stderr) == (0, "")
+    assert [line.split(".")[0] for line in chat.stdout.splitlines()] == [
+        "By email",
+        "You live in Seoul",
+        "I don't know that",
+        "생일은 5월 3일입니다",
+    ]
+    listed = memoranda.listed("--subject", "Min")
+    assert {record["data"] for record in listed} == {"I live in Seoul.", "제 생일은 5월 3일이에요."}
+    found = memoranda.json("recall", "where does Min live?")
+    assert found["items"][0]["data"] == "I live in Seoul."
+
+
+def test_a_turn_as_json_says_what_was_recalled_and_learned(memoranda: Command) -> None:
+    Path("script.yaml").write_text(SCRIPT)
+    memoranda("remember", "Ada Lovelace prefers email")
+
+    words = ["turns", "take", "How do I reach Ada? I live in Seoul.", "--script", "script.yaml"]
+    taken = memoranda.json(*words)
+
+    assert [memory["text"] for memory in taken["recalled"]] == ["Ada Lovelace prefers email"]
+    (fact,) = taken["learned"]["learned"]
+    assert (fact["text"], fact["subject"]) == ("I live in Seoul.", "user")
+    assert fact["source"] == f"cycle:{taken['cycleId']}"

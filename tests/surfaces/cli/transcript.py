@@ -1,8 +1,9 @@
 """Transcripts in documents: blocks of ``$ memoranda …`` and what each printed.
 
 One document is one session. A line may go on after a backslash, take its input from ``echo … |``,
-set a variable with ``export``, and say ``# exits with 3``. What differs from run to run counts as
-equal: hashes, ids, times. An id that was printed by one command is the same to the next.
+set a variable with ``export``, write a file with ``echo … > FILE``, run beside the others (``&``),
+and say ``# exits with 3``. What differs from run to run counts as equal: hashes, ids, keys, times.
+An id that was printed by one command is the same to the next.
 """
 
 import re
@@ -20,12 +21,18 @@ _VARYING = (
     (re.compile(r"\b[0-9a-f]{64}\b"), "<hash>"),
     (re.compile(r"\b[0-9a-f]{12}…"), "<short hash>"),
     (re.compile(r"\b[0-9a-f]{32}\b"), "<journal>"),
+    (re.compile(r"\+[0-9a-f]{8}\+[A-Za-z0-9+/]{43}[A-Za-z0-9+/=]"), "<public key>"),
     (re.compile(r"\+[0-9a-f]{8}\b"), "<key>"),
+    (re.compile(r"\"keyId\": \"[0-9a-f]{8}\""), "<key id>"),
+    (re.compile(r"\b127\.0\.0\.1:\d+"), "<address>"),
     (re.compile(r"\b[\d,]+ bytes\b"), "<n> bytes"),
     (re.compile(r"[ \t]+$", re.MULTILINE), ""),
 )
 
-_NAMES = re.compile(r"\b(?:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}|[0-9a-f]{64})\b")
+_NAMES = re.compile(
+    r"\b(?:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}|[0-9a-f]{64})\b"
+    r"|\+[0-9a-f]{8}\+[A-Za-z0-9+/]{43}[A-Za-z0-9+/=]|\b127\.0\.0\.1:\d+"
+)
 """What one command prints and another one takes."""
 
 

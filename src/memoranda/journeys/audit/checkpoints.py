@@ -8,11 +8,12 @@ import logging
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import islice
+from functools import partial
+from itertools import chain, islice
 from typing import Final, Protocol
 
 from memoranda.kernel.clock import Clock, Randomness
-from memoranda.kernel.errors import AnchorFailed, InvalidProof, StoreFailed
+from memoranda.kernel.errors import AnchorFailed, InvalidOption, InvalidProof, StoreFailed
 from memoranda.ledger import tree
 from memoranda.ledger.anchor import SCOPE as DIRECTORY
 from memoranda.ledger.anchor import (
@@ -23,6 +24,7 @@ from memoranda.ledger.anchor import (
     Journals,
     Kept,
     NewNote,
+    NotedHead,
     ScopeHead,
     examine,
     settle,
@@ -30,7 +32,7 @@ from memoranda.ledger.anchor import (
 from memoranda.ledger.checkpoint import Checkpoint, directory_origin, sign_checkpoint
 from memoranda.ledger.entry import SALT_BYTES
 from memoranda.ledger.port import Ledger
-from memoranda.ledger.signed_note import SignedNote, Signer, Verifier
+from memoranda.ledger.signed_note import Signature, SignedNote, Signer, Verifier
 from memoranda.ledger.unit import Draft, Unit
 
 
@@ -47,6 +49,13 @@ class Seal:
     known: Sequence[Verifier] = ()
     every_entries: int = 1_000
     every_seconds: float = 60.0
+    quorum: int = 0
+    """How many of the anchors must cosign a checkpoint; while fewer do, it is sent again."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.quorum <= len(self.anchors):
+            why = f"{self.quorum} can't cosign where there are {len(self.anchors)} anchors"
+            raise InvalidOption("quorum", why)
 
 
 @dataclass(slots=True)
@@ -112,8 +121,8 @@ async def _of(anchor: Anchor, origin: str) -> AsyncIterator[Kept]:
 # 1. the heads and roots of the scopes are read. One whose journal is damaged is logged and left out
 # 2. they become entries of the directory, in one unit
 # 3. each checkpoint is signed, if there are signers
-# 4. it is handed to every anchor. One that can't be reached fails nobody: it is logged, shown by
-#    `status`, and gets the next one
+# 4. it is handed to all anchors at once. One that can't be reached fails nobody: it is logged,
+#    shown by `status`, and gets the next one. What too few have cosigned is sent again
 # 5. the notes are kept in the database, in one transaction
 # 6. after the last portion a checkpoint of the directory is made in the same way
 #
@@ -160,6 +169,8 @@ class Checkpointer:
     _directory: Ledger | None = None
     _is_directory_ahead: bool = False
     """Whether the directory has entries that no checkpoint of it covers."""
+    _lacking: dict[str, int] = field(default_factory=dict)
+    """Per scope whose newest checkpoint too few have cosigned, the size of that."""
     _is_closed: bool = False
 
     def committed(self, scope: str, entries: int) -> None:
@@ -168,8 +179,24 @@ class Checkpointer:
         if since >= self.seal.every_entries:
             self._due[scope] = None
             self._start()
-        else:
+        elif self._timer is None:
             self._set_timer()
+
+    async def make(self, scope: str, dry_run: bool = False) -> int:
+        """Make the checkpoint of a scope now, if its journal grew since the last; how many.
+
+        A process that died leaves entries behind that no checkpoint covers.
+        """
+        heads = await self.database.heads([scope])
+        grown = [head for head in heads if head.size and head.size != head.noted]
+        if grown and not dry_run:
+            self._due[scope] = None
+            while scope in self._due or self._making is not None:
+                self._start()
+                if self._making is None:
+                    break  # it is closed
+                await asyncio.wait({self._making})
+        return len(grown)
 
     async def close(self) -> None:
         """Make the checkpoints of all that was written and has none; the last batch."""
@@ -219,7 +246,7 @@ class Checkpointer:
         try:
             heads = await self._heads(scopes)
             if heads:
-                await self._enter(heads)
+                await self._enter(head for head in heads if not self._is_lacking(head))
                 await self._publish(heads)
         except Exception:  # what was written is written, and is tried again with the next batch
             log.exception("no checkpoints of %d scopes, among them %r", len(scopes), scopes[0])
@@ -234,8 +261,8 @@ class Checkpointer:
         except Exception:
             log.exception("no checkpoint of the directory")
             return False
-        self._is_directory_ahead = False
-        return True
+        self._is_directory_ahead = DIRECTORY in self._lacking
+        return not self._is_directory_ahead
 
     # ------------------------------------------------------------------------- how
 
@@ -246,7 +273,11 @@ class Checkpointer:
         """
         try:
             found = await self.database.heads(scopes)
-            grown = [head for head in found if head.size and head.size != head.noted]
+            grown = [
+                head
+                for head in found
+                if head.size and (head.size != head.noted or self._is_lacking(head))
+            ]
             wanted = {head.scope: tree.blocks_for_root(head.size) for head in grown}
             blocks = await self.database.hashes(wanted) if wanted else {}
         except StoreFailed:
@@ -266,14 +297,18 @@ class Checkpointer:
                 heads.append(ScopeHead(head.scope, head.origin, head.size, root))
         return heads
 
+    def _is_lacking(self, head: ScopeHead | NotedHead) -> bool:
+        return self._lacking.get(head.scope) == head.size
+
     async def _enter(self, heads: Iterable[ScopeHead]) -> None:
         now = self.clock.now_ms()
         if self._directory is None:
             origin = directory_origin(self.randomness.take(_ID_BYTES).hex())
             self._directory = await self.database.ledger(DIRECTORY, origin, now)
         drafts = [Draft("checkpoint", h.body, self.randomness.take(SALT_BYTES)) for h in heads]
-        await self._directory.commit(Unit(ACTOR, now, lambda _: drafts))
-        self._is_directory_ahead = True
+        if drafts:
+            await self._directory.commit(Unit(ACTOR, now, lambda _: drafts))
+            self._is_directory_ahead = True
 
     async def _publish(self, heads: Sequence[ScopeHead]) -> None:
         notes = []
@@ -281,8 +316,13 @@ class Checkpointer:
             await _give_way(number)
             checkpoint = Checkpoint(head.origin, head.size, head.root)
             notes.append(await sign_checkpoint(checkpoint, self.seal.signers))
-        for anchor in self.seal.anchors:
-            notes = await self._kept_by(anchor, notes)
+        answers = await asyncio.gather(
+            *(self._kept_by(anchor, heads, notes) for anchor in self.seal.anchors)
+        )
+        for number, head in enumerate(heads):
+            cosigned = list(chain.from_iterable(answer[number] for answer in answers))
+            notes[number] = notes[number].with_signatures(cosigned)
+            self._note_quorum(head, len({(one.name, one.key_id) for one in cosigned}))
         at = self.clock.now_ms()
         await self.database.keep_notes(
             [
@@ -291,14 +331,31 @@ class Checkpointer:
             ]
         )
 
-    async def _kept_by(self, anchor: Anchor, notes: Sequence[SignedNote]) -> list[SignedNote]:
-        portions = [notes] if isinstance(anchor, BatchAnchor) else [[note] for note in notes]
-        kept: list[SignedNote] = []
+    def _note_quorum(self, head: ScopeHead, cosigned: int) -> None:
+        if cosigned >= self.seal.quorum:
+            self._lacking.pop(head.scope, None)
+            return
+        log.warning(
+            "the checkpoint of %r at %d entries has %d cosignatures, not %d: it is sent again",
+            *(head.scope, head.size, cosigned, self.seal.quorum),
+        )
+        self._lacking[head.scope] = head.size
+        if head.scope != DIRECTORY:
+            self._since.setdefault(head.scope, 0)
+        self._set_timer()
+
+    async def _kept_by(
+        self, anchor: Anchor, heads: Sequence[ScopeHead], notes: Sequence[SignedNote]
+    ) -> list[tuple[Signature, ...]]:
+        """The signatures that an anchor adds to each note; none where it failed."""
+        pairs = list(zip(heads, notes, strict=True))
+        portions = [pairs] if isinstance(anchor, BatchAnchor) else [[pair] for pair in pairs]
+        added: list[tuple[Signature, ...]] = []
         failed = 0
         for portion in portions:
             if failed < _GIVEN_UP_AFTER:
                 try:
-                    kept += await _published(anchor, portion)
+                    added += await self._published(anchor, portion)
                 except Exception as error:  # noqa: BLE001 - an anchor may be anybody's code
                     failed += 1
                     self.failures[anchor.name] = _why(error)
@@ -307,16 +364,23 @@ class Checkpointer:
                     failed = 0
                     self.failures.pop(anchor.name, None)
                     continue
-            kept += portion
-        return kept
+            added += [()] * len(portion)
+        return added
 
+    async def _published(
+        self, anchor: Anchor, portion: Sequence[tuple[ScopeHead, SignedNote]]
+    ) -> Sequence[tuple[Signature, ...]]:
+        if isinstance(anchor, BatchAnchor):
+            return await anchor.publish_all([str(note) for _, note in portion])
+        return [
+            await anchor.publish(str(note), partial(self._proof, head)) for head, note in portion
+        ]
 
-async def _published(anchor: Anchor, notes: Sequence[SignedNote]) -> list[SignedNote]:
-    if isinstance(anchor, BatchAnchor):
-        added = await anchor.publish_all([str(note) for note in notes])
-    else:
-        added = [await anchor.publish(str(note)) for note in notes]
-    return [note.with_signatures(own) for note, own in zip(notes, added, strict=True)]
+    async def _proof(self, head: ScopeHead, old_size: int, /) -> Sequence[bytes]:
+        """The proof that a journal grew from a size to that of a head."""
+        wanted = {head.scope: tree.blocks_for_consistency(old_size, head.size)}
+        blocks = await self.database.hashes(wanted)
+        return tree.consistency(old_size, head.size, blocks[head.scope])
 
 
 def _why(error: Exception) -> str:

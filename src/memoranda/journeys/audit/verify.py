@@ -12,7 +12,7 @@ more suspicious for it. Each portion is checked in a thread, so that the event l
 """
 
 from asyncio import to_thread
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from memoranda.identity import verify_inclusion
@@ -29,6 +29,7 @@ from memoranda.ledger.port import Ledger
 from memoranda.ledger.rows import RowWalk, TagSums, tags_of_newest
 from memoranda.ledger.snapshot import (
     DERIVATIONS,
+    DOCUMENTS,
     ENTRIES,
     MARKS,
     NODES,
@@ -42,7 +43,8 @@ from memoranda.ledger.snapshot import (
 from memoranda.ledger.tree import STRIDE, blocks_for_inclusion, blocks_for_root, inclusion, root
 from memoranda.ledger.unit import Head
 from memoranda.ledger.walk import Walk, mark_row
-from memoranda.ledger.words import KEY_BYTES, WordSums, thread_tag
+from memoranda.ledger.words import document_tag
+from memoranda.recall.sums import KEY_BYTES, WordSums
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being walked, how far it is, and how far it goes."""
@@ -115,9 +117,9 @@ async def verify(
         await to_thread(rows.finish)
         await _check_tags(snapshot, rows.tags, await summed(snapshot.rows(TAGS), key), damages)
         rows.derivations.add_all(walk.facts.derivations)
-        threads = (map(thread_tag, chunk) async for chunk in snapshot.rows(THREADS))
+        documents = await summed(_documents(snapshot), key)
         marks = (map(mark_row, chunk) async for chunk in snapshot.rows(MARKS))
-        if words is not None and rows.threads.differing(await summed(threads, key)):
+        if words is not None and rows.documents.differing(documents):
             damages.add("index", None, "what stands around an object is not what the objects say")
         if walk.facts.marks.differing(await summed(marks, key)):
             damages.add("index", None, "the names of facts are not those that the facts say")
@@ -200,6 +202,13 @@ async def _words(
         damages.add("index", None, f"it can't be read: {failed.why}")
         return None
     return words
+
+
+async def _documents(snapshot: LedgerSnapshot) -> AsyncGenerator[Iterable[StoredTag], None]:
+    async for documents in snapshot.rows(DOCUMENTS):
+        yield map(document_tag, documents)
+    async for threads in snapshot.rows(THREADS):
+        yield threads
 
 
 async def _check_tags(

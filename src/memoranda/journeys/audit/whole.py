@@ -3,13 +3,15 @@
 1. the ledger itself                                     (`verify`), and that it is this scope's
 2. the checkpoints that are kept with it                 root
 3. those that anchors kept elsewhere                     anchor, signature
+   and that no two witnesses were shown two histories    anchor
 4. what the directory says of it                         directory
-5. if asked: a known key has signed all of it            signature
+5. if asked: a known key, or so many witnesses, signed   signature
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import permutations
 from typing import Final
 
 from memoranda.journeys.audit.checkpoints import Checkpoints
@@ -22,6 +24,7 @@ from memoranda.ledger.anchor import (
     Finding,
     KeptNote,
     ScopeHead,
+    WitnessingAnchor,
     examine,
     newest_heads,
     settle,
@@ -90,12 +93,14 @@ async def audit(
     heads: Iterable[ScopeHead] = (),
     kept: Iterable[KeptNote] = (),
     require_signature: bool = False,
+    quorum: int = 0,
     progress: Progress = nobody,
 ) -> Audit:
     """Audit one scope. `heads` are what the directory says of it, `kept` what an auditor kept.
 
     With `require_signature` every entry must be under a checkpoint that a known key has signed,
-    wherever that is kept: then nobody else can have written the journal anew.
+    wherever that is kept: then nobody else can have written the journal anew. With `quorum` so
+    many witnesses must have cosigned all of it: then not even the holder of that key can.
     """
     ledger, known = checkpoints.ledger, checkpoints.seal.known
     origin = (await ledger.head()).origin
@@ -121,9 +126,20 @@ async def audit(
         if finding.is_alarm:
             name: Check = "signature" if finding.verdict == "bad_signature" else check
             report.damages.add(name, None, str(finding), about=disagreeing(finding))
+    outside = [one for (check, _), one in zip(asked, findings, strict=True) if check == "anchor"]
+    witnesses = {
+        anchor.name: anchor.key
+        for anchor in checkpoints.seal.anchors
+        if isinstance(anchor, WitnessingAnchor)
+    }
+    said = [finding for finding in outside if finding.where in witnesses]
+    _report_two_histories(report, said)
     if require_signature:  # 5.
         _require_signature(report, findings)
-    outside = [one for (check, _), one in zip(asked, findings, strict=True) if check == "anchor"]
+    if quorum:
+        by_key = {witnesses[finding.where]: finding for finding in said}
+        by_key.pop(None, None)  # whose key is not known may be anybody
+        _require_quorum(report, by_key.values(), quorum)
     return Audit(checkpoints.scope, report, findings, dict(checkpoints.failures), outside)
 
 
@@ -177,6 +193,41 @@ def _require_signature(report: Report, findings: Iterable[Finding]) -> None:
         why = f"no known key has signed a checkpoint of all {report.size:,} entries"
         if covered:
             why += f": the newest that one has signed is of {covered:,}"
+        report.damages.add("signature", None, why)
+
+
+def _report_two_histories(report: Report, said: Sequence[Finding]) -> None:
+    """Name two witnesses of which one has cosigned what the other's history does not have.
+
+    One agrees with the journal at least as far as the other does not; or both have another root.
+    """
+    for finding, other in permutations(said, 2):
+        if finding.verdict != "forked" or finding.claim is None or other.claim is None:
+            continue
+        here, there = finding.claim.checkpoint, other.claim.checkpoint
+        is_split = (other.verdict == "agrees" and there.size >= here.size) or (
+            other.verdict == "forked"
+            and there.size == here.size
+            and there.root != here.root
+            and finding.where < other.where  # else both orders tell it
+        )
+        if is_split:
+            why = (
+                f"the witnesses {finding.where} and {other.where} were shown two histories of "
+                f"{here.origin}: the first has cosigned {here.size} entries that are not those of "
+                "the second"
+            )
+            report.damages.add("anchor", None, why, about=f"split-{disagreeing(finding)}")
+
+
+def _require_quorum(report: Report, said: Iterable[Finding], quorum: int) -> None:
+    agreeing = (finding.claim for finding in said if finding.verdict == "agrees")
+    sizes = sorted((claim.checkpoint.size for claim in agreeing if claim), reverse=True)
+    covered = sizes[quorum - 1] if len(sizes) >= quorum else 0
+    if covered < report.size:
+        why = f"fewer than {quorum} witnesses have cosigned all {report.size:,} entries"
+        if covered:
+            why += f": the newest that {quorum} have cosigned is of {covered:,}"
         report.damages.add("signature", None, why)
 
 

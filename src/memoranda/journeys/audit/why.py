@@ -15,6 +15,7 @@ from memoranda.journeys.intent import documents, names
 from memoranda.journeys.intent.chronicle import Chronicle
 from memoranda.journeys.intent.documents import TRACE, FoundFact, fact_of_type
 from memoranda.journeys.records.contents import check_findable
+from memoranda.journeys.turn.facts import RECALL
 from memoranda.kernel.ambient import check_reach, reached
 from memoranda.kernel.errors import RecordNotFound, WorldErased, WorldNotFound
 from memoranda.kernel.json import JsonValue
@@ -183,16 +184,19 @@ class Explainer:
     # ---------------------------------------------------------------------------- cycles
 
     async def _cycle(self, cycle_id: str) -> Why:
-        """A turn through a plan: each attempt at it, by digests; what was said stands nowhere."""
+        """A turn through a plan: each attempt at it, by digests, and what it recalled."""
         name = names.cycle(cycle_id)
         try:
             facts = await self._chronicle.found(name)
         except WorldErased:
             return await self._erased("cycle", cycle_id, name)
-        attempts = [await self._attempt(number, fact) for number, fact in enumerate(facts, 1)]
-        last = facts[-1].document
+        recalls = [fact.document["trace"] for fact in facts if fact.document["type"] == RECALL]
+        tried = [fact for fact in facts if fact.document["type"] != RECALL]
+        parts = [await self._attempt(number, fact) for number, fact in enumerate(tried, 1)]
+        parts += [await self._recall(name.removeprefix(names.TRACE)) for name in recalls]
+        last = tried[-1].document
         known = {"outcome": last["outcome"], "session": last["sessionRef"]}
-        return Why("cycle", cycle_id, known, attempts)
+        return Why("cycle", cycle_id, known, parts)
 
     async def _attempt(self, number: int, fact: FoundFact) -> Why:
         said = fact.document

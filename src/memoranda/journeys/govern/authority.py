@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
-from memoranda.journeys.govern.committer import Telling
 from memoranda.journeys.govern.drafts import Drafts
+from memoranda.journeys.govern.objects import Telling
 from memoranda.journeys.govern.operations import (
     Operations,
     from_wire,
@@ -233,6 +233,12 @@ class GatedTable(GovernedTable):
     async def begin(self, at: int) -> None:
         await self._shared.begin(at)
 
+    async def land(
+        self, drafts: list[Draft], note: Note, key: RetryKey | None = None, about: str = ""
+    ) -> UnitOutcome:
+        """Append drafts that follow from nothing that was read, or propose them."""
+        return await self.change((), note, lambda _: drafts, key, about)
+
     async def change(
         self,
         ids: Sequence[str] | Everything,
@@ -240,6 +246,7 @@ class GatedTable(GovernedTable):
         decide: Decide,
         key: RetryKey | None = None,
         about: str = "",
+        expects: Sequence[Expected] = (),
     ) -> UnitOutcome:
         """Run a unit of work, or propose it, where the policy says so.
 
@@ -258,18 +265,18 @@ class GatedTable(GovernedTable):
             return []
 
         try:
-            await self.commit(Unit(note.actor, note.at, plan, ids))
+            await self.commit(Unit(note.actor, note.at, plan, ids, expects=expects))
         except RecordError:
             if key is None:
                 raise
             # Unless it was done before: then the key is known, and it does not come to this again.
-            written = await super().change(ids, note, decide, key, about)
+            written = await super().change(ids, note, decide, key, about, expects)
             return await self._authority.outcome_of(written.committed, "do this")
         actor_id = self._actor.actor_id
         asked = [operation_of(draft, actor_id) for draft in planned]
         needed, risk = needing_approval(self._policy, asked)
         # 2.
         if not needed:
-            return await super().change(ids, note, decide, key, about)
+            return await super().change(ids, note, decide, key, about, expects)
         # 3.
         return await self._authority.put(planned, needed, note, risk, key)

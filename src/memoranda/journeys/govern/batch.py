@@ -6,7 +6,8 @@ from typing import Any, Generic, Self, TypeVar, Unpack
 
 from memoranda.journeys.govern.about import About, said_of_new
 from memoranda.journeys.govern.objects import Receipt
-from memoranda.journeys.govern.writes import Write, Writer
+from memoranda.journeys.govern.writer import Writer
+from memoranda.journeys.govern.writes import Write
 from memoranda.kernel.errors import InvalidRecord
 from memoranda.ledger.object import Cause
 

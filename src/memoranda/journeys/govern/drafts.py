@@ -4,15 +4,16 @@ Every draft carries a salt, and every object a nonce, both drawn at random: what
 journal after an erasure can't be guessed.
 """
 
-from base64 import urlsafe_b64encode
-from collections.abc import Mapping
+from binascii import b2a_base64
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from memoranda.identity import Frozen, canonical_bytes, decode, sha256_hex
-from memoranda.journeys.govern.about import NOTHING_SAID, Said
+from memoranda.journeys.govern.about import NOTHING_SAID, Declared, Said
 from memoranda.journeys.govern.provenance import NO_PROVENANCE, Provenance, following, of_new
 from memoranda.kernel.clock import Randomness
-from memoranda.kernel.errors import InvalidRecord
+from memoranda.kernel.errors import InvalidRecord, RecordExists
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.derive import row_of, tags_of
 from memoranda.ledger.entry import SALT_BYTES, Kind
@@ -24,17 +25,26 @@ from memoranda.ledger.object import (
     StatementType,
     data_bytes,
     description_of,
-    first_version,
     hash_name,
     is_bytes,
     members_of_bytes,
     next_document,
     statement_of_json,
+    with_members,
 )
-from memoranda.ledger.unit import Current, Draft, Version
-from memoranda.records.table import Content, Note, Row
+from memoranda.ledger.passages import FurtherMembers, ordinary_version
+from memoranda.ledger.unit import Current, Draft, new_draft, new_version
+from memoranda.records.table import Content, Note, Row, new_content, new_row_of
 
 _HUMAN: Final = "human:"
+_URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
+_ORDINARY: Final = frozenset({
+    "applicability_scope", "created_ms", "format", "id", "nonce", "reason", "source_refs",
+    "statement", "statement_type", "supersedes", "tags", "temporal_scope", "timestamp", "trust",
+    "type", "updated_ms", "valid_from", "valid_to", "verdict_type", "version",
+})  # fmt: skip
+_OF_A_NEW_OBJECT: Final = Draft("create", b"", b"", is_new=True)[6:-1]
+"""What a draft of one says between what it replaces and how its body was written."""
 
 
 class Drafts:
@@ -54,10 +64,68 @@ class Drafts:
         replaced: Current | None = None,
     ) -> Draft:
         """A new object; in the place of a deleted one it is that one's next version."""
-        id, created_at, updated_at, content, *_ = row
+        id, created_at, updated_at, content = row[:4]
         drawn = self._randomness.take(NONCE_BYTES + SALT_BYTES)
-        more: dict[str, Any] = {}
+        data, tags, meta, is_raw = content
+        first = ordinary_version(
+            self._scope_text,
+            id,
+            b'""' if is_raw else data,
+            tags,
+            _written_type(provenance.statement_type, note.actor),
+            note.at,
+            created_at,
+            updated_at,
+            b2a_base64(drawn[:NONCE_BYTES], newline=False).translate(_URL_SAFE),
+        )
         number = 1
+        valid_from = valid_to = expires = subject = None
+        if (
+            provenance is not NO_PROVENANCE
+            or is_raw
+            or meta is not None
+            or note.reason is not None
+            or replaced is not None
+        ):
+            first = with_members(first, self._more(content, note, provenance, replaced))
+            valid_from, valid_to = provenance.validity.valid_from, provenance.validity.valid_to
+            expires, subject = provenance.expires, provenance.subject
+            number = 1 if replaced is None else replaced.number + 1
+        version = new_version((
+            id, number, "active", created_at, updated_at, valid_from, valid_to, expires, subject,
+        ))  # fmt: skip
+        if tags and len(tags) > 1:
+            tags = tuple(dict.fromkeys(tags))
+        return new_draft((
+            "create", first.body, drawn[NONCE_BYTES:], version, tags or (), replaced,
+            *_OF_A_NEW_OBJECT, first,
+        ))  # fmt: skip
+
+    def new(
+        self,
+        row: Row,
+        provenance: Provenance,
+        found: Sequence[Current | None],
+        note: Note,
+        *,
+        is_dated: bool,
+    ) -> list[Draft]:
+        """The decision on a new object; RecordExists where one is active under its id.
+
+        One that is not dated yet is as old as its note.
+        """
+        current = found[0] if found else None
+        if current is not None and current.status == "active":
+            raise RecordExists(row.id)
+        if not is_dated:
+            row = new_row_of((row.id, note.at, note.at, *row[3:]))
+        return [self.created(row, note, provenance, current)]
+
+    def _more(
+        self, content: Content, note: Note, provenance: Provenance, replaced: Current | None
+    ) -> dict[str, Any]:
+        """The members of a new object that not every one has."""
+        more: dict[str, Any] = {}
         if provenance is not NO_PROVENANCE:
             more = provenance.members
             if not provenance.applies_here:
@@ -69,29 +137,9 @@ class Drafts:
         if note.reason is not None:
             more["reason"] = note.reason
         if replaced is not None:
-            number = replaced.number + 1
-            more["version"] = str(number)
+            more["version"] = str(replaced.number + 1)
             more["supersedes"] = hash_name(Frozen(replaced.body).digest)
-        first = first_version(
-            scope=self._scope_text,
-            id=id,
-            data=b'""' if content.is_raw else content.data,
-            tags=content.tags,
-            statement_type=provenance.statement_type or _statement_type(note.actor),
-            at=note.at,
-            created_ms=created_at,
-            updated_ms=updated_at,
-            nonce=urlsafe_b64encode(drawn[:NONCE_BYTES]),
-            more=more,
-        )
-        version = Version(
-            id, number, "active", created_at, updated_at,
-            provenance.validity.valid_from, provenance.validity.valid_to,
-            provenance.expires, provenance.subject,
-        )  # fmt: skip
-        tags = tuple(dict.fromkeys(content.tags)) if content.tags else ()
-        salt = drawn[NONCE_BYTES:]
-        return Draft("create", first.body, salt, version, tags, replaced, is_new=True, first=first)
+        return more
 
     def edited(
         self,
@@ -122,7 +170,9 @@ class Drafts:
         Whoever approved it approved what it was.
         """
         before = decode(current.body)
-        provenance = of_new(said)
+        provenance = of_new(said) if said.members else NO_PROVENANCE
+        if provenance is NO_PROVENANCE and content.meta is None and self._is_ordinary(before):
+            return self._restated(current, before, content, note, provenance, {})
         lowered = {"trust": "unreviewed"} if before["trust"] == "approved" else {}
         where = {"applicability_scope": provenance.where_in(self._scope)}
         members = {**provenance.members, **lowered, **where}
@@ -141,6 +191,12 @@ class Drafts:
 
         Time never goes back for a record.
         """
+        if provenance is NO_PROVENANCE and content.meta is None and self._is_ordinary(before):
+            updated_at = max(note.at, current.updated_at)
+            type_ = _statement_type(note.actor)
+            return self._next_ordinary(
+                current, before, content.data, content.tags, type_, note, updated_at
+            )
         type_ = before["statement_type"]
         if type_ not in MARKED_AS_DERIVED:
             type_ = _statement_type(note.actor)
@@ -191,6 +247,9 @@ class Drafts:
         """An active object as one that is not to be used any more (GOV-FORGET)."""
         check_reason(note.reason, cause, "invalidate")
         before = decode(current.body)
+        if self._is_ordinary(before):
+            data, tags, type_ = data_bytes(before), before.get("tags"), before["statement_type"]
+            return self._next_ordinary(current, before, data, tags, type_, note, note.at, cause)
         document = next_document(
             before,
             sha256_hex(current.body),
@@ -202,6 +261,70 @@ class Drafts:
             superseded_by=before.get("superseded_by"),
         )
         return self._next(current, before, "invalidate", canonical_bytes(document), document)
+
+    def _is_ordinary(self, before: Mapping[str, Any]) -> bool:
+        """Whether nothing is known of an active object but statement, tags and times."""
+        return (
+            _ORDINARY.issuperset(before)
+            and not before["source_refs"]
+            and before["verdict_type"] == "Unanswered"
+            and before["trust"] == "unreviewed"
+            and before["temporal_scope"] == "unknown"
+            and before["valid_from"] is None
+            and before["valid_to"] is None
+            and before["statement_type"] not in MARKED_AS_DERIVED
+            and before["applicability_scope"] == self._scope
+            and before.get("format") != "bytes"
+        )
+
+    def _next_ordinary(
+        self,
+        current: Current,
+        before: Mapping[str, Any],
+        data: bytes,
+        tags: Sequence[str] | None,
+        statement_type: StatementType,
+        note: Note,
+        updated_at: int,
+        cause: Cause | None = None,
+    ) -> Draft:
+        """The next version of an ordinary object; with a cause, the one that ends it.
+
+        It has the bytes that `next_document` leads to, and is written without a document.
+        """
+        reason = b"" if note.reason is None else canonical_bytes(note.reason)[1:-1]
+        more = FurtherMembers(current.number + 1, sha256_hex(current.body).encode(), reason)
+        status = "active"
+        if cause is not None:
+            status = "invalidated"
+            more = more._replace(cause=cause.encode(), status=b"invalidated")
+        drawn = self._randomness.take(NONCE_BYTES + SALT_BYTES)
+        written = ordinary_version(
+            self._scope_text,
+            current.id,
+            data,
+            tags,
+            statement_type.encode(),
+            note.at,
+            current.created_at,
+            updated_at,
+            b2a_base64(drawn[:NONCE_BYTES], newline=False).translate(_URL_SAFE),
+            more,
+        )
+        version = new_version((
+            current.id, more.number, status, current.created_at, updated_at, None, None, None, None,
+        ))  # fmt: skip
+        found_by = tuple(dict.fromkeys(tags)) if tags and cause is None else ()
+        return Draft(
+            "create" if cause is None else "invalidate",
+            written.body,
+            drawn[NONCE_BYTES:],
+            version,
+            found_by,
+            current,
+            tags_of(before),
+            first=written,
+        )
 
     def following(self, current: Current, kind: Kind, object_: Frozen) -> Draft:
         """The next version of an object, whatever led to it."""
@@ -220,7 +343,8 @@ class Drafts:
         return Draft(kind, body, self.salt(), row, tags, current, tags_of(before))
 
     def nonce(self) -> str:
-        return urlsafe_b64encode(self._randomness.take(NONCE_BYTES)).decode()
+        drawn = b2a_base64(self._randomness.take(NONCE_BYTES), newline=False)
+        return drawn.translate(_URL_SAFE).decode()
 
     def salt(self) -> bytes:
         return self._randomness.take(SALT_BYTES)
@@ -229,12 +353,12 @@ class Drafts:
 def content_of(document: Mapping[str, Any]) -> Content:
     """What a record says, from the object that it is."""
     tags, meta = document.get("tags"), document.get("meta")
-    return Content(
+    return new_content((
         data_bytes(document),
         None if tags is None else tuple(tags),
         None if meta is None else canonical_bytes(meta),
-        is_bytes(document),
-    )
+        document.get("format") == "bytes",
+    ))  # fmt: skip
 
 
 def check_typed(media_type: str | None) -> str:
@@ -250,6 +374,11 @@ def _saying(content: Content, provenance: Provenance) -> dict[str, Any]:
         return members_of_bytes(content.data, check_typed(provenance.media_type))
     statement, format_ = statement_of_json(content.data)
     return {"statement": statement, **({} if format_ == "text" else {"format": format_})}
+
+
+@lru_cache(maxsize=1024)
+def _written_type(declared: Declared | None, actor: str) -> bytes:
+    return (declared or _statement_type(actor)).encode()
 
 
 def _statement_type(actor: str) -> StatementType:

@@ -8,6 +8,7 @@ like any other; that it was damaged is logged, since nobody can see it afterward
 """
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -20,17 +21,18 @@ from memoranda.journeys.govern.certificate import (
     erased_before,
     whole_scope_before,
 )
-from memoranda.journeys.govern.committer import Committer, Telling
 from memoranda.journeys.govern.conformance import Conformance
 from memoranda.journeys.govern.drafts import Drafts
-from memoranda.journeys.govern.objects import receipts
+from memoranda.journeys.govern.objects import Telling
 from memoranda.journeys.govern.table import GovernedTable
+from memoranda.journeys.govern.writer import Writer, receipts
 from memoranda.journeys.intent import names
 from memoranda.journeys.intent.chronicle import Chronicle
 from memoranda.journeys.records.contents import check_findable, check_text
 from memoranda.kernel.errors import EntryDamaged, InvalidRecord, RecordNotFound, StoreError
 from memoranda.ledger.attachments import AllErased, AttachmentCounts
 from memoranda.ledger.fact import erasure
+from memoranda.ledger.lease import SCRUB
 from memoranda.ledger.lifecycle import erase
 from memoranda.ledger.object import Cause
 from memoranda.ledger.unit import (
@@ -98,7 +100,7 @@ class Eraser:
         self,
         table: GovernedTable,
         drafts: Drafts,
-        committer: Committer[Any],
+        writer: Writer[Any],
         telling: Telling[Any],
         conformance: Conformance,
         chronicle: Chronicle,
@@ -107,7 +109,7 @@ class Eraser:
         self._drafts = drafts
         self._telling = telling
         self._conformance = conformance
-        self._committer = committer
+        self._writer = writer
         self._chronicle = chronicle
 
     async def erase(
@@ -130,8 +132,8 @@ class Eraser:
         # 1.
         reads = await self._named(id, subject, whole_scope=whole_scope)
         check_text("reason", reason)
-        await self._table.rulebook.check_erasing(self._committer.actor, cause)
-        note = self._committer.note_unchecked(reason)
+        await self._table.rulebook.check_erasing(self._writer.actor, cause)
+        note = self._writer.note_unchecked(reason)
         # 2.
         try:
             certificate = await self._with_successors(reads, note, cause, dry_run=dry_run)
@@ -143,6 +145,8 @@ class Eraser:
         try:
             await self._table.ledger.scrub()
         except StoreError as refused:
+            with suppress(StoreError):  # the certificate says what is left to do in any case
+                await self._table.ledger.leases.owe(SCRUB, note.at)
             return replace(certificate, is_scrubbed=False, to_do=str(refused))
         return certificate
 

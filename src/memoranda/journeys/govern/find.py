@@ -14,7 +14,7 @@ from memoranda.kernel.errors import EntryDamaged, UnknownFilterKey
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.unit import Current
 from memoranda.records.filter import GOVERNED_KEYS, MemoryFilter, Position, refuse_unknown_keys
-from memoranda.records.table import Row
+from memoranda.records.table import Row, new_row_of
 
 R = TypeVar("R")
 
@@ -72,7 +72,8 @@ class FoundRecords:
         self, filter: MemoryFilter, make: Callable[[Row], R], after: Position | None = None
     ) -> list[R]:
         """What the filter asks for, each row made into a value where it was read."""
-        await self.opened()
+        if self.opening is not None:
+            await self.opened()
         return await self._found_in.select(filter, lambda found: make(row_of(found)), after=after)
 
     async def stream(self, filter: MemoryFilter) -> AsyncGenerator[Row, None]:
@@ -98,14 +99,9 @@ class FoundRecords:
 
 
 def row_of(current: Current) -> Row:
-    return Row(
-        current.id,
-        current.created_at,
-        current.updated_at,
-        content_of(decode(current.body)),
-        current.number,
-        current.since,
-    )
+    id, number, _, created_at, updated_at = current[:5]
+    content = content_of(decode(current.body))
+    return new_row_of((id, created_at, updated_at, content, number, current.since, False))
 
 
 def still_fitting(

@@ -17,10 +17,10 @@ from typing import Any, Final, NamedTuple
 from pydantic import ValidationError
 
 from memoranda.identity import canonical_bytes, decode
-from memoranda.journeys.govern.committer import Committer
 from memoranda.journeys.govern.drafts import Drafts
 from memoranda.journeys.govern.objects import Receipt
 from memoranda.journeys.govern.table import GovernedTable
+from memoranda.journeys.govern.writer import Writer
 from memoranda.kernel.clock import RESERVED
 from memoranda.kernel.errors import ImportRefused, InvalidInput, InvalidLog, InvalidObject
 from memoranda.kernel.given import check_lines
@@ -73,10 +73,10 @@ class ImportReport(Result):
 class Importing:
     """Imports objects into one scope."""
 
-    def __init__(self, table: GovernedTable, drafts: Drafts, committer: Committer[Any]) -> None:
+    def __init__(self, table: GovernedTable, drafts: Drafts, writer: Writer[Any]) -> None:
         self._table = table
         self._drafts = drafts
-        self._committer = committer
+        self._writer = writer
 
     async def import_objects(
         self, objects: Log, *, log: Log | None, lenient: bool, dry_run: bool
@@ -92,7 +92,7 @@ class Importing:
         wrong = [] if log is None else _log_faults(log, reading.documents)
         if wrong and not lenient:
             raise InvalidLog(len(wrong), wrong[0].line or 0, f"{wrong[0].why}, at {wrong[0].where}")
-        note = self._committer.note(None)
+        note = self._writer.note(None)
         guarded = await self._table.rulebook.guard()
         ids = list(dict.fromkeys(version.id for version in reading.versions))
         done: list[_Import] = []
@@ -114,7 +114,7 @@ class Importing:
         if dry_run:
             await self._table.commit(Unit(note.actor, note.at, decide, ids, is_dry=True))
         else:
-            receipts = await self._committer.receipts(await self._table.change(ids, note, decide))
+            receipts = await self._writer.receipts(await self._table.change(ids, note, decide))
         made = done[0]
         return ImportReport(
             len(lines),

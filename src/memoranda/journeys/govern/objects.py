@@ -1,11 +1,13 @@
 """What callers see of memory: an object that is remembered, and the receipt of a write."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from memoranda.identity import canonical_bytes, decode
+from memoranda.journeys.govern.drafts import content_of
 from memoranda.journeys.records.codec import DataCodec, read
+from memoranda.journeys.records.notify import HookName, notify
 from memoranda.kernel.errors import EntryDamaged, WorldErased
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.results import Result, members
@@ -28,6 +30,8 @@ from memoranda.ledger.port import Ledger
 from memoranda.ledger.time import parse_time
 from memoranda.ledger.unit import Committed, Current, Draft, EntryPlace, Past
 from memoranda.ledger.walk import OBJECT_KINDS
+from memoranda.records.model import StoredMemoryRecord
+from memoranda.records.store import MemoryHooks
 
 # ------------------------------------------------------------------------------------------------
 # What is remembered, as it is shown: an object, read for people and programs.
@@ -171,6 +175,56 @@ def sealed_object(body: bytes) -> dict[str, JsonValue]:
 
 
 # ------------------------------------------------------------------------------------------------
+# What hooks are told of changes that have landed.
+
+
+class Telling(Generic[T]):
+    """Tells the hooks of one handle of changes that have landed."""
+
+    def __init__(self, hooks: MemoryHooks[T] | None, codec: DataCodec[T]) -> None:
+        self._hooks = hooks
+        self._codec = codec
+        self.is_heard: Final = hooks is not None
+
+    async def tell(self, drafts: Sequence[Draft]) -> None:
+        """Call the hook of each change of a record, in their order."""
+        if self._hooks is None:
+            return
+        for draft in drafts:
+            if draft.version is None:
+                continue
+            name, values = self._told(draft.replaces, Current(*draft.version, draft.body))
+            if name is not None and getattr(self._hooks, name) is not None:
+                await notify(self._hooks, name, draft.version.id, values)
+
+    def _told(
+        self, before: Current | None, after: Current
+    ) -> tuple[HookName | None, Callable[[], Sequence[object]]]:
+        """Which hook hears of a change, and what: a record is there while it is active."""
+        if before is None or before.status != "active":
+            is_there = after.status == "active"
+            return ("on_created" if is_there else None), lambda: (self._record(after),)
+        if after.status != "active":
+            return "on_deleted", lambda: (before.id, self._record(before))
+        return "on_updated", lambda: (
+            before.id,
+            self._record(before).data,
+            self._record(after).data,
+        )
+
+    def _record(self, current: Current) -> StoredMemoryRecord[T]:
+        content = content_of(decode(current.body))
+        return StoredMemoryRecord(
+            current.id,
+            read(self._codec, content.value),
+            current.created_at,
+            current.updated_at,
+            content.tags,
+            content.meta_value,
+        )
+
+
+# ------------------------------------------------------------------------------------------------
 # A receipt: what was written, and where it stands in the journal.
 
 
@@ -202,28 +256,6 @@ class Receipt(Result):
     def seq(self) -> int:
         """The number of the entry."""
         return self.size - 1
-
-
-def receipts(committed: Committed, drafts: Sequence[Draft]) -> list[Receipt]:
-    """The receipts of a unit that was committed now."""
-    return [
-        receipt_of(place, draft)
-        for place, draft in zip(committed.places, drafts, strict=True)
-        if draft.version is not None
-    ]
-
-
-def receipt_of(place: EntryPlace, draft: Draft) -> Receipt:
-    """The receipt of a draft of an object that was committed now."""
-    assert draft.version is not None  # noqa: S101 - it is of an object
-    return Receipt(
-        draft.version.id,
-        draft.version.number,
-        place.entry_hash.hex(),
-        place.seq + 1,
-        0 if draft.replaces is None else dropped(draft.replaces.body, draft.body),
-        created=draft.is_new or draft.replaces is None,
-    )
 
 
 # --------------------------------------------------------------------------- retries

@@ -6,18 +6,12 @@ from typing import Final
 
 from memoranda.identity.canonical import thread_digest
 from memoranda.journeys.govern.about import Declared, Said
+from memoranda.kernel.clock import format_time
 from memoranda.kernel.errors import InvalidObject
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.derive import thread_of
 from memoranda.ledger.object import VerdictType, is_bytes
-from memoranda.ledger.time import (
-    UNKNOWN,
-    TemporalScope,
-    Validity,
-    format_time,
-    parse_time,
-    validity_of,
-)
+from memoranda.ledger.time import UNKNOWN, TemporalScope, Validity, parse_time, validity_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,21 @@
 """What the journal says of a memory as a whole, and what that allows: policies are obeyed here.
 
 The policies in force (`ledger.policy`) say who may do what; while a break stands, some acts are
-refused (GOV-BREAK). Each act asks once, just before it writes. A policy or a break
-that another process writes in between is obeyed from the next act on.
+refused (GOV-BREAK). Each act asks once, just before it writes, or expects that what was read
+before is still so (`obeyed`). A policy or a break that another process writes in between is obeyed
+from the next act on.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
 
 from memoranda.identity import decode
 from memoranda.kernel.actors import parse_actor
 from memoranda.kernel.errors import (
     ConformanceBroken,
     JudgementRefused,
+    MarkMoved,
     PolicyRefused,
     RecordNotFound,
 )
@@ -22,7 +24,9 @@ from memoranda.ledger.governance import Governance, StandingBreak, folded
 from memoranda.ledger.object import CAUSES, VerdictType
 from memoranda.ledger.policy import ConsolidationRules, ForgettingRules, OnConflict, OversightRules
 from memoranda.ledger.port import Ledger
-from memoranda.ledger.unit import Draft, StoredEntry
+from memoranda.ledger.unit import NOTICE, Draft, Expected, StoredEntry
+
+R = TypeVar("R")
 
 Guard = Callable[[Sequence[Draft]], None]
 """Looks at what is about to be written, and refuses what must not be."""
@@ -54,6 +58,38 @@ class Rulebook:
         if self._folded is None or notices != self._folded[0]:
             self._folded = (notices, folded(notices))
         return self._folded[1]
+
+    async def obeyed(
+        self,
+        check: Callable[[Governance], None],
+        act: Callable[[Sequence[Expected]], Awaitable[R]],
+    ) -> R:
+        """Do what the policies allow; PolicyRefused if they don't.
+
+        What was read of them before is taken to be still so: the act expects it, and is refused by
+        the statement that writes where it is not. Then they are read, and it is tried again; and so
+        they are before it is refused here.
+        """
+        known = self._folded
+        while True:
+            is_read = known is None
+            if known is None:
+                await self.logged()
+                known = self._folded
+                assert known is not None  # noqa: S101 - just read
+            notices, state = known
+            known = None
+            try:
+                check(state)
+            except PolicyRefused:
+                if is_read:
+                    raise
+                continue
+            try:
+                return await act((Expected(NOTICE, notices[-1].seq if notices else None),))
+            except MarkMoved as moved:
+                if moved.name != NOTICE:
+                    raise
 
     async def check_factual(self) -> Governance:
         """Refuse factual use while a break stands; ConformanceBroken names the first."""
@@ -115,17 +151,10 @@ class Rulebook:
 
     async def check_forgetting(self, actor: str, cause: str) -> None:
         """Refuse a cause, or an actor, that the forgetting policy does not name."""
-        await self._check_forgetting("forget", actor, cause)
+        may_forget(actor, [cause], await self.state())
 
     async def check_erasing(self, actor: str, cause: str) -> None:
-        await self._check_forgetting("erase", actor, cause)
-
-    async def _check_forgetting(self, verb: str, actor: str, cause: str) -> None:
-        rules = (await self.state()).policies["forgetting"].read(ForgettingRules)
-        _check_by("forgetting", rules.by if verb == "forget" else rules.erase_by, actor, verb)
-        if cause in CAUSES and cause not in rules.causes:  # other causes are refused by the verb
-            counts = f"only {', '.join(rules.causes)} count" if rules.causes else "no cause counts"
-            raise PolicyRefused("forgetting", f"the cause is {cause!r}, and {counts}")
+        may_forget(actor, [cause], await self.state(), "erase")
 
     async def consolidation(self, actor: str, on_conflict: OnConflict) -> ConsolidationRules:
         """How to consolidate; PolicyRefused to whoever may not, or for what may not be asked."""
@@ -135,6 +164,17 @@ class Rulebook:
             allowed = ", ".join(rules.on_conflict)
             raise PolicyRefused("consolidation", f"on_conflict is only {allowed}")
         return rules
+
+
+def may_forget(actor: str, causes: Sequence[str], state: Governance, verb: str = "forget") -> None:
+    """PolicyRefused for a cause, or an actor, that the forgetting policy does not name."""
+    rules = state.policies["forgetting"].read(ForgettingRules)
+    _check_by("forgetting", rules.by if verb == "forget" else rules.erase_by, actor, verb)
+    for cause in causes:
+        if cause not in CAUSES or cause in rules.causes:
+            continue  # other causes are refused by the verb
+        counts = f"only {', '.join(rules.causes)} count" if rules.causes else "no cause counts"
+        raise PolicyRefused("forgetting", f"the cause is {cause!r}, and {counts}")
 
 
 def _check_by(policy: str, kinds: Sequence[str], actor: str, verb: str) -> None:

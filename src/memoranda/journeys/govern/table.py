@@ -7,20 +7,32 @@ has it (GOV-FORGET).
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from memoranda.identity import decode
 from memoranda.journeys.govern.about import NOTHING_SAID
+from memoranda.journeys.govern.archive import consolidate
 from memoranda.journeys.govern.drafts import Drafts, content_of
 from memoranda.journeys.govern.find import FilteredReads, FoundRecords, row_of, still_fitting
 from memoranda.journeys.govern.objects import earlier_writes
-from memoranda.journeys.govern.rulebook import Rulebook
-from memoranda.journeys.govern.writes import Write, creating, editing, forgetting
+from memoranda.journeys.govern.rulebook import Rulebook, may_forget
+from memoranda.journeys.govern.writes import Write, editing, forgetting
+from memoranda.kernel.errors import RecordExists
 from memoranda.kernel.given import RetryKey
 from memoranda.ledger.attachments import AttachmentCounts
 from memoranda.ledger.object import Cause
 from memoranda.ledger.port import Ledger
-from memoranda.ledger.unit import ACTIVE, Committed, Current, Draft, Everything, OfSubject, Unit
+from memoranda.ledger.unit import (
+    ACTIVE,
+    Committed,
+    Current,
+    Draft,
+    Everything,
+    Expected,
+    OfSubject,
+    Unit,
+)
 from memoranda.recall.index import WordIndex, fits
 from memoranda.recall.vectors import Embedded
 from memoranda.records.filter import GOVERNED_KEYS, MemoryFilter
@@ -78,13 +90,19 @@ class GovernedTable(FoundRecords):
     # ------------------------------------------------------------------ units of work
 
     async def run(
-        self, writes: Sequence[Write], note: Note, key: RetryKey | None = None
+        self,
+        writes: Sequence[Write],
+        note: Note,
+        key: RetryKey | None = None,
+        expects: Sequence[Expected] = (),
     ) -> WriteOutcomes:
         """Run writes in one transaction, each on what those before it left.
 
         Where there is nothing to read, nothing is read and nothing decided.
         """
-        ids = list(dict.fromkeys(id for write in writes for id in write.reads))
+        asked = [id for write in writes for id in write.reads]
+        ids = list(dict.fromkeys(asked))
+        is_in_turn = len(ids) < len(writes)  # then one may find what another one left
         made: list[list[Draft]] = []
 
         def decide(found: Sequence[Current | None]) -> list[Draft]:
@@ -92,21 +110,32 @@ class GovernedTable(FoundRecords):
             made.clear()  # it may run a second time
             for write in writes:
                 made.append(write.drafts([newest[id] for id in write.reads], note))
-                for draft in made[-1]:
-                    newest[write.id] = _after(draft)
+                if is_in_turn:
+                    for draft in made[-1]:
+                        newest[write.id] = _after(draft)
             return [draft for drafts in made for draft in drafts]
 
         about = "" if key is None else _about(writes)
-        if ids:
-            committed, drafts = await self.change(ids, note, decide, key, about)
+        if ids or expects:
+            committed, drafts = await self.change(ids, note, decide, key, about, expects)
         else:
-            made += [write.drafts((), note) for write in writes]
+            for write in writes:
+                why = write.reason
+                made.append(write.decide((), note if why is None else note._replace(reason=why)))
             fresh = [draft for some in made for draft in some]
-            committed, drafts = await self.change((), note, lambda _: fresh, key, about)
+            committed, drafts = await self.land(fresh, note, key, about)
         if not committed.fresh:
             return WriteOutcomes(committed, [])
         landed = iter(drafts)  # which an approval may have made anew
         return WriteOutcomes(committed, [next(landed) if some else None for some in made])
+
+    async def land(
+        self, drafts: list[Draft], note: Note, key: RetryKey | None = None, about: str = ""
+    ) -> UnitOutcome:
+        """Append drafts that follow from nothing that was read."""
+        is_short = len(drafts) <= FEW
+        unit = Unit(note.actor, note.at, lambda _: drafts, (), key, about, is_short=is_short)
+        return UnitOutcome(await self.commit(unit), drafts)
 
     async def change(
         self,
@@ -115,6 +144,7 @@ class GovernedTable(FoundRecords):
         decide: Decide,
         key: RetryKey | None = None,
         about: str = "",
+        expects: Sequence[Expected] = (),
     ) -> UnitOutcome:
         """Run a unit of work on the newest versions of some objects."""
         drafts: list[Draft] = []
@@ -123,8 +153,10 @@ class GovernedTable(FoundRecords):
             drafts[:] = decide(found)  # it may run a second time
             return drafts
 
-        is_short = not isinstance(ids, Everything) and len(ids or decided(())) <= FEW
-        unit = Unit(note.actor, note.at, decided, ids, key, about, is_short=is_short)
+        is_short = not isinstance(ids, Everything) and len(ids) <= FEW
+        unit = Unit(
+            note.actor, note.at, decided, ids, key, about, expects=expects, is_short=is_short
+        )
         return UnitOutcome(await self.commit(unit), drafts)
 
     def needs_approval(self, drafts: Sequence[Draft]) -> bool:
@@ -182,12 +214,24 @@ class GovernedTable(FoundRecords):
     ) -> Inserted:
         """Store new objects; RecordExists if an id is in use."""
         created = self._drafts.created
-        if all(row.is_minted for row in rows):
-            fresh = [created(row, note) for row in rows]
-            committed, _ = await self.change((), note, lambda _: fresh, key, rows[0].id)
+        ids = [row.id for row in rows if not row.is_minted]
+
+        def decide(found: Sequence[Current | None]) -> list[Draft]:
+            newest = dict(zip(ids, found, strict=True))
+            drafts = []
+            for row in rows:
+                current = newest.get(row.id)
+                if current is not None and current.status == "active":
+                    raise RecordExists(row.id)
+                drafts.append(created(row, note, replaced=current))
+            return drafts
+
+        if len(ids) > 1 and len(set(ids)) < len(ids):
+            raise RecordExists(next(id for place, id in enumerate(ids) if id in ids[:place]))
+        if ids:
+            committed, _ = await self.change(ids, note, decide, key, rows[0].id)
         else:
-            writes = [creating(self._drafts, row, is_dated=True) for row in rows]
-            committed, _ = await self.run(writes, note, key)
+            committed, _ = await self.land(decide(()), note, key, rows[0].id)
         if committed.fresh:
             return Inserted([row.id for row in rows])
         earlier = await earlier_writes(self.ledger, committed)
@@ -217,9 +261,10 @@ class GovernedTable(FoundRecords):
 
         VersionConflict where somebody else changed or deleted it since the expected version.
         """
-        await self.rulebook.check_forgetting(note.actor, _DELETED)
         writes = [forgetting(self._drafts, id, _DELETED, expected_version) for id in ids]
-        ran = await self.run(writes, note, key)
+        ran = await self.rulebook.obeyed(
+            partial(may_forget, note.actor, [_DELETED]), partial(self.run, writes, note, key)
+        )
         return (row_of(draft.replaces) for draft in ran.made if draft and draft.replaces)
 
     async def clear(self, note: Note, removed: list[Row] | None = None) -> None:
@@ -239,9 +284,20 @@ class GovernedTable(FoundRecords):
 
         await self.change(ACTIVE, note, decide)
 
+    async def consolidate(self, note: Note) -> list[Row]:
+        """Archive exact duplicates, and return what they were (`archive.consolidate`)."""
+        removed: list[Row] = []
+
+        async def tell(drafts: Sequence[Draft]) -> None:
+            removed.extend(row_of(draft.replaces) for draft in drafts if draft.replaces)
+
+        await consolidate(self, self._drafts, note, tell)
+        return removed
+
     async def get(self, id: str, make: Callable[[Row], R]) -> R | None:
         """The record under this id, made into a value where it was read."""
-        await self.opened()
+        if self.opening is not None:
+            await self.opened()
         return await self.ledger.current(id, lambda current: make(row_of(current)))
 
     async def forget_where(self, filter: MemoryFilter, note: Note) -> list[Row]:

@@ -15,11 +15,12 @@ import re
 from datetime import datetime
 from typing import Final
 
+from memoranda.kernel.clock import format_time
 from memoranda.kernel.errors import InvalidFilter, InvalidTime, RecordNotFound
 from memoranda.kernel.json import MAX_INTEGER
 from memoranda.ledger.entry import read_entry
 from memoranda.ledger.port import Ledger
-from memoranda.ledger.time import format_time, instant
+from memoranda.ledger.time import instant
 
 Moment = datetime | str | int
 """A time: a datetime with its zone, a text, or milliseconds since 1970."""

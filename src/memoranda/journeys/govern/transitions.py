@@ -19,13 +19,13 @@ from memoranda.journeys.govern.about import (
     said_of_next,
     sources_of,
 )
-from memoranda.journeys.govern.committer import Committer
 from memoranda.journeys.govern.drafts import Drafts, content_of
 from memoranda.journeys.govern.objects import Receipt, dropped
 from memoranda.journeys.govern.provenance import following, validity_between
 from memoranda.journeys.govern.table import GovernedTable
 from memoranda.journeys.govern.times import Moment, milliseconds_or_none
-from memoranda.journeys.govern.writes import Writer, active
+from memoranda.journeys.govern.writer import Writer
+from memoranda.journeys.govern.writes import active
 from memoranda.journeys.records.contents import (
     UNCHANGED,
     annotation,
@@ -68,13 +68,11 @@ class Transitions(Generic[T]):
         table: GovernedTable,
         drafts: Drafts,
         writer: Writer[T],
-        committer: Committer[T],
         ids: IdSource,
     ) -> None:
         self._table = table
         self._drafts = drafts
         self._writer = writer
-        self._committer = committer
         self._ids = ids
 
     async def archive(
@@ -87,7 +85,7 @@ class Transitions(Generic[T]):
         idempotency_key: str | None = None,
     ) -> Receipt:
         """Put it away: it is no longer returned, and what refers to it still finds it."""
-        await self._table.rulebook.check_forgetting(self._committer.actor, cause)
+        await self._table.rulebook.check_forgetting(self._writer.actor, cause)
         change = partial(lifecycle.archive, reason=reason, cause=cause)
         key = retry_key(idempotency_key, "archive", id, expected_version, change.keywords)
         return await self._changed(id, change, reason, _known, expected_version, key)
@@ -117,7 +115,7 @@ class Transitions(Generic[T]):
             check_verdict(verdict)
         change = partial(
             lifecycle.approve,
-            by=self._committer.actor,
+            by=self._writer.actor,
             contributors=await self._table.rulebook.makers(id),
             reason=reason,
             verdict=verdict,
@@ -136,7 +134,7 @@ class Transitions(Generic[T]):
         """Make the next version of one object, of which `change` says what it is."""
         check_findable(id)
         check_expected(expected_version)
-        note = self._committer.note_unchecked(reason)
+        note = self._writer.note_unchecked(reason)
         check_drafts = await self._table.rulebook.guard()
 
         def decide(found: Sequence[Current | None]) -> list[Draft]:
@@ -148,7 +146,7 @@ class Transitions(Generic[T]):
             return drafts
 
         written = await self._table.change([id], note, decide, key, id)
-        return (await self._committer.receipts(written))[0]
+        return (await self._writer.receipts(written))[0]
 
     async def supersede(
         self,
@@ -169,7 +167,7 @@ class Transitions(Generic[T]):
         check_findable(id)
         check_expected(expected_version)
         said = said_of_next(about, "supersede", reason)
-        note = self._committer.note_unchecked(reason)
+        note = self._writer.note_unchecked(reason)
         row = self._writer.row(data, None, replace(said, tags=UNCHANGED, meta=UNCHANGED))
         await self._table.rulebook.check_forgetting(note.actor, cause)
         await self._table.rulebook.check_judging(said.verdict, note.actor)
@@ -183,7 +181,7 @@ class Transitions(Generic[T]):
         request = ("supersede", id, expected_version, row.content, said.request, cause)
         key = retry_key(idempotency_key, *request)
         written = await self._table.change([id], note, decide, key, id)
-        old, replacement = await self._committer.receipts(written)
+        old, replacement = await self._writer.receipts(written)
         if written.committed.fresh:
             before, after = (draft.body for draft in written.drafts)
             replacement = replace(replacement, dropped_sources=dropped(before, after))
@@ -259,7 +257,7 @@ class Transitions(Generic[T]):
             validity = validity_between(start, end, temporal_scope)
         if widening is not None:
             check_text("widening", widening)
-        rules = await self._table.rulebook.consolidation(self._committer.actor, on_conflict)
+        rules = await self._table.rulebook.consolidation(self._writer.actor, on_conflict)
         check_drafts = await self._table.rulebook.guard()
         draft = ConsolidationDraft(
             statement=statement,
@@ -272,7 +270,7 @@ class Transitions(Generic[T]):
             tags=None if tags is None else tuple(tags),
             meta=meta,
         )
-        note = self._committer.note(None)
+        note = self._writer.note(None)
         new_id = self._ids.new_id()
 
         def decide(found: Sequence[Current | None]) -> list[Draft]:
@@ -308,7 +306,7 @@ class Transitions(Generic[T]):
             written = await self._table.change(list(ids), note, decide, about=new_id)
         except _Refused as refused:
             return refused.refusal
-        return (await self._committer.receipts(written))[0]
+        return (await self._writer.receipts(written))[0]
 
 
 def _known(id: str, current: Current | None) -> Current:

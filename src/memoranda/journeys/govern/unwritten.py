@@ -5,7 +5,15 @@ scope that is not there, say because its name was mistyped, leaves none behind. 
 another process, may make the journal at any time; from then on its ledger answers everything.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Collection,
+    Coroutine,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, TypeVar
 
@@ -13,12 +21,14 @@ from memoranda.journeys.govern.table import FilteredLedger
 from memoranda.kernel.errors import EntryDamaged
 from memoranda.ledger.attachments import KeptSession, OriginOf, StoredItem
 from memoranda.ledger.entry import genesis
+from memoranda.ledger.lease import Lease
+from memoranda.ledger.port import Compacted
 from memoranda.ledger.snapshot import Index, LedgerSnapshot, Table
 from memoranda.ledger.tree import Block, Blocks
 from memoranda.ledger.unit import Committed, Current, Head, Mark, Past, StoredEntry, Unit
 from memoranda.plans.items import ItemStore, MemoryItem, RetrievedItem, check_search
 from memoranda.recall.bm25 import Scored
-from memoranda.recall.index import EVERYTHING, Ranking
+from memoranda.recall.index import EVERYTHING, AskedMeaning, Ranking
 from memoranda.recall.question import ParsedQuestion
 from memoranda.recall.ranking import RankingMode
 from memoranda.recall.vectors import Contents, Embedding, Near, NearestFound, Unembedded
@@ -45,23 +55,37 @@ class ScopeLedger:
         self._find = find
         self._make = make
         self._ledger: FilteredLedger | None = None
+        self.commit: Callable[[Unit], Coroutine[Any, Any, Committed]] = self._begin
+        """Runs a unit; once there is a journal, this is its own."""
         self._empty = _EmptySnapshot(origin)
         self._open_items = open_items
         self.vectors = _Vectors(self)
         self.attachments = _Attachments(self)
         self.origins = _Origins(self)
+        self.leases = _Leases(self)
 
     async def found(self) -> FilteredLedger | None:
         """The ledger in the database, if there is one by now."""
         if self._ledger is None:
-            self._ledger = await self._find()
+            self._use(await self._find())
         return self._ledger
 
     async def begun(self, at: int | None = None) -> FilteredLedger:
         """The ledger in the database, which is made if there is none: at this time, or now."""
         if self._ledger is None:
-            self._ledger = await self._make(at)
+            self._use(await self._make(at))
+        assert self._ledger is not None  # noqa: S101 - it was made
         return self._ledger
+
+    def _use(self, ledger: FilteredLedger | None) -> None:
+        self._ledger = ledger
+        if ledger is not None:  # what is asked most often is asked there at once
+            self.commit = ledger.commit
+            self.current = ledger.current  # type: ignore[method-assign]
+            self.select = ledger.select  # type: ignore[method-assign]
+
+    async def _begin(self, unit: Unit) -> Committed:
+        return await (await self.begun(unit.at)).commit(unit)
 
     async def ask(self, question: Callable[[FilteredLedger], Awaitable[R]], empty: R) -> R:
         """What the ledger answers; `empty` while there is none."""
@@ -80,9 +104,6 @@ class ScopeLedger:
     async def items(self, session_ref: str) -> ItemStore:
         """The items of a session, by its reference."""
         return _Items(self, lambda: self._open_items(session_ref))
-
-    async def commit(self, unit: Unit) -> Committed:
-        return await (self._ledger or await self.begun(unit.at)).commit(unit)
 
     async def reindex(self) -> None:
         await (await self.begun()).reindex()
@@ -112,6 +133,9 @@ class ScopeLedger:
 
     def as_of(self, size: int) -> AsyncGenerator[Current, None]:
         return self._streamed(lambda ledger: ledger.as_of(size))
+
+    async def expired(self, at: int, limit: int) -> list[str]:
+        return await self.ask(lambda ledger: ledger.expired(at, limit), [])
 
     async def active(self, at_most: int) -> int:
         return await self.ask(lambda ledger: ledger.active(at_most), 0)
@@ -162,10 +186,18 @@ class ScopeLedger:
         below: int = 0,
         within: MemoryFilter = EVERYTHING,
         damaged: list[EntryDamaged] | None = None,
+        meaning: AskedMeaning | None = None,
     ) -> Ranking[R]:
         return await self.ask(
             lambda ledger: ledger.rank(
-                mode, asked, make, limit=limit, below=below, within=within, damaged=damaged
+                mode,
+                asked,
+                make,
+                limit=limit,
+                below=below,
+                within=within,
+                damaged=damaged,
+                meaning=meaning,
             ),
             Ranking([], [], hits=0, size=0),
         )
@@ -203,6 +235,13 @@ class ScopeLedger:
 
     async def scrub(self, *, rewrite: bool = False) -> None:
         await self.ask(lambda ledger: ledger.scrub(rewrite=rewrite), None)
+
+    async def tidy(self) -> None:
+        await self.ask(lambda ledger: ledger.tidy(), None)
+
+    async def compact(self, after: int, *, dry_run: bool = False) -> Compacted:
+        nothing = Compacted(0, 0, after, is_all=True)
+        return await self.ask(lambda ledger: ledger.compact(after, dry_run=dry_run), nothing)
 
 
 # -------------------------------------------------------------------- what is attached
@@ -276,6 +315,40 @@ class _Origins(_Part):
 
     async def stored(self, session_ref: str, ids: Sequence[str]) -> list[StoredItem]:
         return await self._ask(lambda ledger: ledger.origins.stored(session_ref, ids), [])
+
+
+class _Leases(_Part):
+    """Of a scope without a journal there is nothing to lease, and nothing to do."""
+
+    async def take(
+        self, name: str, holder: str, *, for_ms: int, now: int, due: int | None = None
+    ) -> Lease | None:
+        free = Lease(name, holder, now + for_ms, None, 1, "")
+        return await self._ask(
+            lambda ledger: ledger.leases.take(name, holder, for_ms=for_ms, now=now, due=due), free
+        )
+
+    async def renew(self, name: str, holder: str, *, for_ms: int, now: int) -> bool:
+        return await self._ask(
+            lambda ledger: ledger.leases.renew(name, holder, for_ms=for_ms, now=now), True
+        )
+
+    async def end(self, taken: Lease, *, due: int | None, attempts: int, report: str) -> bool:
+        return await self._ask(
+            lambda ledger: ledger.leases.end(taken, due=due, attempts=attempts, report=report), True
+        )
+
+    async def release(self, name: str, holder: str) -> None:
+        await self._ask(lambda ledger: ledger.leases.release(name, holder), None)
+
+    async def plan(self, jobs: Mapping[str, int | None], *, anew: bool = False) -> None:
+        await self._ask(lambda ledger: ledger.leases.plan(jobs, anew=anew), None)
+
+    async def owe(self, name: str, due: int) -> None:
+        await self._ask(lambda ledger: ledger.leases.owe(name, due), None)
+
+    async def all(self, prefix: str) -> Sequence[Lease]:
+        return await self._ask(lambda ledger: ledger.leases.all(prefix), [])
 
 
 class _Items:

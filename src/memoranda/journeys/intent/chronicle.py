@@ -4,7 +4,7 @@ It reads and commits facts. How a proposal stands is never stored: it follows fr
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Any, Final, NamedTuple
 
 from memoranda.identity import canonical_bytes, decode, sha256_hex
@@ -18,7 +18,8 @@ from memoranda.journeys.intent.documents import (
     check_frozen,
     fact_of_type,
 )
-from memoranda.kernel.clock import Randomness
+from memoranda.journeys.intent.hold import leased
+from memoranda.kernel.clock import Clock, Randomness
 from memoranda.kernel.errors import InvalidProof, WorldErased, WorldNotFound
 from memoranda.kernel.given import RetryKey
 from memoranda.kernel.json import JsonValue, storable
@@ -156,6 +157,10 @@ class Chronicle:
     async def run(self, unit: Unit) -> Committed:
         """Run a unit of one's own, say one that changes objects besides the facts."""
         return await self._table.commit(unit)
+
+    def leased(self, name: str, clock: Clock) -> AbstractAsyncContextManager[bool]:
+        """Hold a lease of the scope for the length of a block; False if somebody else does."""
+        return leased(self._table.ledger.leases, name, clock, self._randomness)
 
     # -------------------------------------------------------------------------- reading
 

@@ -63,11 +63,13 @@ from memoranda.kernel.errors import (
     NothingToRun,
     OwnStoreFailed,
     OwnStoreMissing,
+    RunElsewhere,
     WorldErased,
 )
 from memoranda.kernel.given import RetryKey, check_kind, check_seconds
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.results import Rows
+from memoranda.ledger.lease import RUN
 from memoranda.recall.provider import MemoryExperience, MemoryProvider
 from memoranda.records.store import MemoryStore
 from memoranda.worlds.authority import Approved, AuthorityPolicy
@@ -326,6 +328,19 @@ class Intents:
             return await self._ran(standing)
 
     async def _ran(self, standing: ProposalState) -> Run:
+        """Run it under a lease; RunElsewhere while another handle, or process, does."""
+        proposal_id = standing.proposal.proposal_id
+        if self._runner is not None and self._runner.is_plain(standing.proposal):
+            return await self._carried_out(standing)
+        async with self.chronicle.leased(RUN + proposal_id, self.clock) as is_ours:
+            if is_ours:
+                return await self._carried_out(standing)
+        now = await self.chronicle.standing(proposal_id)
+        if now.sealed is None:
+            raise RunElsewhere(proposal_id, now.proposal.status, "executing")
+        return await self._as_it_stands(now)
+
+    async def _carried_out(self, standing: ProposalState) -> Run:
         if is_of_store(standing):
             if self.store_changes is None:
                 raise OwnStoreMissing(standing.proposal.proposal_id)

@@ -38,7 +38,7 @@ from memoranda.recall.provider import MemoryProvider, MemoryQuery
 from memoranda.recall.trace import traces_in
 from memoranda.worlds.host import HostExecutionOptions, HostExecutionResult
 from memoranda.worlds.local_host import LocalHost
-from memoranda.worlds.proposal import Intent, check_move, to_host_intent
+from memoranda.worlds.proposal import Intent, Proposal, check_move, to_host_intent
 from memoranda.worlds.snapshot import Snapshot
 
 EFFECT_UNKNOWN: Final = "effect.unknown"
@@ -76,12 +76,12 @@ class Runner:
         can have happened if the process dies before it is written. While a provider is asked for
         memory, nobody sees the proposal yet, and whoever gives up waiting leaves nothing behind.
         """
+        return submission.is_approved and self.is_plain(submission.proposal)
+
+    def is_plain(self, proposal: Proposal) -> bool:
+        """Whether it is a plain function of this process: of two that run it at once, one lands."""
         host = self.runtime.host
-        return (
-            submission.is_approved
-            and isinstance(host, LocalHost)
-            and host.is_plain(submission.proposal.intent.body.type)
-        )
+        return isinstance(host, LocalHost) and host.is_plain(proposal.intent.body.type)
 
     async def run(self, standing: ProposalState, submission: Submission | None = None) -> SealedRun:
         """Run a proposal that was approved; BranchMoved, once that is on record, on a conflict.

@@ -8,25 +8,20 @@
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 from memoranda.journeys.govern.about import check_name
-from memoranda.journeys.govern.committer import Committer, Telling
+from memoranda.journeys.govern.objects import Telling
 from memoranda.journeys.govern.table import GovernedTable
+from memoranda.journeys.govern.writer import Writer
 from memoranda.journeys.intent import names
 from memoranda.journeys.intent.chronicle import Chronicle
 from memoranda.journeys.learn.lessons import Lessons, Teaching, Told
-from memoranda.journeys.learn.messages import (
-    Learned,
-    ReadMessage,
-    SkippedMessage,
-    read_messages,
-)
+from memoranda.journeys.learn.messages import ReadMessage, read_messages
 from memoranda.kernel.ambient import check_reach
 from memoranda.kernel.clock import IdSource
 from memoranda.kernel.errors import (
     InvalidObject,
-    InvalidOption,
     InvalidRecord,
     MarkMoved,
     MemorandaError,
@@ -36,23 +31,19 @@ from memoranda.kernel.errors import (
 from memoranda.ledger.fact import Fact
 from memoranda.ledger.unit import Current, Draft, Expected, OfSubject, Unit
 from memoranda.plans.facts import (
+    EXTRACTOR,
     PERSON,
     ExtractedFact,
     FactExtractor,
-    ModelExtractor,
+    Learned,
+    SkippedMessage,
     checked_facts,
 )
-from memoranda.plans.models import Identified, Model
-from memoranda.plans.spoken import SpokenFacts
+from memoranda.plans.models import Identified
+from memoranda.plans.spoken import AnyExtractor, extractor_of
 from memoranda.records.table import Note
 
 T = TypeVar("T")
-
-AnyExtractor = FactExtractor | Model
-"""What finds facts: an extractor, or a model, which is asked for them."""
-
-EXTRACTOR: Final = "extractor"
-"""How a model that extracts is called among those that memory rests on."""
 
 NOTHING: Final = "NothingLearned"
 """The type of the fact of messages that said nothing to be kept."""
@@ -77,7 +68,7 @@ class Learner(Generic[T]):
         self,
         lessons: Lessons,
         table: GovernedTable,
-        committer: Committer[T],
+        writer: Writer[T],
         telling: Telling[T],
         chronicle: Chronicle,
         conformance: UsesModels,
@@ -85,7 +76,7 @@ class Learner(Generic[T]):
     ) -> None:
         self._lessons = lessons
         self._table = table
-        self._committer = committer
+        self._writer = writer
         self._telling = telling
         self._chronicle = chronicle
         self._conformance = conformance
@@ -102,12 +93,12 @@ class Learner(Generic[T]):
         """Learn from a conversation, as `Memory.learn` says."""
         # 1.
         check_reach()
-        extracts = _extractor(extractor)
+        extracts = extractor_of(extractor)
         thread, subject = (
             _name(given, where) for given, where in ((thread, "thread"), (subject, "subject"))
         )
         given = read_messages(messages, thread)
-        note = self._committer.note(None)
+        note = self._writer.note(None)
         facts: dict[str, list[ExtractedFact]] = {}
         while True:
             # 2.
@@ -117,19 +108,18 @@ class Learner(Generic[T]):
             if unread:
                 facts |= await _extracted(extracts, unread)
             # 4.
-            told = [_told(one, fact, thread, subject) for one in new for fact in facts[one.digest]]
+            told = [
+                Told.of(fact, one.message, one.source, thread, subject, names.message(one.digest))
+                for one in new
+                for fact in facts[one.digest]
+            ]
             teaching = await self._lessons.taught(told, note)
             silent = [one for one in new if not facts[one.digest]]
             teaching.skipped[:0] = skipped
             teaching.skipped += [SkippedMessage(_uri(one), _why_silent(one)) for one in silent]
             # 5.
             if not new or await self._landed(teaching, new, silent, subject, extracts, note):
-                return Learned(
-                    tuple(teaching.learned),
-                    tuple(teaching.seen_again),
-                    tuple(teaching.proposed),
-                    tuple(teaching.skipped),
-                )
+                return teaching.came_to
 
     async def _new(
         self, given: Sequence[ReadMessage]
@@ -206,27 +196,6 @@ async def _extracted(
     for fact in checked_facts(made, messages, by):
         facts[new[fact.message].digest].append(fact)
     return facts
-
-
-def _extractor(given: AnyExtractor | None) -> FactExtractor:
-    if given is None:
-        return SpokenFacts()
-    if isinstance(given, type) or not (hasattr(given, "extract") or hasattr(given, "complete")):
-        why = "it is neither an extractor (extract) nor a model (complete)"
-        raise InvalidOption("extractor", why)
-    if isinstance(given, FactExtractor):
-        return given
-    return ModelExtractor(given)
-
-
-def _told(one: ReadMessage, fact: ExtractedFact, thread: str | None, subject: str | None) -> Told:
-    message = one.message
-    about: dict[str, Any] = {"thread": thread, "speaker": message.by, "said_at": message.at}
-    if fact.text not in message.content:  # other words than were said
-        about["statement_type"] = "DerivedStatement"
-    about = {name: value for name, value in about.items() if value is not None}
-    named = fact.subject or subject or message.by
-    return Told(fact.text, named, one.source, about, names.message(one.digest))
 
 
 def _why_silent(one: ReadMessage) -> str:

@@ -14,10 +14,9 @@ from memoranda.journeys.govern.authority import ACTION
 from memoranda.journeys.govern.operations import Operations, to_wire
 from memoranda.journeys.govern.table import GovernedTable
 from memoranda.journeys.govern.transitions import Transitions
-from memoranda.journeys.govern.writes import Writer
+from memoranda.journeys.govern.writer import Writer
 from memoranda.journeys.intent import names
 from memoranda.journeys.intent.chronicle import Chronicle
-from memoranda.journeys.learn.messages import LearnedFact, ProposedFact, SeenAgain, SkippedMessage
 from memoranda.journeys.records.contents import UNCHANGED
 from memoranda.kernel.clock import IdSource
 from memoranda.kernel.errors import RecordNotFound
@@ -25,6 +24,15 @@ from memoranda.kernel.json import JsonValue
 from memoranda.ledger.fact import Fact
 from memoranda.ledger.object import data_of
 from memoranda.ledger.unit import Current, Draft, Expected
+from memoranda.plans.facts import (
+    ChatMessage,
+    ExtractedFact,
+    Learned,
+    LearnedFact,
+    ProposedFact,
+    SeenAgain,
+    SkippedMessage,
+)
 from memoranda.recall.bm25 import Scored
 from memoranda.recall.question import asked
 from memoranda.recall.ranking import RankingMode
@@ -54,6 +62,24 @@ class Told(NamedTuple):
     """What else is said of it, under the names of `remember`."""
     mark: str = ""
     """The name that its message is known by, if that is kept."""
+
+    @classmethod
+    def of(
+        cls,
+        fact: ExtractedFact,
+        message: ChatMessage,
+        source: Mapping[str, JsonValue],
+        thread: str | None,
+        subject: str | None = None,
+        mark: str = "",
+    ) -> "Told":
+        """A fact of a message; without a subject it is about whoever said it."""
+        about: dict[str, Any] = {"thread": thread, "speaker": message.by, "said_at": message.at}
+        if fact.text not in message.content:  # other words than were said
+            about["statement_type"] = "DerivedStatement"
+        about = {name: value for name, value in about.items() if value is not None}
+        named = fact.subject or subject or message.by
+        return cls(fact.text, named, source, about, mark)
 
 
 class _Candidate(NamedTuple):
@@ -88,11 +114,20 @@ class Teaching:
     seen_again: list[SeenAgain] = field(default_factory=list)
     proposed: list[ProposedFact] = field(default_factory=list)
     skipped: list[SkippedMessage] = field(default_factory=list)
+    touched: dict[str, None] = field(default_factory=dict)
+    """The records that its statements became, repeat, deny, or would become."""
 
     @property
     def drafts(self) -> list[Draft]:
         """All of it, the records first."""
         return [*self.records, *self.facts]
+
+    @property
+    def came_to(self) -> Learned:
+        """What whoever had it learned is told, once it has landed."""
+        return Learned(
+            tuple(self.learned), tuple(self.seen_again), tuple(self.proposed), tuple(self.skipped)
+        )
 
     def check(self, found: Sequence[Current | None]) -> None:
         """RecordNotFound for a record that is no longer what a statement was compared with."""
@@ -250,6 +285,7 @@ class Lessons:
             ACTION + operation, {"changes": changes}, note, None, about=ids, is_to_run=False
         )
         teaching.facts += made.facts
+        teaching.touched |= dict.fromkeys(ids)
         teaching.expects |= {expected.name: expected for expected in made.rests_on}
         proposal_id = made.proposal.proposal_id
         teaching.proposed.append(ProposedFact(proposal_id, told.text, denies, _uri(told)))
@@ -281,6 +317,7 @@ class Lessons:
         **more: JsonValue,
     ) -> None:
         """The fact of what a statement came to: it goes when the record does."""
+        teaching.touched[record] = None
         says = {"type": TYPE, "source": dict(told.source), "outcome": outcome, "record": record}
         name = names.learned(self._ids.new_id())
         found_by = [name, *([told.mark] if told.mark else []), *marks]

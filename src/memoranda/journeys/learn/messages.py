@@ -1,7 +1,6 @@
-"""Messages as callers hand them over, and what `learn` answers about each of them."""
+"""Messages as callers hand them over."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from memoranda.identity import canonical_bytes, sha256_hex
@@ -9,7 +8,6 @@ from memoranda.journeys.govern.about import check_name
 from memoranda.journeys.govern.times import milliseconds_or_none
 from memoranda.kernel.errors import InvalidObject, InvalidRecord, InvalidTime
 from memoranda.kernel.json import JsonValue, storable
-from memoranda.kernel.results import Result
 from memoranda.plans.facts import PERSON, ChatMessage
 
 MAX_MESSAGES: Final = 10_000
@@ -83,58 +81,3 @@ def _digest(message: ChatMessage, thread: str | None, id: str | None) -> str:
         thread, id, message.role, message.speaker, message.at, message.content
     ]  # fmt: skip
     return sha256_hex(canonical_bytes(said))
-
-
-# ------------------------------------------------------------------------------------------------
-# What came of it.
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class LearnedFact(Result):
-    """A fact that is remembered from now on, and the message that it is from."""
-
-    id: str
-    text: str
-    subject: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class SeenAgain(Result):
-    """Something that was known, and was said again: how often until now, this time included."""
-
-    id: str
-    text: str
-    count: int
-    source: str
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class ProposedFact(Result):
-    """A fact that waits in the inbox; `denies` is the id of what it would supersede, if anything.
-
-    Where it denies nothing, a policy of the scope asks for approval of what is new.
-    """
-
-    proposal_id: str
-    text: str
-    denies: str | None
-    source: str
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class SkippedMessage(Result):
-    """A message of which nothing was kept, or less than it says, and why."""
-
-    source: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Learned(Result):
-    """What came of a conversation; all of it landed in one commit."""
-
-    learned: tuple[LearnedFact, ...] = ()
-    seen_again: tuple[SeenAgain, ...] = ()
-    proposed: tuple[ProposedFact, ...] = ()
-    skipped: tuple[SkippedMessage, ...] = ()

@@ -17,7 +17,7 @@ from memoranda.ledger.breaks import Fingerprint
 from memoranda.ledger.checkpoint import parse_checkpoint
 from memoranda.ledger.damage import Damages
 from memoranda.ledger.port import Adoption, Ledger
-from memoranda.ledger.snapshot import ATTACHMENTS, ENTRIES, INDEX_FORM, ROWS, THREADS, WORDS
+from memoranda.ledger.snapshot import ATTACHMENTS, DOCUMENTS, ENTRIES, INDEX_FORM, ROWS, WORDS
 from memoranda.ledger.unit import Draft, Unit
 from memoranda.ledger.walk import Walk
 from memoranda.ledger.words import IndexDigest
@@ -72,13 +72,14 @@ async def embed_missing(
     *,
     actor: str,
     alone: bool = False,
+    is_logged: bool = True,
     progress: Progress = nobody,
 ) -> Brought:
     """Give everything a vector that has none; with `alone`, remove those of other models.
 
     1. a batch of what has none is embedded; the vectors land, and stay whatever follows
     2. a batch that is refused is sent one by one; if all of it is, so is the call: ModelFailed
-    3. what was made is logged, if anything was
+    3. what was made is logged, if anything was, unless whoever calls it does so
     """
     model = stored_as(embedder)
     total = await index.count_missing(model)
@@ -103,7 +104,7 @@ async def embed_missing(
     dropped = await index.forget_others(model) if alone else 0
     contents = await index.contents(model)
     brought = Brought(model, made, *contents, dropped, tuple(refused))
-    if made or dropped:
+    if is_logged and (made or dropped):
         draft = Draft("maintenance", canonical_bytes(brought.document), drafts.salt())
         await table.commit(Unit(actor, clock.now_ms(), lambda _: [draft]))
     return brought
@@ -197,9 +198,9 @@ async def _made(ledger: Ledger, before: str) -> Reindexed:
         async with aclosing(snapshot.rows(WORDS)) as chunks:
             async for words in chunks:
                 digest.feed(words)
-        async with aclosing(snapshot.rows(THREADS)) as rows:
-            async for threads in rows:
-                digest.feed_threads(threads)
+        async with aclosing(snapshot.rows(DOCUMENTS)) as rows:
+            async for documents in rows:
+                digest.feed_documents(documents)
     objects = await ledger.active(MAX_INTEGER)
     return Reindexed(before, INDEX_FORM, objects, indexed, digest.hex)
 

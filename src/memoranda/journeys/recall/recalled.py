@@ -12,6 +12,7 @@ from memoranda.kernel.results import Result, html_table
 from memoranda.ledger.object import Trust
 from memoranda.recall.frame import Framed, framed
 from memoranda.recall.selector import Outcome
+from memoranda.recall.sureness import Sureness, sureness
 from memoranda.recall.trace import (
     MemoryRef,
     MemoryTrace,
@@ -70,8 +71,13 @@ class Item(Result, Generic[T]):
 
     @property
     def confidence(self) -> float:
-        """How sure whoever selected it is, from 0 to 1."""
+        """How probable it is that it holds what was asked, from 0 to 1, to whoever selected it."""
         return self.selected.confidence
+
+    @property
+    def sureness(self) -> Sureness:
+        """The same in a word: likely, maybe or weak."""
+        return sureness(self.confidence)
 
     @property
     def verified(self) -> bool:
@@ -87,6 +93,7 @@ class Item(Result, Generic[T]):
             "data": self.said,
             "reason": self.reason,
             "confidence": self.confidence,
+            "sureness": self.sureness,
             "verified": self.verified,
             "trust": self.trust,
             "created_at": self.created_at,

@@ -12,7 +12,7 @@ Only then is anything handed out.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, Generic, TypeVar
 
@@ -54,7 +54,8 @@ from memoranda.kernel.errors import (
 )
 from memoranda.ledger.lifecycle import trust_of
 from memoranda.ledger.unit import Current, Draft, Unit
-from memoranda.recall.hybrid import Meaning
+from memoranda.recall.embedder import ROLE
+from memoranda.recall.meaning import Meaning
 from memoranda.recall.proof import Method
 from memoranda.recall.selector import (
     Constraints,
@@ -96,8 +97,11 @@ class Recaller(Generic[T]):
         clock: Clock,
         ids: IdSource,
         meaning: Meaning | None = None,
+        without_vector: Callable[[], None] = lambda: None,
     ) -> None:
+        """`without_vector` is called where something has no vector yet."""
         self._ledger = ledger
+        self._without_vector = without_vector
         self._chronicle = chronicle
         self._conformance = conformance
         self._codec = codec
@@ -149,6 +153,8 @@ class Recaller(Generic[T]):
                 picked = picked.without(gone.name)  # erased or forgotten meanwhile: not handed out
                 continue
             # 6.
+            if (model := picked.selection.model) is not None and model.without:
+                self._without_vector()
             reached(picked.sources)
             return replace(recalled, seq=seq)
 
@@ -166,7 +172,9 @@ class Recaller(Generic[T]):
 
     async def _picked(self, request: Request, selector: Selector, count: Count) -> Picked:
         constraints = request.constraints
-        sources = ScopeSources(self._ledger, self._chronicle, self._meaning, request)
+        state = await self._conformance.state()
+        declared = state.policies["models"].rules["roles"].get(ROLE)
+        sources = ScopeSources(self._ledger, self._chronicle, self._meaning, request, declared)
         # 2.
         with observed_aside():  # what it looks at on its way is not what it picks
             try:
@@ -189,7 +197,8 @@ class Recaller(Generic[T]):
         ]
         if len(left_out) > MANY:
             notes.append(f"{len(left_out) - MANY:,} others were selected, and are left out")
-        state = await self._conformance.state()
+        if unreadable:
+            state = await self._conformance.state()
         broken = next(iter(state.breaks.values()), None)
         if broken is not None:
             notes.append(f"there is an open conformance break: {broken}")
@@ -219,7 +228,7 @@ class Recaller(Generic[T]):
             except Exception as error:  # noqa: BLE001 - whatever it is, it is on record
                 return failed_selection(error)
             items = items[:room]
-        return Picked(items, tree, notes, None, selection)
+        return Picked(items, tree, notes, None, selection, declared is not None)
 
     async def _looked_up(
         self, selection: Selection, request: Request, sources: ScopeSources
@@ -327,7 +336,7 @@ class Recaller(Generic[T]):
             reasoning_id=reasoning_id,
             subjects=subjects,
         )
-        drafts = self._chronicle.drafts([fact])
+        drafts = [*await self._first_use(picked, recalled), *self._chronicle.drafts([fact])]
         records = list(
             dict.fromkeys(resolved.id for resolved, _ in picked.items if resolved.kind == "record")
         )
@@ -352,7 +361,14 @@ class Recaller(Generic[T]):
         committed = await self._chronicle.run(
             Unit(str(by), at, decide, records, expects=expected, is_short=True, reads_rows=True)
         )
-        return committed.places[0].seq
+        return committed.places[-1].seq
+
+    async def _first_use(self, picked: Picked, recalled: Recalled[T]) -> Sequence[Draft]:
+        """What is logged with the trace where the scope declared no model before (GOV-BREAK)."""
+        if picked.selection.model is None or picked.is_declared:
+            return ()
+        used = {ROLE: [picked.selection.model.model]}
+        return await self._conformance.used_models(used, recalled.journaled.selected_at)
 
 
 def _check_person(place: str, name: str | None) -> None:

@@ -190,6 +190,8 @@ class Picked(NamedTuple):
     notes: Sequence[str]
     error: str | None
     selection: Selection
+    is_declared: bool = True
+    """Whether the scope declares which embedders it is asked with."""
 
     @property
     def sources(self) -> list[str]:
@@ -246,6 +248,8 @@ def details_of(request: Request, selector: Selector, picked: Picked) -> dict[str
         "items": [_item_details(resolved, proved) for resolved, proved in picked.items],
         "below": [{"id": below.id, "score": below.score} for below in picked.selection.below],
     }
+    if (used := picked.selection.model) is not None:
+        details["model"] = {"identity": used.model, "without": used.without}
     if request.offset:
         details["offset"] = request.offset
     if picked.tree is not None:

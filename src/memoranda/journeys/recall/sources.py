@@ -11,25 +11,32 @@ from memoranda.journeys.intent import documents, names
 from memoranda.journeys.intent.chronicle import Chronicle
 from memoranda.journeys.intent.documents import FoundFact
 from memoranda.journeys.recall.resolution import is_allowed
-from memoranda.kernel.errors import EmbedderMissing, EntryDamaged, WorldErased, WorldNotFound
+from memoranda.kernel.errors import (
+    EmbedderMissing,
+    EntryDamaged,
+    ModelFailed,
+    WorldErased,
+    WorldNotFound,
+)
 from memoranda.ledger.codec import Unreadable
 from memoranda.ledger.derive import row_of
 from memoranda.ledger.entry import body_digest, read_entry
 from memoranda.ledger.lifecycle import trust_of
-from memoranda.ledger.object import is_indexed, status_of
+from memoranda.ledger.object import data_of, is_indexed, status_of
 from memoranda.ledger.snapshot import ENTRIES, ROWS, LedgerSnapshot
 from memoranda.ledger.unit import Current, StoredEntry
 from memoranda.ledger.walk import OBJECT_KINDS
 from memoranda.recall.bm25 import Scored
 from memoranda.recall.corpus import Corpus, of_object
-from memoranda.recall.hybrid import Meaning
-from memoranda.recall.index import Ranking, fits, fits_by_time
+from memoranda.recall.index import AskedMeaning, Ranking, fits, fits_by_time
+from memoranda.recall.meaning import Meaning, other_model
 from memoranda.recall.question import ParsedQuestion, asked
 from memoranda.recall.ranking import RankingMode, seeds_for
 from memoranda.recall.selector import (
     Below,
     Chosen,
     Constraints,
+    ModelUsed,
     Nearest,
     PastWorld,
     Request,
@@ -37,6 +44,7 @@ from memoranda.recall.selector import (
 )
 from memoranda.recall.selectors import UNASKED, newest_reason
 from memoranda.records.filter import MemoryFilter
+from memoranda.text import fold
 from memoranda.text.tokens import texts
 from memoranda.worlds.world import MAIN
 
@@ -55,10 +63,13 @@ class ScopeSources:
         chronicle: Chronicle,
         meaning: Meaning | None,
         request: Request,
+        declared: Sequence[str] | None = None,
     ) -> None:
+        """`declared` are the identities of embedders that the scope is asked with, if any."""
         self._ledger = ledger
         self._chronicle = chronicle
         self._meaning = meaning
+        self._declared = declared
         self._request = request
         self._size = request.constraints.as_of
         self._read: dict[int, Chosen] = {}
@@ -84,16 +95,31 @@ class ScopeSources:
             self._read |= {id(chosen.found): chosen for chosen in found if chosen.found is not None}
 
     async def ranked(
-        self, mode: RankingMode, request: Request, limit: int, below: int = 0
+        self,
+        mode: RankingMode,
+        request: Request,
+        limit: int,
+        below: int = 0,
+        *,
+        with_model: bool = True,
     ) -> Selection:
         """The records that fit the question, in the order of a mode."""
         wanted = asked(request.query, at=request.at)
+        meaning, notes = None, list(wanted.notes)
+        if mode is RankingMode.CONTEXT and with_model and self._size is None:
+            meaning = await self._asked_meaning(request.query, notes)
+
+        is_repeated = _Repeated()
 
         def make(current: Current, scored: Scored) -> Chosen | None:
             is_sure = scored.confidence >= request.constraints.min_confidence
             if not is_sure or not request.accepts(current):
                 return None
-            reason = scored.reason.readable(created_at=scored.created_at, at=request.at)
+            data = data_of(decode(current.body))
+            if mode is RankingMode.CONTEXT and is_repeated(data):
+                return None
+            said = scored.reason.in_words(texts(data))
+            reason = said.readable(created_at=scored.created_at, at=request.at)
             return Chosen(
                 reason,
                 scored.confidence,
@@ -104,10 +130,27 @@ class ScopeSources:
                 scored.seq,
             )
 
-        found = await self._rank(mode, wanted, make, limit, below, request.constraints.filter)
+        within = request.constraints.filter
+        found = await self._rank(mode, wanted, make, limit, below, within, meaning)
         left_out = [Below(scored.id, scored.score) for scored in found.below]
         self._note_read(request, found.made)
-        return Selection(found.made, left_out, wanted.notes)
+        model = None if meaning is None else ModelUsed(meaning.model, found.without)
+        return Selection(found.made, left_out, notes, model)
+
+    async def _asked_meaning(self, query: str, notes: list[str]) -> AskedMeaning | None:
+        """What the question means to the scope's model; None, with a note, if it can't be asked."""
+        if self._meaning is None:
+            if self._declared is not None:
+                notes.append(other_model(self._declared))
+            return None
+        if why := self._meaning.why_not(self._declared):
+            notes.append(why)
+            return None
+        try:
+            return await self._meaning.asked(query)
+        except ModelFailed as failure:
+            notes.append(f"found by words alone: {failure}")
+            return None
 
     async def newest(self, request: Request, limit: int) -> Selection:
         """The records that were made last, as the constraints ask."""
@@ -193,6 +236,7 @@ class ScopeSources:
         limit: int,
         below: int,
         within: MemoryFilter,
+        meaning: AskedMeaning | None,
     ) -> Ranking[R]:
         if self._size is None:
             return await self._ledger.rank(
@@ -203,6 +247,7 @@ class ScopeSources:
                 below=below,
                 within=within,
                 damaged=self._damaged,
+                meaning=meaning,
             )
         then = await self._then()
         corpus = Corpus(
@@ -269,6 +314,22 @@ class ScopeSources:
         if before is not None and not before.current.status == current.status == "active":
             del newest[current.id]  # what becomes active again is as new as what is created
         newest[current.id] = _Then(current, document, stored.seq)
+
+
+class _Repeated:
+    """Whether a text was found already: equal ones don't fill the top."""
+
+    def __init__(self) -> None:
+        self._found: set[str] = set()
+
+    def __call__(self, data: Any) -> bool:
+        if not isinstance(data, str):
+            return False
+        folded = " ".join(fold(data).split())
+        if folded in self._found:
+            return True
+        self._found.add(folded)
+        return False
 
 
 class _Then(NamedTuple):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar, cast
 
 from memoranda.identity import canonical_bytes, sha256
-from memoranda.journeys.records.codec import DataCodec
+from memoranda.journeys.records.codec import DataCodec, JsonCodec
 from memoranda.kernel.clock import RESERVED, IdSource
 from memoranda.kernel.errors import (
     InvalidInput,
@@ -20,7 +20,7 @@ from memoranda.kernel.given import RetryKey, is_blank
 from memoranda.kernel.json import MAX_INTEGER, JsonValue, storable
 from memoranda.records.model import MemoryRecordInput, merged
 from memoranda.records.store import MemoryUpdate
-from memoranda.records.table import Content, Edit, Row
+from memoranda.records.table import Content, Edit, Row, new_content, new_row_of
 
 G = TypeVar("G")
 R = TypeVar("R")
@@ -40,7 +40,11 @@ UNCHANGED: Final = Unchanged()
 
 def encoded(codec: DataCodec[Any], data: object) -> bytes:
     """Data as canonical JSON; a refusal says where in the record."""
-    return _canonical("data", codec.encode(data))
+    value = data if type(codec) is JsonCodec else codec.encode(data)
+    try:
+        return canonical_bytes(value)
+    except InvalidJson as refused:
+        raise InvalidJson(f"$.data{refused.where[1:]}", refused.why) from None
 
 
 def raw_bytes(codec: DataCodec[Any], data: object, *, is_typed: bool) -> bytes | None:
@@ -71,21 +75,24 @@ def new_row(
     if not isinstance(record, MemoryRecordInput):
         kind = type(record).__name__
         raise InvalidRecord("$", f"a record is a MemoryRecordInput, not of type {kind}")
-    if record.id is not None and record.id.startswith(RESERVED):
-        raise InvalidRecord("$.id", f"ids that begin with {record.id.partition('/')[0]}/ are ours")
-    created_at = now if record.created_at is None else record.created_at
-    return Row(
-        ids.new_id() if record.id is None else record.id,
+    id, created_at, updated_at = record.id, record.created_at, record.updated_at
+    tags, meta = record.tags, record.meta
+    if id is not None and id.startswith(RESERVED):
+        raise InvalidRecord("$.id", f"ids that begin with {id.partition('/')[0]}/ are ours")
+    if created_at is None:
+        created_at = now
+    content = new_content((
+        encoded(codec, record.data) if raw is None else raw,
+        None if tags is None else tuple(tags),
+        None if meta is None else _canonical("meta", meta),
+        raw is not None,
+    ))  # fmt: skip
+    return new_row_of((
+        ids.new_id() if id is None else id,
         created_at,
-        created_at if record.updated_at is None else record.updated_at,
-        Content(
-            encoded(codec, record.data) if raw is None else raw,
-            None if record.tags is None else tuple(record.tags),
-            None if record.meta is None else _canonical("meta", record.meta),
-            raw is not None,
-        ),
-        is_minted=record.id is None,
-    )
+        created_at if updated_at is None else updated_at,
+        content, 0, 0, id is None,
+    ))  # fmt: skip
 
 
 def batch(given: Sequence[G], made: Callable[[G], R]) -> list[R]:

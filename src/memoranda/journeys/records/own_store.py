@@ -108,10 +108,9 @@ class OwnRecords(Records[T]):
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the store declares, and hooks; to consolidate it, ask the store itself."""
+        """What the store declares, and hooks."""
         declared = self._store.capabilities
-        abilities = declared.abilities - {Capability.CONSOLIDATE} | {Capability.HOOKS}
-        return Capabilities(abilities, declared.filter_keys)
+        return Capabilities(declared.abilities | {Capability.HOOKS}, declared.filter_keys)
 
     @property
     def given(self) -> MemoryStore[T]:
@@ -233,6 +232,12 @@ class OwnRecords(Records[T]):
         note = self._note(None)
         self._needs(Capability.CLEAR)
         await self._deleting(EVERYTHING, note, self._store.clear)
+
+    async def consolidate(self) -> None:
+        """Let the store fold what belongs together, in whatever way it documents."""
+        self._note(None)
+        self._needs(Capability.CONSOLIDATE)
+        await self._store.consolidate()
 
     @like(Records[T].forget_where)
     async def forget_where(self, given: Any) -> int:

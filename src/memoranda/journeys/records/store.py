@@ -49,7 +49,7 @@ T = TypeVar("T")
 
 DELETED_BY_CALLER: Final = "deleted by caller"
 
-_ABILITIES: Final = frozenset(Capability) - {Capability.CONSOLIDATE}
+_ABILITIES: Final = frozenset(Capability)
 
 
 class Records(Generic[T]):
@@ -74,7 +74,7 @@ class Records(Generic[T]):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Everything of the contract but consolidate, which needs governed memory."""
+        """Everything of the contract."""
         return Capabilities(_ABILITIES, self._table.filter_keys)
 
     @property
@@ -201,7 +201,8 @@ class Records(Generic[T]):
         if not records:
             return []
         note = self._note(reason)
-        rows = batch(records, lambda record: self._new_row(record, note.at))
+        codec, ids, now = self._codec, self._ids, note.at
+        rows = batch(records, lambda record: new_row(record, codec, ids, now))
         key = None
         if idempotency_key is not None:
             given = [(record.id, record.created_at, record.updated_at) for record in records]
@@ -257,6 +258,14 @@ class Records(Generic[T]):
         removed: list[Row] | None = None if self._hooks.on_deleted is None else []
         await self._table.clear(self._note(DELETED_BY_CALLER), removed)
         await self._tell_deleted(removed or ())
+
+    async def consolidate(self) -> None:
+        """Put away exact duplicates: one of each stays, and no statement is made (MEM-MAINT-3).
+
+        Governed memory archives those that say the same of the same, from the same sources, a text
+        as it is folded; ``dict://`` deletes them.
+        """
+        await self._tell_deleted(await self._table.consolidate(self._note(None)))
 
     async def forget_where(self, filter: MemoryFilter, *, reason: str) -> int:
         """Delete what `query` would return, in one transaction; how many they were.

@@ -13,7 +13,7 @@ from collections.abc import (
 )
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from memoranda.journeys.records.foreign import within
 from memoranda.journeys.turn.facts import check_index, check_items
@@ -22,9 +22,10 @@ from memoranda.kernel.errors import CycleFailed, InvalidItem, WriteFailed
 from memoranda.kernel.wire import WireModel
 from memoranda.ledger.attachments import ItemOrigin, NewItem, OriginOf
 from memoranda.ledger.port import Ledger, LedgerTable
-from memoranda.ledger.unit import Draft
+from memoranda.ledger.unit import Current, Draft, Expected
 from memoranda.plans.engine import Output
 from memoranda.plans.extractive import ExtractiveSummariser, extract
+from memoranda.plans.facts import ExtractedFact, FactExtractor, Learned, check_no_response
 from memoranda.plans.items import (
     ItemSearch,
     ItemStore,
@@ -45,7 +46,16 @@ from memoranda.plans.steps.answer import (
     Staging,
     SummarizeMemory,
 )
-from memoranda.plans.steps.context import ContextSelect, RepoScan, RetrieveMemory, Scanner
+from memoranda.plans.steps.context import (
+    ContextSelect,
+    MemoryAnswer,
+    MemoryRecall,
+    RecallMemory,
+    RepoScan,
+    RetrieveMemory,
+    Scanner,
+)
+from memoranda.plans.steps.facts import ExtractFacts, RememberFacts
 from memoranda.plans.summary import Limits, Summariser, Summary, check_not_raw
 
 # ------------------------------------------------------------------------------------------------
@@ -54,16 +64,20 @@ from memoranda.plans.summary import Limits, Summariser, Summary, check_not_raw
 Summarising = Callable[[Model], Summariser]
 """Makes a summariser of the model that is asked."""
 
+Extracting = Callable[[Model], FactExtractor]
+"""Makes an extractor of the model that is asked."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tools:
     """What steps work with, the same in every cycle; `replaced` are types of one's own.
 
-    The summariser is made of the model, so that what it asks is noted with all else.
+    Summariser and extractor are made of the model, so that what they ask is noted with all else.
     """
 
     model: Model
     summariser: Summarising
+    extractor: Extracting
     scanner: Scanner
     replaced: Sequence[StepType] = ()
 
@@ -78,6 +92,7 @@ def composed(
     plan: ExecutionPlan,
     tools: Tools,
     items: ItemSearch,
+    memory: MemoryRecall,
     staging: Staging,
     clock: Clock,
     randomness: Randomness,
@@ -94,22 +109,27 @@ def composed(
         PromptAssemble(None if budgets is None else budgets.prompt_tokens),
         LLMCall(tools.model, listener),
         SummarizeMemory(tools.summariser(tools.model)),
+        ExtractFacts(tools.extractor(tools.model)),
         PersistMemory(staging, clock, randomness),
+        RememberFacts(staging),
         PersistSession(staging),
     ]
     if top_k is not None:  # there is no other: a plan that retrieves without it was refused
-        types.append(RetrieveMemory(items, top_k))
+        types += [RetrieveMemory(items, top_k), RecallMemory(memory, top_k)]
     return {step_type.name: step_type for step_type in (*types, *tools.replaced)}.values()
 
 
 _SHIPPED = (
     RepoScan,
     RetrieveMemory,
+    RecallMemory,
     ContextSelect,
     PromptAssemble,
     LLMCall,
     SummarizeMemory,
+    ExtractFacts,
     PersistMemory,
+    RememberFacts,
     PersistSession,
 )
 
@@ -122,13 +142,23 @@ class Staged:
 
     def __init__(self) -> None:
         self._items: list[MemoryItem] = []
+        self._facts: list[tuple[str, ExtractedFact]] = []
         self._session: tuple[str, str | None] | None = None
 
     def stage_item(self, item: MemoryItem) -> None:
         self._items.append(item)
 
+    def stage_fact(self, session_ref: str, fact: ExtractedFact) -> None:
+        self._facts.append((session_ref, fact))
+
     def stage_session(self, session_ref: str, repo_scan_version: str | None) -> None:
         self._session = (session_ref, repo_scan_version)
+
+    def facts(self, session_ref: str) -> Sequence[ExtractedFact]:
+        """The facts; WriteFailed if one is of another session."""
+        if any(ref != session_ref for ref, _ in self._facts):
+            raise WriteFailed("the facts", "one of them is of another session")
+        return [fact for _, fact in self._facts]
 
     def items(self, session_ref: str) -> Sequence[MemoryItem]:
         """The items, all of this session; InvalidItem if one is of another (ING-SESSION)."""
@@ -145,6 +175,13 @@ class Staged:
                 check_not_raw(item.summary, item.keywords, raw)
             except InvalidItem as refused:
                 raise CycleFailed(step, f"{refused.why}, at {refused.where}") from refused
+
+    def check_no_response(self, response: str, step: str) -> None:
+        """CycleFailed at this step if a fact repeats the response (ING-RAW).
+
+        ExtractFacts looks at what its extractor made; but it can be replaced.
+        """
+        check_no_response([fact.text for _, fact in self._facts], response, step)
 
     def version(self, session_ref: str) -> str | None:
         """The version of the folder that was scanned; WriteFailed where nothing staged a session.
@@ -206,6 +243,77 @@ class Conforming(Protocol):
         ...
 
 
+class Recalls(Protocol):
+    """Recalls governed memory for turns."""
+
+    async def recall(
+        self, query: str, top_k: int, about: str | None, /
+    ) -> tuple[MemoryAnswer, Expected]:
+        """What a recall came to, and the entry of its trace; `about` is whom the turn is with."""
+        ...
+
+
+class Taught(NamedTuple):
+    """What was said in a turn: in which cycle and session, by whom if that is known, and when."""
+
+    facts: Sequence[ExtractedFact]
+    text: str
+    cycle_id: str
+    session_ref: str
+    subject: str | None
+    at: int
+
+
+class TaughtChanges(Protocol):
+    """What is to be written of the facts of a cycle, and what that rests on."""
+
+    @property
+    def drafts(self) -> Sequence[Draft]:
+        """What is appended, after the fact of the cycle."""
+        ...
+
+    @property
+    def records(self) -> Sequence[Draft]:
+        """Those of them that are new records."""
+        ...
+
+    @property
+    def versions(self) -> Mapping[str, int]:
+        """The records that facts were compared with."""
+        ...
+
+    @property
+    def expects(self) -> Mapping[str, Expected]:
+        """What else must still be so, by name."""
+        ...
+
+    @property
+    def touched(self) -> Iterable[str]:
+        """The records that the facts became, repeat or deny: the cycle goes with each of them."""
+        ...
+
+    @property
+    def came_to(self) -> Learned:
+        """What is said of it to whoever takes the turn."""
+        ...
+
+    def check(self, found: Sequence[Current | None], /) -> None:
+        """RecordNotFound for a record that is no longer what a fact was compared with."""
+        ...
+
+
+class Teaches(Protocol):
+    """Compares what turns teach with all that is known, by the rules of `learn`."""
+
+    async def taught(self, said: Taught, /) -> TaughtChanges:
+        """What its facts come to; nothing is written."""
+        ...
+
+    async def tell(self, records: Sequence[Draft], /) -> None:
+        """Tell whoever listens of records that have landed."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """One scope, for one actor, with where its items are and where time and ids come from."""
@@ -213,6 +321,8 @@ class Scope:
     actor: str
     table: LedgerTable
     items: ItemsOf
+    memory: Recalls
+    lessons: Teaches
     clock: Clock
     ids: IdSource
     randomness: Randomness
@@ -257,10 +367,15 @@ class NotedModel:
         self.used: dict[str, set[str]] = {}
         """By role, the identities of the models that answered."""
 
-    def for_summaries(self) -> "NotedModel":
-        """The same model, asked for a summary: what it answers is noted with all else."""
+    @property
+    def identity(self) -> str:
+        """Which model it is."""
+        return identity_of(self._model, Settings())
+
+    def asked_as(self, role: str) -> "NotedModel":
+        """The same model, asked for something else: what it answers is noted with all else."""
         asked = NotedModel(self._model)
-        asked._role, asked.answers, asked.used = SUMMARISER, self.answers, self.used
+        asked._role, asked.answers, asked.used = role, self.answers, self.used
         return asked
 
     async def complete(self, prompt: Prompt, settings: Settings) -> str:
@@ -334,6 +449,20 @@ class NotedItems:
             return False
         self._given = now
         return self.sources != before
+
+
+class NotedRecall:
+    """Governed memory, where it is noted which traces a cycle rests on: it goes with each."""
+
+    def __init__(self, memory: Recalls, about: str | None) -> None:
+        self._memory = memory
+        self._about = about
+        self.traces: list[Expected] = []
+
+    async def recall(self, query: str, top_k: int) -> MemoryAnswer:
+        answer, trace = await self._memory.recall(query, top_k, self._about)
+        self.traces.append(trace)
+        return answer
 
 
 def _items_of(given: _Given) -> list[tuple[str, int]]:

@@ -9,7 +9,8 @@ bytes are nothing to guess, and with another salt nothing could be compared.
 The first cycle of a session also has digests of its plan's members: so an error about another
 plan can name what differs.
 
-What a cycle was given of earlier ones are its inputs: when one of these is erased, so is the cycle.
+What a cycle was given (of earlier ones, and of governed memory, by the trace) and the records that
+it taught are its inputs: when one of these is erased, so is the cycle, for it holds their words.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,6 +42,7 @@ from memoranda.plans.session import SessionState
 Outcome = Literal["completed", "failed", "cancelled"]
 
 TYPE: Final = "Cycle"
+RECALL: Final = "CycleRecall"
 CYCLES: Final = "cycles/"
 """How the names begin that all cycles of a session are found by; its id follows."""
 
@@ -93,17 +95,23 @@ class Began(NamedTuple):
         }
         return Fact("cycle", says, marks=(CYCLE + self.cycle_id, CYCLES + self.session_ref))
 
+    def recall(self, trace: str) -> Fact:
+        """That it recalled: the trace repeats what was said, and goes when the cycle does."""
+        name = CYCLE + self.cycle_id
+        says: dict[str, JsonValue] = {"type": RECALL, "cycleId": self.cycle_id, "trace": trace}
+        return Fact("cycle", says, marks=(name,), inputs=(name,), output=trace)
+
     def completed(
         self,
         outputs: Mapping[str, Frozen],
         left: Left,
         salt: bytes,
-        sources: Sequence[str] = (),
+        inputs: Sequence[str] = (),
         plan: Mapping[str, str] | None = None,
     ) -> Fact:
         """It landed: digests of what its steps gave, in their order, and of what it leaves.
 
-        `sources` are the cycles whose items it was given, and `plan` has the digests of the plan's
+        `inputs` are the names of what it goes with, and `plan` has the digests of the plan's
         members where the session begins.
         """
         steps = [[id, salted_digest(salt, output.digest)] for id, output in outputs.items()]
@@ -122,11 +130,9 @@ class Began(NamedTuple):
             salt=sha256_hex(salt),
             **recording,
         )
-        if not sources:
+        if not inputs:
             return fact
-        return fact._replace(
-            inputs=[CYCLE + source for source in sources], output=CYCLE + self.cycle_id
-        )
+        return fact._replace(inputs=list(inputs), output=CYCLE + self.cycle_id)
 
     def failed(self, error: PlanError, plan: ExecutionPlan) -> Fact:
         """It failed: at which step of the plan, where it was one, and with which code.

@@ -1,8 +1,8 @@
 """Running a recorded cycle again: the same prompt and the same items, or the first difference.
 
-Nothing is read but the journal and the recording, and nothing is written: what was retrieved, the
-version of a folder, and what the model answered come from the recording; time and id of the item
-from what was stored of it.
+Nothing is read but the journal and the recording, and nothing is written: what was retrieved and
+recalled, the version of a folder, and what the model answered come from the recording; time and id
+of the item from what was stored of it.
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -12,6 +12,7 @@ from weakref import WeakSet
 
 from memoranda.identity import freeze
 from memoranda.journeys.turn.cycle import (
+    Extracting,
     Scope,
     Staged,
     SummariserAside,
@@ -42,18 +43,28 @@ from memoranda.kernel.errors import (
     WorldNotFound,
     WriteFailed,
 )
-from memoranda.kernel.given import check_kind
-from memoranda.kernel.json import JsonValue
+from memoranda.kernel.given import check_callable, check_kind, is_blank
+from memoranda.kernel.json import JsonValue, storable
 from memoranda.kernel.results import Result, members
 from memoranda.plans.engine import Engine, Outputs
+from memoranda.plans.facts import MAX_SUBJECT, FactExtractor
 from memoranda.plans.items import RetrievedItem, item_digest
 from memoranda.plans.models import Model, Prompt, Settings
 from memoranda.plans.plan import ExecutionPlan, StepType, plan_hash
 from memoranda.plans.policy import Interpreted, Interpreter, Profile, policy_ref_of
 from memoranda.plans.session import SessionStore
+from memoranda.plans.spoken import SpokenFacts
 from memoranda.plans.steps import CONTRACT
 from memoranda.plans.steps.answer import PersistMemory, PromptAssemble
-from memoranda.plans.steps.context import RepoScan, RetrieveMemory, Scan, Scanner
+from memoranda.plans.steps.context import (
+    MemoryAnswer,
+    RecalledMemory,
+    RecallMemory,
+    RepoScan,
+    RetrieveMemory,
+    Scan,
+    Scanner,
+)
 from memoranda.plans.summary import Summariser
 from memoranda.plans.validation import validated
 
@@ -92,7 +103,11 @@ class CycleReplay(Result):
 
 
 async def replay_cycle(
-    scope: Scope, cycle_id: str, summariser: Summarising, replaced: Sequence[StepType]
+    scope: Scope,
+    cycle_id: str,
+    summariser: Summarising,
+    extractor: Extracting,
+    replaced: Sequence[StepType],
 ) -> CycleReplay:
     """Run a cycle again from its recording, and compare.
 
@@ -128,13 +143,13 @@ async def replay_cycle(
             return _differs(cycle_id, PLAN, "it is not the one that the journal has the hash of")
         answers = _RecordedAnswers({step.type: kept.outputs[step.id] for step in plan.steps})
         model = _RecordedModel(kept.answers)
-        tools = Tools(model, summariser, answers, replaced)
+        tools = Tools(model, summariser, extractor, answers, replaced)
         engine = Engine(plan, CONTRACT, tools.forms, within=within_limit)
     except InvalidInput as refused:
         return _differs(cycle_id, PLAN, str(refused))
     # 4.
     staged = Staged()
-    types = composed(plan, tools, answers, staged, _At(landed.at), answers.randomness)
+    types = composed(plan, tools, answers, answers, staged, _At(landed.at), answers.randomness)
     try:
         with out_of_reach("the replay of a cycle"):
             outputs = await engine.run(kept.turn, types)
@@ -211,7 +226,7 @@ class _RecordedModel:
 
 
 class _RecordedAnswers:
-    """What steps got from outside: items, the version of a folder, the id of an item."""
+    """What steps got from outside: items, memory, the version of a folder, the id of an item."""
 
     def __init__(self, outputs: Mapping[str, Mapping[str, Any]]) -> None:
         self._outputs = outputs
@@ -221,6 +236,12 @@ class _RecordedAnswers:
         found = self._outputs[RetrieveMemory.name]["items"]
         return [RetrievedItem.model_validate(item) for item in found]
 
+    async def recall(self, query: str, top_k: int) -> MemoryAnswer:
+        del query, top_k
+        given = self._outputs[RecallMemory.name]
+        memories = [RecalledMemory.model_validate(memory) for memory in given["memories"]]
+        return MemoryAnswer(given["traceId"], "found" if memories else "empty", memories)
+
     async def scan(self, path: str) -> Scan:
         del path
         given = self._outputs[RepoScan.name]
@@ -229,7 +250,8 @@ class _RecordedAnswers:
     @property
     def randomness(self) -> Randomness:
         given = self._outputs.get(PersistMemory.name)
-        drawn = b"" if given is None else bytes.fromhex(given["id"].replace("-", ""))
+        id = None if given is None else given["id"]  # a short answer leaves no item
+        drawn = b"" if id is None else bytes.fromhex(id.replace("-", ""))
         return Randomness(lambda count: drawn.ljust(count, b"\0"))
 
 
@@ -241,6 +263,10 @@ Plan = ExecutionPlan | Mapping[str, JsonValue] | Profile
 
 AnySummariser = Summariser | Summarising
 """A summariser, or what makes one of the model that is asked, such as its class."""
+
+
+AnyTurnExtractor = FactExtractor | Extracting
+"""An extractor of facts, or what makes one of the model that is asked, such as its class."""
 
 
 class Turning:
@@ -265,28 +291,38 @@ class Turning:
         session: str,
         fresh: bool,
         record: bool,
+        subject: str | None,
         summariser: AnySummariser | None,
+        extractor: AnyTurnExtractor | None,
         steps: Sequence[StepType],
     ) -> Turns:
         """Begin a session, or go on with it, as `memory.turns.open` says."""
-        tools = Tools(model, _made(summariser), self._scanner, _steps(steps))
+        tools = Tools(
+            model, _made(summariser), _extracting(extractor), self._scanner, _steps(steps)
+        )
         turns = Turns(
             self.scope,
             _interpreted(plan, policy_ref, tools),
             SessionStore(self.scope.table.ledger.attachments, self.scope.clock, session),
             tools,
             is_recording=record,
+            subject=None if subject is None else _checked_subject(subject),
         )
         await turns.start(fresh=fresh)
         self._open.add(turns)
         return turns
 
     async def replay(
-        self, cycle_id: str, summariser: AnySummariser | None, steps: Sequence[StepType]
+        self,
+        cycle_id: str,
+        summariser: AnySummariser | None,
+        extractor: AnyTurnExtractor | None,
+        steps: Sequence[StepType],
     ) -> CycleReplay:
         """Run a recorded cycle again, and compare, as `memory.turns.replay` says."""
         check_kind("cycle_id", cycle_id, str, "the id of a cycle")
-        return await replay_cycle(self.scope, cycle_id, _made(summariser), _steps(steps))
+        made = (_made(summariser), _extracting(extractor))
+        return await replay_cycle(self.scope, cycle_id, *made, _steps(steps))
 
 
 def _interpreted(
@@ -307,6 +343,22 @@ def _steps(given: Sequence[StepType]) -> tuple[StepType, ...]:
             why = f"a value of the type {type(step_type).__name__} is no type of steps"
             raise InvalidOption("steps", why)
     return tuple(given)
+
+
+def _checked_subject(subject: str) -> str:
+    is_text = isinstance(subject, str) and storable(subject) and not is_blank(subject)
+    if not is_text or len(subject) > MAX_SUBJECT:
+        raise InvalidOption("subject", f"it is a text of 1 to {MAX_SUBJECT} characters, not blank")
+    return subject
+
+
+def _extracting(extractor: AnyTurnExtractor | None) -> Extracting:
+    if extractor is None:
+        return lambda _: SpokenFacts()
+    if isinstance(extractor, type) or not hasattr(extractor, "extract"):
+        check_callable("extractor", extractor)
+        return cast("Extracting", extractor)
+    return lambda _: cast("FactExtractor", extractor)
 
 
 def _made(summariser: AnySummariser | None) -> Summarising:

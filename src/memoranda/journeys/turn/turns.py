@@ -8,8 +8,10 @@ from typing import Final, NamedTuple
 
 from memoranda.identity import Frozen, freeze
 from memoranda.journeys.turn.cycle import (
+    SUMMARISER,
     NotedItems,
     NotedModel,
+    NotedRecall,
     OneTime,
     Scope,
     Staged,
@@ -47,15 +49,25 @@ from memoranda.kernel.results import Result, members
 from memoranda.ledger.fact import Fact
 from memoranda.ledger.unit import Draft, EntryPlace
 from memoranda.plans.engine import Engine, Outputs
+from memoranda.plans.facts import EXTRACTOR, Learned
 from memoranda.plans.items import RetrievedItem
+from memoranda.plans.models import Identified
 from memoranda.plans.policy import DEFAULT_MODE, Interpreted, Interpreter
 from memoranda.plans.session import Session, SessionState, SessionStore, begin
 from memoranda.plans.steps import CONTRACT
 from memoranda.plans.steps.answer import Listener, LLMCall, PersistMemory
-from memoranda.plans.steps.context import RetrieveMemory, whole_retrieval
+from memoranda.plans.steps.context import (
+    RecalledMemory,
+    RecallMemory,
+    RetrieveMemory,
+    whole_recall,
+    whole_retrieval,
+)
+from memoranda.plans.steps.facts import ExtractFacts, RememberFacts
 from memoranda.plans.summary import raw_texts
 
 MAX_CYCLE_ID: Final = 128
+NOTHING_LEARNED: Final = Learned()
 _TOO_SHORT: Final = "the answer is too short to be summarised"
 
 
@@ -73,8 +85,12 @@ class Turn(Result):
     """Where the fact of the cycle stands in the journal."""
     retrieved: Sequence[RetrievedItem]
     """The items that its RetrieveMemory step found, best first; none for such a retry."""
+    recalled: Sequence[RecalledMemory]
+    """The governed memory that its RecallMemory step found, best first; none for such a retry."""
     items: Sequence[str]
     """The ids of the items that it stored, of a retry as well."""
+    learned: Learned
+    """What came of the facts that it taught; nothing where the plan keeps none, and for a retry."""
     not_kept: str | None
     """Why nothing of the answer was stored although the plan says so; None where something was."""
     retried: bool = False
@@ -110,7 +126,10 @@ class Turns:
         tools: Tools,
         *,
         is_recording: bool = False,
+        subject: str | None = None,
     ) -> None:
+        """`subject` is whom the turns are with, where that is known."""
+        self._subject = subject
         self._open_scope: Scope | None = scope
         self._plan = plan
         self._sessions = sessions
@@ -239,7 +258,7 @@ class Turns:
         # 4.
         self._begun = None
         try:
-            committed, after = await self._landing.land(ran)
+            committed, after, learned = await self._landing.land(ran)
         except WriteFailed as failed:
             landed = await self._overtaken(cycle_id, failed)
             if landed is None:
@@ -252,7 +271,7 @@ class Turns:
             return await self._landed(began, landed, begun.planned)
         self._begun = begun._replace(session=after)
         stored = [item.id for item in ran.staged.items(began.session_ref)]
-        return _turn(began, begun.planned, ran.outputs, committed.places[0], stored)
+        return _turn(began, begun.planned, ran.outputs, committed.places[0], stored, learned)
 
     async def _overtaken(self, cycle_id: str, failed: WriteFailed) -> Cycle | None:
         """The same cycle, where somebody else began the session with it; None if nobody did."""
@@ -267,41 +286,56 @@ class Turns:
         turn: dict[str, JsonValue] = {"text": text, "sessionRef": began.session_ref}
         staged, clock = Staged(), OneTime(self._scope.clock)
         model, summariser = NotedModel(self._tools.model), self._tools.summariser
+        extractor = self._tools.extractor(model.asked_as(EXTRACTOR))
         tools = replace(
-            self._tools, model=model, summariser=lambda _: summariser(model.for_summaries())
+            self._tools,
+            model=model,
+            summariser=lambda _: summariser(model.asked_as(SUMMARISER)),
+            extractor=lambda _: extractor,
         )
         ref = began.session_ref
         items = NotedItems(await self._scope.items(ref), self._scope.table.ledger, ref)
+        memory = NotedRecall(self._scope.memory, self._subject)
         planned, session = begun.planned, begun.session
+
+        def recalls() -> list[Fact]:
+            return [began.recall(trace.name) for trace in memory.traces]
+
         try:
             types = composed(
-                planned.plan, tools, items, staged, clock, self._scope.randomness, listener
+                planned.plan, tools, items, memory, staged, clock, self._scope.randomness, listener
             )
             outputs = await begun.engine.run(turn, types)
             response = _response(planned, outputs)
             for step in planned.plan.steps:
                 if step.type == PersistMemory.name:
                     staged.check_not_raw(raw_texts(response, text), step.id)
+                elif step.type == RememberFacts.name:
+                    staged.check_no_response(response, step.id)
+                elif step.type == ExtractFacts.name and isinstance(extractor, Identified):
+                    model.used.setdefault(EXTRACTOR, set()).add(extractor.identity)
         except CycleFailed as failed:
-            await self._landing.leave(began.failed(failed, planned.plan))
+            await self._landing.leave(began.failed(failed, planned.plan), recalls())
             await self._scope.conformance.note(failed.__cause__)
             raise
         except FailFast as failed:
-            await self._leave_anyway(began.failed(failed, planned.plan), failed)
+            await self._leave_anyway(began.failed(failed, planned.plan), recalls(), failed)
             raise
         except asyncio.CancelledError as cancelled:
-            await self._leave_anyway(began.fact("cancelled"), cancelled)
+            await self._leave_anyway(began.fact("cancelled"), recalls(), cancelled)
             raise
         notices: Sequence[Draft] = ()
         if model.used:
             notices = await self._scope.conformance.used_models(model.used, clock.now_ms())
-        said = (turn, outputs, staged, clock, model.answers, items)
-        return FinishedCycle(began, planned, session, *said, notices)
+        said = (turn, outputs, staged, clock, model.answers, items, memory)
+        return FinishedCycle(began, planned, session, *said, self._subject, notices)
 
-    async def _leave_anyway(self, fact: Fact, instead_of: BaseException) -> None:
+    async def _leave_anyway(
+        self, fact: Fact, recalls: Sequence[Fact], instead_of: BaseException
+    ) -> None:
         """Journal what ends the cycle, which the caller learns of whether this works or not."""
         try:
-            await self._landing.leave(fact)
+            await self._landing.leave(fact, recalls)
         except WriteFailed as failed:
             self._stopped = str(failed)
             instead_of.add_note(str(failed))
@@ -327,11 +361,18 @@ class Turns:
 
 
 def _turn(
-    began: Began, planned: Interpreted, outputs: Outputs, place: EntryPlace, stored: Sequence[str]
+    began: Began,
+    planned: Interpreted,
+    outputs: Outputs,
+    place: EntryPlace,
+    stored: Sequence[str],
+    learned: Learned = NOTHING_LEARNED,
 ) -> Turn:
     """A turn as its caller gets it; without outputs, what its fact says alone."""
     ids = {step.type: step.id for step in planned.plan.steps}
-    found = outputs.get(ids.get(RetrieveMemory.name, ""))
+    found, recalled = (
+        outputs.get(ids.get(step.name, "")) for step in (RetrieveMemory, RecallMemory)
+    )
     is_short = PersistMemory.name in ids and not stored
     return Turn(
         cycle_id=began.cycle_id,
@@ -339,7 +380,11 @@ def _turn(
         outputs=outputs,
         place=place,
         retrieved=() if found is None else whole_retrieval(found.thaw()["items"]),
+        recalled=()
+        if recalled is None
+        else whole_recall(recalled.thaw()["memories"], RecallMemory.name),
         items=tuple(stored),
+        learned=learned,
         not_kept=_TOO_SHORT if is_short else None,
     )
 

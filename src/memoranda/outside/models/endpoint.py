@@ -63,7 +63,7 @@ class Endpoint:
         # 2.
         if key_variable is not None and not _VARIABLE.fullmatch(key_variable):
             raise ModelFailed(model, "the variable that is to hold its key has no valid name")
-        is_loopback = _is_loopback(parts)
+        is_loopback = is_this_machine(parts)
         if key_variable is not None and parts.scheme == "http" and not is_loopback:
             raise ModelFailed(model, "its key would be sent unencrypted: use https://")
         path = f"{parts.path.rstrip('/')}/{below}"
@@ -120,7 +120,8 @@ def httpx2_module() -> ModuleType:
     return httpx2
 
 
-def _is_loopback(parts: SplitResult) -> bool:
+def is_this_machine(parts: SplitResult) -> bool:
+    """Whether an address is of this machine."""
     host = parts.hostname or ""
     try:
         return ip_address(host).is_loopback

@@ -1,4 +1,4 @@
-"""The eight types of steps that memoranda brings along; each can be replaced by another.
+"""The eleven types of steps that memoranda brings along; each can be replaced by another.
 
 What a step needs beyond its inputs is handed to its constructor as a small port: so a step that is
 handed no store has no way to one (ING-STAGE). What each takes and gives is said once, by the step
@@ -9,11 +9,14 @@ type               stage            must be     takes
 =================  ===============  ==========  ==================================================
 RepoScan           RepoScan         no          nothing
 RetrieveMemory     ContextSelect    no          the turn's text; needs topK; goes to ContextSelect
-ContextSelect      ContextSelect    yes         the turn's text, what was retrieved, the version
+RecallMemory       ContextSelect    no          the turn's text; needs topK; goes to ContextSelect
+ContextSelect      ContextSelect    yes         the turn's text, what was found, the version
 PromptAssemble     PromptAssemble   yes         the turn's text, the context
 LLMCall            LLMCall          yes         the prompt
 SummarizeMemory    SummarizeMemory  no          the response, the turn's text
+ExtractFacts       ExtractFacts     no          the turn's text, the response
 PersistMemory      Persist          no          summary and keywords of SummarizeMemory
+RememberFacts      Persist          no          the facts of ExtractFacts
 PersistSession     Persist          yes         the version
 =================  ===============  ==========  ==================================================
 
@@ -47,9 +50,22 @@ CONTRACT: Final = StepContract(
             goes_to="ContextSelect",
         ),
         StepRule(
+            "RecallMemory",
+            "ContextSelect",
+            {"query": _TEXT},
+            ("memories", "traceId"),
+            needs=("topK",),
+            goes_to="ContextSelect",
+        ),
+        StepRule(
             "ContextSelect",
             "ContextSelect",
-            {"text": _TEXT, "items?": Source("RetrieveMemory", "items"), "repo?": _VERSION},
+            {
+                "text": _TEXT,
+                "items?": Source("RetrieveMemory", "items"),
+                "memories?": Source("RecallMemory", "memories"),
+                "repo?": _VERSION,
+            },
             ("context",),
             is_mandatory=True,
         ),
@@ -74,6 +90,12 @@ CONTRACT: Final = StepContract(
             ("summary", "keywords"),
         ),
         StepRule(
+            "ExtractFacts",
+            "ExtractFacts",
+            {"text": _TEXT, "response": Source("LLMCall", "response")},
+            ("facts",),
+        ),
+        StepRule(
             "PersistMemory",
             "Persist",
             {
@@ -82,6 +104,13 @@ CONTRACT: Final = StepContract(
                 "sessionRef": _SESSION,
             },
             ("id",),
+            fails="fast",
+        ),
+        StepRule(
+            "RememberFacts",
+            "Persist",
+            {"facts": Source("ExtractFacts", "facts"), "sessionRef": _SESSION},
+            ("status",),
             fails="fast",
         ),
         StepRule(

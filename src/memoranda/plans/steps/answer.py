@@ -7,11 +7,12 @@ from typing import Annotated, Final, Protocol
 
 from pydantic import AfterValidator, Field
 
-from memoranda.kernel.clock import Clock, Randomness, random_uuid
+from memoranda.kernel.clock import Clock, Randomness, format_time, random_uuid
 from memoranda.kernel.errors import CycleFailed, InvalidInput, ModelFailed
 from memoranda.kernel.json import JsonValue, storable
 from memoranda.kernel.wire import STORABLE, WireModel
-from memoranda.ledger.time import format_time
+from memoranda.ledger.object import TRUST_SHOWN
+from memoranda.plans.facts import ExtractedFact
 from memoranda.plans.items import MemoryItem, check_session_ref
 from memoranda.plans.models import Model, Prompt, Settings, framed, prompt_of
 from memoranda.plans.plan import NOT_NULL
@@ -143,9 +144,13 @@ def _shown(context: Sequence[ContextEntry], left_out: int) -> str:
 
 
 def _quoted(entry: ContextEntry) -> Quoted:
-    if entry.kind != "memory":
+    if entry.kind in _SAID:
         return Quoted(entry.text, [_SAID[entry.kind]])
-    said = ["not reviewed", *([f"of {entry.timestamp}"] if entry.timestamp else [])]
+    said = [TRUST_SHOWN[entry.trust or "unreviewed"]]
+    if entry.verified is not None:
+        said.append("verified" if entry.verified else "not verified")
+    if entry.timestamp:
+        said.append(f"of {entry.timestamp}")
     return Quoted(entry.text, said, f"memory {entry.id}" if entry.id else "memory")
 
 
@@ -253,7 +258,7 @@ class SummarizeMemory(ShippedStep, type="SummarizeMemory"):
 
 
 # ------------------------------------------------------------------------------------------------
-# What the two persisting steps are handed: a place to put what the cycle is to store at its end.
+# What the persisting steps are handed: a place to put what the cycle is to store at its end.
 #
 # To stage is not to write. Whoever runs the cycle commits what was staged, all of it in one unit
 # and only after the last step has succeeded; a cycle that fails is dropped with it (ING-PERSIST).
@@ -264,6 +269,10 @@ class Staging(Protocol):
 
     def stage_item(self, item: MemoryItem) -> None:
         """An item is to be stored."""
+        ...
+
+    def stage_fact(self, session_ref: str, fact: ExtractedFact) -> None:
+        """A fact of this session's turn is to be remembered."""
         ...
 
     def stage_session(self, session_ref: str, repo_scan_version: str | None) -> None:

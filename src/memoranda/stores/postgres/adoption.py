@@ -18,22 +18,24 @@ from memoranda.ledger.snapshot import StoredRow
 from memoranda.ledger.tree import BLOCK, STRIDE, leaves, node_of
 from memoranda.ledger.unit import Mark, StoredEntry
 from memoranda.stores.attachments import landed
-from memoranda.stores.postgres.append import tag_row, version_row
 from memoranda.stores.postgres.arrays import (
     DERIVATION,
-    ENTRY,
     MARK,
     NODE,
-    TAG,
-    VERSION,
+    PackedRows,
     RowForm,
     RowTypes,
+    entry_row,
+    packed_rows,
     row_types,
     rows_of_table,
+    tag_row,
+    version_row,
 )
 from memoranda.stores.postgres.connection import Connection
 from memoranda.stores.postgres.journal import run
 from memoranda.stores.postgres.pool import Pool
+from memoranda.stores.shorthand import ENTRY, packed
 from memoranda.stores.statements import Integers, Texts
 
 _FOUND: Final = "SELECT scope FROM memoranda.journal_of(%s)"
@@ -109,7 +111,7 @@ class PostgresAdoption:
     async def entries(self, stored: Sequence[StoredEntry]) -> None:
         """Take over the next entries, as they are; InvalidProof if they don't follow."""
         raws: list[bytes] = []
-        rows: list[tuple[object, ...]] = []
+        rows: list[bytes] = []
         at = 0
         facts = _Facts()
         for seq, raw, salt, body in stored:
@@ -117,32 +119,36 @@ class PostgresAdoption:
             if (entry.seq, entry.previous_entry_hash) != (self._size, self._hash.hex()):
                 raise InvalidProof(f"entry {seq} does not follow the entry before it")
             raws.append(raw)
-            is_there = salt is not None and body is not None
-            packed = self._codec.pack(body, subject_of(body)) if body is not None else None
-            rows.append((seq, raw, *((salt, packed) if is_there else (None, None))))
+            kept = self._codec.pack(body, subject_of(body)) if body is not None else None
+            rows.append(entry_row(self._journal, seq, packed(raw, ENTRY), salt, kept))
             if entry.kind in FACT_KINDS and body is not None:
                 facts.add(seq, decode(body))
             self._hash, self._size, at = entry_hash(raw), seq + 1, entry.at
-        await self._insert(ENTRY, rows)
+        await self._insert("entries", packed_rows(self._types, "entries", rows))
         if facts.unmarks:
             gone = rows_of_table(self._types, MARK, ((self._journal, *m) for m in facts.unmarks))
             await self._connection.execute(_UNMARK, (self._journal, gone))
-        await self._insert(MARK, facts.marks)
-        await self._insert(DERIVATION, facts.derived)
-        await self._insert(NODE, self._grown(leaves(raws)))
+        await self._insert_rows(MARK, facts.marks)
+        await self._insert_rows(DERIVATION, facts.derived)
+        await self._insert_rows(NODE, self._grown(leaves(raws)))
         head = (Int8(self._size), self._hash, Int8(at), self._journal)
         await self._connection.execute(_HEAD, head)
 
     async def rows(self, rows: Sequence[StoredRow]) -> None:
         """Take over the next rows, when all entries were."""
-        versions = (
-            version_row(row.version, row.seq, row.since, is_newest=row.is_newest) for row in rows
-        )
-        await self._insert(VERSION, versions)
-        tags = tags_of_newest(rows)
-        await self._insert(TAG, (tag_row(t.tag, t.created_at, t.since, t.id) for t in tags))
+        journal = self._journal
+        versions = [
+            version_row(journal, row.version, row.seq, row.since, is_newest=row.is_newest)
+            for row in rows
+        ]
+        await self._insert("versions", packed_rows(self._types, "versions", versions))
+        tags = [
+            tag_row(journal, each.tag, each.created_at, each.since, each.id)
+            for each in tags_of_newest(rows)
+        ]
+        await self._insert("tags", packed_rows(self._types, "tags", tags))
         derived = [(source, row.version.id) for row in rows for source in inputs_of(row.body)]
-        await self._insert(DERIVATION, derived)
+        await self._insert_rows(DERIVATION, derived)
 
     async def attachments(self, attachments: Sequence[Attachment]) -> None:
         await run(self._connection, self._journal, landed(attachments, self._codec))
@@ -151,11 +157,14 @@ class PostgresAdoption:
         sizes, texts = Integers(size for size, _ in notes), Texts(note for _, note in notes)
         await self._connection.execute(_NOTES, (self._journal, Int8(at), sizes, texts))
 
-    async def _insert(self, form: RowForm, rows: Iterable[Sequence[object]]) -> None:
+    async def _insert_rows(self, form: RowForm, rows: Iterable[Sequence[object]]) -> None:
         given = rows_of_table(self._types, form, ((self._journal, *row) for row in rows))
-        if given is not None:
-            statement = _NEW_ROWS if form is DERIVATION else _ROWS
-            await self._connection.execute(statement.format(form.table).encode(), (given,))
+        await self._insert(form.table, given)
+
+    async def _insert(self, table: str, rows: PackedRows | None) -> None:
+        if rows is not None:
+            statement = _NEW_ROWS if table == DERIVATION.table else _ROWS
+            await self._connection.execute(statement.format(table).encode(), (rows,))
 
     def _grown(self, hashes: list[bytes]) -> list[tuple[int, int, bytes]]:
         nodes = []

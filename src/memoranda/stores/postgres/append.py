@@ -4,39 +4,47 @@ All that the database writes is made here, from the head that this process knows
 versions, tags, the nodes of the tree. The database compares the head, and refuses when it moved.
 """
 
+from binascii import hexlify
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from psycopg.types.numeric import Int8
 
-from memoranda.identity import sha256
-from memoranda.identity.merkle import HASH_SIZE
 from memoranda.kernel.given import RetryKey
-from memoranda.ledger.entry import FACT_KINDS, chained_bytes, entry_hash, salted
+from memoranda.ledger.entry import ENCODED, FACT_KINDS, FORM, quoted
 from memoranda.ledger.retry import key_digest
 from memoranda.ledger.tree import BLOCK, Block, Blocks, completed, leaves, node_of
-from memoranda.ledger.unit import Current, Draft, EntryPlace, Expected, Unit, Version
+from memoranda.ledger.unit import (
+    Current,
+    Draft,
+    EntryPlace,
+    Expected,
+    Unit,
+    Version,
+    new_place,
+)
 from memoranda.stores.postgres.arrays import (
     DERIVATION,
-    ENTRY,
     MARK,
     NODE,
     RETRY,
-    TAG,
-    VERSION,
     RowTypes,
+    entry_row,
+    packed_rows,
     rows_of_table,
+    tag_row,
+    version_row,
 )
-from memoranda.stores.shorthand import InShorthand
+from memoranda.stores.shorthand import CODES, FIELDS, MOST, InShorthand, plain_actor
 from memoranda.stores.statements import Integers, Texts
 
 DRAFTS_AT_ONCE: Final = 1_000
 BYTES_AT_ONCE: Final = 8 * 1024 * 1024
 _PARAMETERS: Final = 21
-_TAG_BYTES: Final = 96
 
 APPEND: Final = (
-    "SELECT outcome, about, seq, hashes FROM memoranda.append("  # noqa: S608 - ours
+    "SELECT outcome, about, seq, entries FROM memoranda.append("  # noqa: S608 - ours
     + ", ".join(["%s"] * _PARAMETERS)
     + ")"
 )
@@ -83,7 +91,7 @@ class Portion:
         self._since = {} if since is None else since
         self.raws: list[bytes] = []
         self.places: list[EntryPlace] = []
-        self._entries: list[tuple[Any, ...]] = []
+        self._entries: list[bytes] = []
         self._versions: list[_Row] = []
         self._stored: dict[tuple[str, int], _Row] = {}
         self._replaced: list[tuple[Any, ...]] = []
@@ -108,31 +116,39 @@ class Portion:
                 yield Current(*row.version, row.body, since=row.since)
 
     def add(self, unit: Unit, drafts: Sequence[Draft]) -> None:
-        """Add the entries of a unit. Time in a journal never goes back."""
-        journal = self._journal
+        """Add the entries of a unit. Time in a journal never goes back.
+
+        As in SQLite, without a call for each step: all writes wait for it.
+        """
+        journal, pack, previous, seq = self._journal, self._codec.pack, self._hash, self._size
         at = self._at = max(unit.at, self._at) if drafts else self._at
         for draft in drafts:
-            seq, body, salt, version = self._size, draft.body, draft.salt, draft.version
-            digest = salted(salt, sha256(body))
-            raw = chained_bytes(seq, draft.kind, at, draft.actor or unit.actor, digest, self._hash)
-            self._hash = entry_hash(raw)
-            self._size = seq + 1
+            kind, body, salt, version, _, replaces = draft[:6]
+            by = draft.actor or unit.actor
+            digest = sha256(salt + sha256(body).digest()).digest()
+            raw = FORM % (quoted(by), at, hexlify(digest), ENCODED[kind], hexlify(previous), seq)
+            actor = plain_actor(by)
+            entry = raw
+            if actor is not None and -MOST < at < MOST:
+                entry = FIELDS.pack(CODES[kind], at, seq, digest, previous) + actor
+            stored = pack(body, None if version is None else version.subject, draft.first)
+            previous = sha256(raw).digest()
             self.raws.append(raw)
-            self.places.append(EntryPlace(seq, self._hash))
-            subject = None if version is None else version.subject
-            stored = self._codec.pack(body, subject, draft.first)
-            self._entries.append((journal, seq, raw, salt, stored))
-            if draft.replaces is not None:
-                self._replace(draft.replaces, draft.replaced_tags)
+            self.places.append(new_place((seq, previous)))
+            self._entries.append(entry_row(journal, seq, entry, salt, stored))
+            if replaces is not None:
+                self._replace(replaces, draft.replaced_tags)
                 if draft.erases:
-                    self._erased_ids.append(draft.replaces.id)
+                    self._erased_ids.append(replaces.id)
             if draft.unmarks or draft.erased:
                 self._take_away(draft)
             if version is not None:
                 self._store(draft, version, seq)
-            elif draft.kind in FACT_KINDS:
+            elif kind in FACT_KINDS:
                 self._marks += [(journal, name, seq) for name in draft.marks]
                 self._derivations.update(((source, draft.output), None) for source in draft.inputs)
+            seq += 1
+        self._hash, self._size = previous, seq
 
     def add_read(self, ids: Sequence[str], found: Sequence[Current | None]) -> None:
         """Add what a unit decided on: it is refused if that is no longer so."""
@@ -159,19 +175,19 @@ class Portion:
         """The parameters of `APPEND`."""
         journal = self._journal
         pairs = ((journal, *pair) for pair in self._derivations)
-        versions = (
-            (journal, *version_row(row.version, row.seq, row.since, is_newest=row.is_newest))
+        versions = [
+            version_row(journal, row.version, row.seq, row.since, is_newest=row.is_newest)
             for row in self._versions
-        )
+        ]
         return (
             *(Int8(journal), Int8(self._before.size), self._before.hash),
             *(Int8(self._size), self._hash, Int8(self._at)),
-            rows_of_table(types, ENTRY, self._entries),
-            rows_of_table(types, VERSION, versions),
-            rows_of_table(types, TAG, ((journal, *tag_row(*tag)) for tag in self._tags)),
+            packed_rows(types, "entries", self._entries),
+            packed_rows(types, "versions", versions),
+            packed_rows(types, "tags", [tag_row(journal, *tag) for tag in self._tags]),
             rows_of_table(types, MARK, self._read),
             rows_of_table(types, MARK, self._replaced),
-            rows_of_table(types, TAG, ((journal, *tag_row(*tag)) for tag in self._gone)),
+            packed_rows(types, "tags", [tag_row(journal, *tag) for tag in self._gone]),
             rows_of_table(types, DERIVATION, pairs),
             rows_of_table(types, MARK, self._marks),
             rows_of_table(types, NODE, self._nodes(blocks)),
@@ -209,9 +225,15 @@ class Portion:
         self._stored[key] = row
         self._since[key] = since
         self._versions.append(row)
-        self._derivations.update(((source, version.id), None) for source in draft.inputs)
-        for tag in draft.tags:
-            _move((tag, version.created_at, since, version.id), self._gone, self._tags)
+        if draft.inputs:
+            self._derivations.update(((source, version.id), None) for source in draft.inputs)
+        created, id = version.created_at, version.id
+        if self._gone:
+            for tag in draft.tags:
+                _move((tag, created, since, id), self._gone, self._tags)
+        else:
+            for tag in draft.tags:
+                self._tags[tag, created, since, id] = None
 
     def _since_of(self, current: Current) -> int:
         return self._since.get((current.id, current.number), current.since)
@@ -256,39 +278,6 @@ def portions(drafts: Sequence[Draft]) -> Iterator[Sequence[Draft]]:
             ids.add(draft.version.id)
     if start < len(drafts):
         yield drafts[start:]
-
-
-def places(seq: int, hashes: bytes) -> list[EntryPlace]:
-    """Where the entries stand whose hashes these are, one after the other."""
-    return [EntryPlace(seq + number, each) for number, each in enumerate(hashes_in(hashes))]
-
-
-def hashes_in(hashes: bytes) -> list[bytes]:
-    starts = range(0, len(hashes), HASH_SIZE)
-    return [hashes[start : start + HASH_SIZE] for start in starts]
-
-
-def tag_key(tag: str) -> str:
-    """`memoranda.tag_key`: a tag as it stands in the index, by its digest when it is long."""
-    raw = tag.encode()
-    if len(raw) <= _TAG_BYTES and not tag.startswith("sha256:"):
-        return tag
-    return "sha256:" + sha256(raw).hex()
-
-
-def tag_row(tag: str, created_at: int, since: int, id: str) -> tuple[Any, ...]:
-    """The columns of a row of `tags`, after the journal."""
-    key = tag_key(tag)
-    return created_at, since, key, id, None if key == tag else tag
-
-
-def version_row(version: Version, seq: int, since: int, *, is_newest: bool) -> tuple[Any, ...]:
-    """The columns of a row of `versions`, after the journal."""
-    id, number, status, created, updated, start, end, expires, subject = version
-    return (
-        *(seq, since, created, updated, number, is_newest, status, id),
-        *(start, end, expires, subject),
-    )
 
 
 def _move(tag: _Tag, source: dict[_Tag, None], target: dict[_Tag, None]) -> None:

@@ -17,22 +17,27 @@ from memoranda.ledger.anchor import SCOPE as DIRECTORY
 from memoranda.ledger.anchor import NewNote, NotedHead
 from memoranda.ledger.codec import PLAIN, BodyCodec
 from memoranda.ledger.entry import genesis
+from memoranda.ledger.lease import DueJob
 from memoranda.ledger.tree import Block, Blocks
 from memoranda.plans.items import check_session_ref
+from memoranda.records.filter import MemoryFilter
 from memoranda.stores.migrations import OPENED_TO_READ, Migration, done
 from memoranda.stores.postgres.adoption import PostgresAdoption, adoption
 from memoranda.stores.postgres.connection import Address, connect, parse_address, plain_errors
 from memoranda.stores.postgres.items import PostgresItems
 from memoranda.stores.postgres.journal import PostgresRows
 from memoranda.stores.postgres.ledger import PostgresLedger
+from memoranda.stores.postgres.merger import PostgresMerger
 from memoranda.stores.postgres.pool import Pool
 from memoranda.stores.postgres.recent import Recent
 from memoranda.stores.postgres.schema import check_encoding, due, migrate, warn_of_powers
+from memoranda.stores.postgres.select import DIALECT, for_psycopg
 from memoranda.stores.postgres.units import BLOCKS, PostgresUnits, blocks_in
-from memoranda.stores.postgres.words import PostgresWordIndex
+from memoranda.stores.scope_words import KnownScopes
+from memoranda.stores.search import JournalWords
+from memoranda.stores.selection import selection
 from memoranda.stores.shorthand import InShorthand
-from memoranda.stores.statements import Integers
-from memoranda.stores.words import WordCache
+from memoranda.stores.statements import Integers, PlainStatement, Statement, Texts
 
 CONNECTIONS: Final = 8
 STREAMS: Final = 8
@@ -46,6 +51,12 @@ _OPEN_JOURNAL: Final = "SELECT scope, origin FROM memoranda.open_journal(%s, %s,
 _BEGIN_LISTING: Final = b"BEGIN READ ONLY; SELECT set_config('memoranda.lists_scopes', 'yes', true)"
 _SCOPES: Final = "SELECT scope FROM memoranda.journals WHERE scope <> %s ORDER BY scope"
 _ORIGINS: Final = "SELECT scope, origin FROM memoranda.journals ORDER BY scope"
+_DUE_JOBS: Final = """
+SELECT j.scope, l.name FROM memoranda.leases l JOIN memoranda.journals j ON j.journal = l.journal
+WHERE l.due <= %s AND l.until <= floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint
+  AND l.name = ANY (%s)
+ORDER BY l.due LIMIT %s
+"""
 _KEEP_NOTE: Final = "SELECT memoranda.keep_note(%s, %s, %s, %s, %s)"
 
 _Journal = tuple[int, str]
@@ -81,9 +92,9 @@ class PostgresDatabase:
         self._upgrading = asyncio.Lock()
         # All handles of a scope share what runs its units, and its index of words.
         self._units = WeakValueDictionary[_Journal, PostgresUnits]()
-        self._words = WeakValueDictionary[_Journal, PostgresWordIndex]()
-        self._recent_words: OrderedDict[_Journal, PostgresWordIndex] = OrderedDict()
-        self._known_words = WordCache(self._bodies)
+        self._mergers = WeakValueDictionary[_Journal, PostgresMerger]()
+        self._recent_mergers: OrderedDict[_Journal, PostgresMerger] = OrderedDict()
+        self._known_scopes = KnownScopes()
         self._recent = Recent()
 
     @classmethod
@@ -171,14 +182,24 @@ class PostgresDatabase:
     def _ledger(self, journal: int, origin: str) -> PostgresLedger:
         key, named = (journal, origin), (self._calls, journal, origin, self._bodies)
         units = self._units[key] = self._units.get(key) or PostgresUnits(*named, self._recent)
-        words = self._words.get(key) or PostgresWordIndex(*named, self._known_words)
-        self._words[key] = self._recent_words[key] = words
-        self._recent_words.move_to_end(key)
-        if len(self._recent_words) > RECENT:
-            self._recent_words.popitem(last=False)
+        merger = self._mergers.get(key) or PostgresMerger(self._words(journal, origin))
+        self._mergers[key] = self._recent_mergers[key] = merger
+        self._recent_mergers.move_to_end(key)
+        if len(self._recent_mergers) > RECENT:
+            self._recent_mergers.popitem(last=False)
+        pools = (self._calls, self._streams)
         return PostgresLedger(
-            self.name, self._calls, self._streams, journal, origin, units, words, self._bodies
+            self.name, *pools, journal, origin, units, merger, self._bodies, self._known_scopes
         )
+
+    def _words(self, journal: int, origin: str) -> JournalWords:
+        rows = PostgresRows(self._calls, journal, origin, self._bodies)
+
+        def select(filter: MemoryFilter, columns: str) -> PlainStatement | None:
+            chosen = selection(filter, journal, DIALECT, columns=columns)
+            return None if chosen is None else PlainStatement(*for_psycopg(chosen))
+
+        return JournalWords(journal, rows, self._known_scopes, select)
 
     async def items(self, scope: str, session_ref: str) -> PostgresItems:
         """The items of one session; ScopeNotFound if nothing was written to its scope."""
@@ -210,6 +231,13 @@ class PostgresDatabase:
             found = await connection.execute(_SCOPES, (DIRECTORY,))
             return [str(scope) for (scope,) in await found.fetchall()]
 
+    async def due_jobs(self, names: Collection[str], now: int, limit: int) -> list[DueJob]:
+        """Jobs of these names that are due by then and that nobody holds, in all scopes."""
+        asked = (Int8(now), Texts(names), Int8(limit))
+        async with self._calls.transaction(_BEGIN_LISTING) as connection:
+            found = await connection.execute(_DUE_JOBS, asked)
+            return [DueJob._make(row) for row in await found.fetchall()]
+
     async def heads(self, scopes: Collection[str]) -> list[NotedHead]:
         """The heads of these scopes' journals; those that have none are left out."""
         asked = [(Int8(journal_number(scope)),) for scope in scopes]
@@ -239,6 +267,14 @@ class PostgresDatabase:
         ]
         await self._each(_KEEP_NOTE, asked, writes=True)
 
+    async def ask_any(self, statement: Statement, /, *, writes: bool, **values: Any) -> list[Any]:
+        """The rows of one statement about no journal, which is a transaction of its own."""
+        bound = [
+            Int8(value) if isinstance(value, int) else value
+            for value in statement.of_postgres(values)
+        ]
+        return await self._calls.call(statement.postgres, bound, writes=writes)
+
     async def _call(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         async with self._calls.connection() as connection:
             found = await connection.execute(statement, values, binary=True)
@@ -265,8 +301,8 @@ class PostgresDatabase:
         for units in list(self._units.values()):
             await units.close()
         began = asyncio.get_running_loop().time()
-        for words in sorted(self._words.values(), key=lambda index: index.tail, reverse=True):
-            await words.close(began)
+        for merger in sorted(self._mergers.values(), key=lambda one: one.tail, reverse=True):
+            await merger.close(began)
         await self._calls.close()
 
 

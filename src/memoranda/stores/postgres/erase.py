@@ -19,8 +19,8 @@ from memoranda.stores.postgres.connection import Connection
 from memoranda.stores.statements import Integers, Texts
 
 _TABLES: Final = (
-    "entries", "versions", "tags", "postings", "threads", "derivations", "retries", "marks",
-    "vectors", "memories", "item_keywords", "item_postings", "item_origins", "cycle_salts",
+    "entries", "versions", "tags", "postings", "documents", "threads", "derivations", "retries",
+    "marks", "vectors", "memories", "item_keywords", "item_postings", "item_origins", "cycle_salts",
     "sessions", "sessions_aside", "recordings",
 )  # fmt: skip
 _REWRITE: Final = "VACUUM (FULL, VERBOSE) " + ", ".join(f"memoranda.{table}" for table in _TABLES)

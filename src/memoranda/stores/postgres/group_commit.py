@@ -13,7 +13,8 @@ from typing import Final
 import psycopg
 
 from memoranda.kernel.errors import MemorandaError, StoreClosed, StoreFailed
-from memoranda.ledger.unit import Committed, Current, Draft, Unit
+from memoranda.ledger.entry import NOTICES
+from memoranda.ledger.unit import NOTICE, Committed, Current, Draft, Unit
 from memoranda.stores.postgres.append import BYTES_AT_ONCE, DRAFTS_AT_ONCE
 
 MAX_GROUP: Final = 64
@@ -47,20 +48,26 @@ class Joiner:
         self._unused = asyncio.Event()
         """Set while no job is on its way by itself, without a worker."""
         self._unused.set()
+        self._is_crowded = False
+        """Whether the last ones went together: then the next ones are likely to come together."""
         self._is_closed = False
 
     async def run(self, job: DecidedUnit) -> Committed | None:
         """What a job comes to.
 
-        If no other is on its way, it goes at once. A job that is cancelled while it waits is not
-        run. One that is on its way is stopped if it is alone; together with others it lands.
+        If no other is on its way, it goes at once; after a group it waits for one turn of the event
+        loop, in which others of that group come again. A job that is cancelled while it waits is
+        not run. One that is on its way is stopped if it is alone; together with others it lands.
         """
         if self._is_closed:
             raise StoreClosed
-        if self._worker is None and self._unused.is_set():
+        is_free = self._worker is None and self._unused.is_set()
+        if is_free and not self._is_crowded:
             return await self._run_alone(job)
         job.outcome = asyncio.get_running_loop().create_future()
         self._waiting.append(job)
+        if is_free:
+            self._start()
         try:
             return await job.outcome
         except asyncio.CancelledError:
@@ -94,6 +101,7 @@ class Joiner:
         try:
             while self._waiting:
                 self._group = self._next_group()
+                self._is_crowded = len(self._group) > 1
                 if self._group:
                     await self._run(self._group)
         finally:
@@ -157,6 +165,8 @@ class Joiner:
 
 def _named_in(drafts: Sequence[Draft]) -> Iterator[str]:
     for draft in drafts:
+        if draft.kind in NOTICES:
+            yield NOTICE
         yield from draft.marks
         yield from (mark.name for mark in draft.unmarks)
 

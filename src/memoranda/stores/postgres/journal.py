@@ -9,11 +9,19 @@ from psycopg import sql
 from psycopg.types.numeric import Int8
 
 from memoranda.ledger.codec import BodyCodec
-from memoranda.ledger.entry import entry_digest
 from memoranda.stores.compared import Compared
 from memoranda.stores.postgres.connection import Connection, off_the_loop
 from memoranda.stores.postgres.pool import Pool
-from memoranda.stores.statements import Each, Procedure, Question, Statement, Values
+from memoranda.stores.shorthand import ENTRY, digest_in
+from memoranda.stores.statements import (
+    Each,
+    EachRow,
+    PlainStatement,
+    Procedure,
+    Question,
+    Statement,
+    Values,
+)
 
 R = TypeVar("R")
 
@@ -34,29 +42,48 @@ async def run(
     Outside of one the origin is given: then a function is called that enters it.
     """
     found: Any = None
+    while True:
+        # What is made of many bytes is made beside the event loop.
+        step = partial(_next, procedure, found)
+        question, is_running = await off_the_loop(_size(found or ()), step)
+        if not is_running:
+            result: R = question
+            return result
+        found = await _asked(connection, journal, origin, question)
+
+
+def _next(procedure: Procedure[R], found: Any) -> tuple[Any, bool]:
+    """What a procedure asks next, and that it goes on; or its result, and that it does not."""
     try:
-        while True:
-            question = procedure.send(found)
-            statement = question.statement
-            sql = statement.postgres
-            if not sql:
-                found = []
-            elif isinstance(question, Question):
-                asked = parameters(statement, journal, origin, question.values)
-                cursor = await connection.execute(sql, asked, prepare=True, binary=True)
-                found = await cursor.fetchall() if cursor.description else []
-            elif isinstance(question, Each):
-                several = [parameters(statement, journal, origin, v) for v in question.several]
-                found = await _each(connection, sql, several)
-            else:
-                asked = parameters(statement, journal, origin, question.values)
-                some = chunks(connection, "portions", sql, asked, question.size)
-                async with aclosing(some):
-                    async for rows in some:
-                        await off_the_loop(_size(rows), partial(question.take, rows))
+        return procedure.send(found), True
     except StopIteration as end:
-        result: R = end.value
-        return result
+        return end.value, False
+
+
+async def _asked(connection: Connection, journal: int, origin: str | None, question: Any) -> Any:
+    if isinstance(question, PlainStatement):
+        cursor = await connection.execute(
+            question.sql, question.parameters, prepare=True, binary=True
+        )
+        return await cursor.fetchall()
+    statement = question.statement
+    sql = statement.postgres
+    if not sql:
+        return []
+    if isinstance(question, Question | EachRow):
+        values = question.values if isinstance(question, Question) else question.columns
+        asked = parameters(statement, journal, origin, values)
+        cursor = await connection.execute(sql, asked, prepare=True, binary=True)
+        return await cursor.fetchall() if cursor.description else []
+    if isinstance(question, Each):
+        several = [parameters(statement, journal, origin, v) for v in question.several]
+        return await _each(connection, sql, several)
+    asked = parameters(statement, journal, origin, question.values)
+    some = chunks(connection, "portions", sql, asked, question.size)
+    async with aclosing(some):
+        async for rows in some:
+            await off_the_loop(_size(rows), partial(question.take, rows))
+    return None
 
 
 async def _each(
@@ -104,6 +131,7 @@ class PostgresRows:
         self._calls = calls
         self._journal = journal
         self._origin = origin
+        self.database = calls.database
         self.bodies = bodies
         self.compared = compared(bodies)
         self._begin_reading = BEGIN_READING.format(journal, origin).as_bytes()
@@ -113,9 +141,7 @@ class PostgresRows:
         self, make: Callable[[Any], R], statement: Statement, /, **values: Any
     ) -> list[R]:
         asked = parameters(statement, self._journal, self._origin, values)
-        async with self._calls.connection() as connection:
-            found = await connection.execute(statement.postgres, asked, prepare=True, binary=True)
-            rows = await found.fetchall()
+        rows = await self._calls.call(statement.postgres, asked)
         return await off_the_loop(_size(rows), lambda: [make(row) for row in rows])
 
     async def read(self, procedure: Callable[[], Procedure[R]]) -> R:
@@ -132,5 +158,5 @@ class PostgresRows:
 
 
 def compared(bodies: BodyCodec) -> Compared:
-    """What makes the rows of this database into values: entries are stored as they are."""
-    return Compared(bodies, entry_digest, bytes)
+    """What makes the rows of this database into values."""
+    return Compared(bodies, digest_in, ENTRY.unpack)

@@ -7,21 +7,25 @@ from typing import Any, Final, TypeVar
 from psycopg.types.numeric import Int8
 
 from memoranda.ledger.codec import BodyCodec, LenientCodec
+from memoranda.ledger.port import Compacted
 from memoranda.ledger.snapshot import Index, LedgerSnapshot, Table
 from memoranda.ledger.tree import Block, Blocks
 from memoranda.ledger.unit import Committed, Current, Head, Unit
 from memoranda.stores.attachments import StoredOrigins
+from memoranda.stores.leases import StoredLeases
 from memoranda.stores.postgres.connection import Connection, off_the_loop
 from memoranda.stores.postgres.erase import rewrite_tables
 from memoranda.stores.postgres.journal import PostgresRows, chunks, parameters
+from memoranda.stores.postgres.merger import PostgresMerger
 from memoranda.stores.postgres.pool import Pool
 from memoranda.stores.postgres.select import PostgresSelecting
-from memoranda.stores.postgres.units import BLOCKS, JOINED, PostgresUnits, blocks_in
-from memoranda.stores.postgres.words import PostgresWordIndex
+from memoranda.stores.postgres.unit_reads import JOINED
+from memoranda.stores.postgres.units import BLOCKS, PostgresUnits, blocks_in
 from memoranda.stores.reading import JournalReader
+from memoranda.stores.scope_words import KnownScopes
 from memoranda.stores.selection import PLACED
 from memoranda.stores.sessions import StoredAttachments
-from memoranda.stores.shorthand import InShorthand
+from memoranda.stores.shorthand import ENTRY, InShorthand
 from memoranda.stores.statements import Integers, Statement
 from memoranda.stores.tables import HEAD, INDEX, SEGMENTS, TABLES, Unpacking, index_of
 from memoranda.stores.vectors import StoredVectors
@@ -52,24 +56,28 @@ class PostgresLedger(PostgresSelecting, JournalReader):
         journal: int,
         origin: str,
         units: PostgresUnits,
-        words: PostgresWordIndex,
+        merger: PostgresMerger,
         bodies: InShorthand,
+        known: KnownScopes,
     ) -> None:
         super().__init__(calls, streams, journal, origin, bodies)
         self._bodies = bodies
-        self._words = words
+        self._known = known
+        self._merger = merger
+        self.words = words = merger.words
         self._database = database
         self._units = units
         self._reads = PostgresRows(calls, journal, origin, bodies)
         self.find, self.rank = words.find, words.rank
-        self.index, self.reindex = words.index, words.reindex
+        self.index, self.reindex, self.tidy = words.index, words.reindex, words.tidy
         self.vectors = StoredVectors(self._reads)
         self.attachments = StoredAttachments(self._reads)
         self.origins = StoredOrigins(self._reads)
+        self.leases = StoredLeases(self._reads)
 
     async def commit(self, unit: Unit) -> Committed:
         committed = await self._units.commit(unit)
-        self._words.note(len(committed.places) if committed.fresh else 0)
+        self._merger.note(len(committed.places) if committed.fresh else 0)
         return committed
 
     # ------------------------------------------------------------------------ objects
@@ -109,11 +117,16 @@ class PostgresLedger(PostgresSelecting, JournalReader):
         Without it there is nothing to do: once an erasure has returned, no query, no index and no
         dump shows what was erased.
         """
-        self._words.forget()
+        self._known.forget()
         self._units.recent.clear()
         if rewrite:
             async with self._calls.connection(writes=True) as connection:
                 await rewrite_tables(connection, self._database)
+
+    async def compact(self, after: int, *, dry_run: bool = False) -> Compacted:
+        """Nothing is left to do: the server compresses long bodies when they are written."""
+        del dry_run
+        return Compacted(0, 0, after, is_all=True)
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncGenerator[LedgerSnapshot, None]:
@@ -131,7 +144,7 @@ class PostgresSnapshot:
     """All of one ledger, on a connection inside a transaction."""
 
     def __init__(self, connection: Connection, journal: int, bodies: BodyCodec) -> None:
-        self._unpacking = Unpacking(LenientCodec(bodies), bytes)
+        self._unpacking = Unpacking(LenientCodec(bodies), ENTRY.unpack)
         self._connection = connection
         self._journal = journal
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from memoranda.ledger.unit import Current
 
-MOST_BYTES: Final = 8 * 1024 * 1024
+MOST_BYTES: Final = 16 * 1024 * 1024
 LARGE: Final = 64 * 1024
 _OVERHEAD: Final = 512
 

@@ -18,7 +18,7 @@ from memoranda.stores.narrowing import NUMBER_BYTES, PLACES, Search, narrowing
 from memoranda.stores.postgres.connection import Connection, off_the_loop
 from memoranda.stores.postgres.journal import ROWS_AT_ONCE, chunks, compared
 from memoranda.stores.postgres.pool import Pool
-from memoranda.stores.postgres.units import JOINED, LOOKED_UP
+from memoranda.stores.postgres.unit_reads import JOINED, LOOKED_UP
 from memoranda.stores.selection import (
     FEW,
     Dialect,

@@ -4,9 +4,10 @@ Entries, bodies, rows, tags and the head of a journal are gathered here and writ
 that the units of one commit share their statements.
 """
 
+from binascii import hexlify
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import apsw
 
@@ -14,19 +15,32 @@ from memoranda.identity import decode
 from memoranda.kernel.errors import InvalidProof, RecordExists
 from memoranda.ledger.codec import subject_of
 from memoranda.ledger.derive import inputs_of
-from memoranda.ledger.entry import (
-    FACT_KINDS,
-    chained_bytes,
-    entry_hash,
-    read_entry,
-)
+from memoranda.ledger.entry import ENCODED, FACT_KINDS, FORM, entry_hash, quoted, read_entry
 from memoranda.ledger.fact import derivations_of, marks_of, unmarks_of
 from memoranda.ledger.rows import tags_of_newest
 from memoranda.ledger.snapshot import INDEX_FORM, StoredRow
 from memoranda.ledger.tree import BLOCK, STRIDE, StoredNode, completed, leaves, node_of
-from memoranda.ledger.unit import Current, Draft, EntryPlace, StoredEntry, Unit, Version
+from memoranda.ledger.unit import (
+    Current,
+    Draft,
+    EntryPlace,
+    Mark,
+    StoredEntry,
+    Unit,
+    Version,
+    new_place,
+)
 from memoranda.ledger.walk import OBJECT_KINDS
-from memoranda.stores.shorthand import ENTRY, InShorthand, packed, packed_fields, unpacked
+from memoranda.stores.shorthand import (
+    CODES,
+    ENTRY,
+    FIELDS,
+    MOST,
+    InShorthand,
+    packed,
+    plain_actor,
+    unpacked,
+)
 from memoranda.stores.sqlite.connection import SEQ_BITS, Inserts, place
 from memoranda.stores.sqlite.erase import MARK_ROWS, erase_content, erase_entries, unmark
 
@@ -57,20 +71,42 @@ NODES: Final = (
 )
 
 
+class LastEntries(NamedTuple):
+    """The last entries of a journal, those that no node of the tree is over yet.
+
+    They follow from its size and its head, which are compared before they are used: another
+    process may have written, and a transaction may not have landed.
+    """
+
+    size: int
+    head: bytes
+    entries: Sequence[bytes]
+
+
 class Appender:
     """The end of one journal in one transaction: what is added shows after `flush`."""
 
-    def __init__(self, connection: apsw.Connection, journal: int, bodies: InShorthand) -> None:
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        journal: int,
+        bodies: InShorthand,
+        last: LastEntries | None = None,
+    ) -> None:
         self._connection = connection
         self.journal = journal
         self.bodies = bodies
         head: Any = connection.execute(_HEAD, (journal,)).fetchone()
         self.size: int = head[0]
-        self._hash: bytes = head[1]
+        self.head: bytes = head[1]
         self._at: int = head[2]
         self._stored = self.size
         self.first: Final = self.size
         self._raw: list[bytes] = []
+        self.last: list[bytes] | None = None if self.size % BLOCK else []
+        """The entries of the block that is not complete; None where they are still to be read."""
+        if last is not None and (last.size, last.head) == (self.size, self.head):
+            self.last = [*last.entries]
         self._entries: list[tuple[object, ...]] = []
         self._bodies: list[tuple[object, ...]] = []
         self._versions: list[tuple[object, ...]] = []
@@ -89,45 +125,59 @@ class Appender:
             self.flush()
 
     def add(self, unit: Unit, drafts: Sequence[Draft]) -> list[EntryPlace]:
-        """Append the drafts of a unit. Time in a journal never goes back."""
-        places = []
-        journal, pack = self.journal, self.bodies.pack
+        """Append the drafts of a unit. Time in a journal never goes back.
+
+        Each is hashed, chained and made into rows here, without a call for each of these: all
+        writes wait for it, and a batch has a thousand.
+        """
         at = self._at = max(unit.at, self._at)
-        for draft in drafts:
-            kind, body, salt, version, tags, replaces, replaced_tags, inputs = draft[:8]
-            if draft.unmarks or draft.erased:
-                self._take_away(draft)
-            seq = since = self.size
+        journal, pack, is_plain = self.journal, self.bodies.pack, self.bodies.is_plain
+        start, previous, seq = journal << SEQ_BITS, self.head, self.size
+        places = []
+        for (
+            kind, body, salt, version, tags, replaces, replaced_tags, inputs, erases, marks,
+            unmarks, output, erased, actor, _, _, first,
+        ) in drafts:  # fmt: skip
+            since = seq
+            if unmarks or erased:
+                self._take_away(unmarks, erased, marks)
             if replaces is not None:
                 since, kept = self._replace(replaces, replaced_tags, version, tags)
-                tags = [tag for tag in tags if tag not in kept]
-                if draft.erases:
+                tags = [tag for tag in tags if tag not in kept]  # noqa: PLW2901 - the new ones
+                if erases:
                     self._write_replaced()
                     erase_content(self._connection, journal, replaces, self.bodies)
-            actor = draft.actor or unit.actor
             digest = sha256(salt + sha256(body).digest()).digest()
-            entry = chained_bytes(seq, kind, at, actor, digest, self._hash)
-            where = journal << SEQ_BITS | seq
-            row = packed_fields(kind, at, seq, digest, self._hash, actor, entry)
-            self._entries.append((where, row))
+            by = actor or unit.actor
+            entry = FORM % (quoted(by), at, hexlify(digest), ENCODED[kind], hexlify(previous), seq)
+            plain = plain_actor(by)
+            if plain is None or not -MOST < at < MOST:
+                self._entries.append((start | seq, entry))
+            else:
+                row = FIELDS.pack(CODES[kind], at, seq, digest, previous) + plain
+                self._entries.append((start | seq, row))
             self._raw.append(entry)
-            self._hash = sha256(entry).digest()
-            self.size = seq + 1
-            places.append(EntryPlace(seq, self._hash))
-            if version is None:
-                self._bodies.append((where, salt, pack(body, None)))
-                if kind in FACT_KINDS:
-                    self._note_fact(seq, draft.marks, [(source, draft.output) for source in inputs])
-                continue
-            self._bodies.append((where, salt, pack(body, version.subject, draft.first)))
-            self._has_words = True
-            id, created = version.id, version.created_at
-            self._versions.append((journal, seq, since, 1, *version))
-            self._since[id] = since
-            if tags:
-                self._tags += [(journal, tag, created, since, id) for tag in tags]
-            if inputs:
-                self._derivations += [(journal, source, id) for source in inputs]
+            if is_plain and first is not None and first[0] is body and first[1]:
+                stored = first[1]
+            else:
+                stored = pack(body, None if version is None else version[8], first)
+            self._bodies.append((start | seq, salt, stored))
+            if version is not None:
+                id = version[0]
+                self._versions.append((journal, seq, since, 1, *version))
+                self._since[id] = since
+                self._has_words = True
+                if tags:
+                    created = version[3]
+                    self._tags += [(journal, tag, created, since, id) for tag in tags]
+                if inputs:
+                    self._derivations += [(journal, source, id) for source in inputs]
+            elif kind in FACT_KINDS:
+                self._note_fact(seq, marks, [(source, output) for source in inputs])
+            previous = self.head = sha256(entry).digest()
+            places.append(new_place((seq, previous)))
+            seq += 1
+            self.size = seq
         return places
 
     def _replace(
@@ -138,8 +188,10 @@ class Appender:
         tags: Sequence[str],
     ) -> tuple[int, Sequence[str]]:
         """Make room for the next version: since when that is active, and the tags that stay."""
-        self.settle((replaced.id,))  # this very version may still be to be written
-        before = self._since.get(replaced.id, replaced.since)
+        before = replaced.since
+        if replaced.id in self._since:  # this very version may still be to be written
+            before = self._since[replaced.id]
+            self.flush()
         self._replaced.append((self.journal, replaced.id, replaced.number))
         is_active = version is not None and version.status == replaced.status == "active"
         is_as_old = version is not None and version.created_at == replaced.created_at
@@ -158,12 +210,14 @@ class Appender:
         self._replaced.clear()
         self._untagged.clear()
 
-    def _take_away(self, fact: Draft) -> None:
+    def _take_away(
+        self, unmarks: Sequence[Mark], erased: Sequence[int], marks: Sequence[str]
+    ) -> None:
         """Take away the marks and bodies that a fact says, maybe of this very transaction."""
         self.flush()
-        unmark(self._connection, self.journal, fact.unmarks)
-        if fact.erased:
-            erase_entries(self._connection, self.journal, fact.erased, fact.marks)
+        unmark(self._connection, self.journal, unmarks)
+        if erased:
+            erase_entries(self._connection, self.journal, erased, marks)
 
     def _note_fact(
         self, seq: int, names: Sequence[str], derived: Sequence[tuple[str, str]]
@@ -177,7 +231,7 @@ class Appender:
         """Append entries of the same journal in another database, as they are."""
         for seq, raw, salt, body in stored:
             entry = read_entry(raw)
-            if (entry.seq, entry.previous_entry_hash) != (self.size, self._hash.hex()):
+            if (entry.seq, entry.previous_entry_hash) != (self.size, self.head.hex()):
                 raise InvalidProof(f"entry {seq} does not follow the entry before it")
             if entry.kind in FACT_KINDS and body is not None:
                 self._adopt_fact(self.size, decode(body))
@@ -187,7 +241,7 @@ class Appender:
             if salt is not None and body is not None:
                 self._bodies.append((where, salt, self.bodies.pack(body, subject_of(body))))
             self._raw.append(raw)
-            self._hash, self._at = entry_hash(raw), entry.at
+            self.head, self._at = entry_hash(raw), entry.at
             self.size += 1
         self.flush()
 
@@ -219,24 +273,28 @@ class Appender:
         if self.size == self._stored:
             return
         connection = self._connection
-        ENTRY_ROWS.run(connection, self._entries)
-        BODY_ROWS.run(connection, self._bodies)
         if self._replaced:
             self._write_replaced()
-        try:
-            VERSION_ROWS.run(connection, self._versions)
-        except apsw.ConstraintError:
-            raise RecordExists(self._first_in_use()) from None
         self._tags.sort()
-        TAG_ROWS.run(connection, self._tags)
-        _DERIVATIONS.run(connection, self._derivations)
-        MARK_ROWS.run(connection, self._marks)
-        for node in completed(self._stored, self.size):
-            hashes = self._block(node)
-            if len(hashes) == BLOCK:  # where an entry was lost, there is no node over it
-                row = (self.journal, node.level, node.number, node_of(hashes))
-                _NODES.run(connection, [row])
-        connection.execute(MOVE_HEAD, (self.size, self._hash, self._at, self.journal))
+        for inserts, rows in (
+            (ENTRY_ROWS, self._entries), (BODY_ROWS, self._bodies),
+            (VERSION_ROWS, self._versions), (TAG_ROWS, self._tags),
+            (_DERIVATIONS, self._derivations), (MARK_ROWS, self._marks),
+        ):  # fmt: skip
+            try:
+                if len(rows) == 1:  # as most writes have it
+                    connection.execute(inserts.one, rows[0])
+                elif rows:
+                    inserts.run(connection, rows)
+            except apsw.ConstraintError:
+                if inserts is not VERSION_ROWS:
+                    raise
+                raise RecordExists(self._first_in_use()) from None
+        if self.last is not None:
+            self.last += self._raw
+        if self._stored // BLOCK != self.size // BLOCK:
+            self._grow_tree()
+        connection.execute(MOVE_HEAD, (self.size, self.head, self._at, self.journal))
         if not self._has_words:
             self._move_index()
         self._stored, self._has_words = self.size, False
@@ -252,15 +310,32 @@ class Appender:
         if self._connection.changes():
             self._connection.execute(_MOVE_SEGMENTS, moved)
 
+    def _grow_tree(self) -> None:
+        first = self._stored // BLOCK
+        if self.last is None:
+            self.last = self._read_last(first * BLOCK)
+        for node in completed(self._stored, self.size):
+            if node.level == STRIDE:
+                start = (node.number - first) * BLOCK
+                entries = self.last[start : start + BLOCK]
+                hashes = leaves(entries) if all(entries) else []
+            else:
+                hashes = self._block(node)
+            if len(hashes) == BLOCK:  # where an entry was lost, there is no node over it
+                row = (self.journal, node.level, node.number, node_of(hashes))
+                self._connection.execute(_NODES.one, row)
+        self.last = self.last[(self.size // BLOCK - first) * BLOCK :]
+
+    def _read_last(self, start: int) -> list[bytes]:
+        """The entries from here on; what was lost of them is empty."""
+        places = (place(self.journal, start), place(self.journal, self._stored))
+        rows: Any = self._connection.execute(LEAVES, places)
+        stored = [unpacked(entry, ENTRY) for (entry,) in rows]
+        return [b""] * (self._stored - start - len(stored)) + stored + self._raw
+
     def _block(self, node: StoredNode) -> list[bytes]:
         level, number = node.block
         start, end = number * BLOCK, (number + 1) * BLOCK
-        if level < STRIDE:
-            places = (place(self.journal, start), place(self.journal, self._stored))
-            entries: Any = self._connection.execute(LEAVES, places)
-            before = [unpacked(entry, ENTRY) for (entry,) in entries]
-            first = max(start - self._stored, 0)
-            return leaves(before + self._raw[first : end - self._stored])
         rows: Any = self._connection.execute(NODES, (self.journal, level, start, end))
         return [node for (node,) in rows]
 

@@ -348,13 +348,12 @@ class Inserts:
         row = f"({', '.join('?' * len(columns))})"
         into = f"INSERT INTO {table} ({', '.join(columns)}) VALUES "  # noqa: S608 - both are ours
         self._statements = {size: into + ", ".join([row] * size) for size in _BLOCKS}
+        self.one: Final = self._statements[1]
+        """The statement for a single row."""
 
     def run(self, connection: apsw.Connection, rows: Sequence[tuple[object, ...]]) -> None:
         """Insert the rows; ConstraintError if a key is in use, and some of them may be in then."""
         start, left = 0, len(rows)
-        if left == 1:
-            connection.execute(self._statements[1], rows[0])
-            return
         for size in _BLOCKS:
             while left >= size:
                 block = rows[start : start + size]

@@ -5,9 +5,7 @@ folded in and truncated, and what is left of moved cells is overwritten (`gaps`)
 read can't be taken from them: that is an error, in words, and `scrub` is called again later.
 """
 
-from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
@@ -18,16 +16,13 @@ import orjson
 from memoranda.kernel.errors import StoreUnavailable
 from memoranda.ledger.attachments import CYCLE, Holdings
 from memoranda.ledger.codec import BodyCodec
-from memoranda.ledger.snapshot import INDEX_FORM
 from memoranda.ledger.unit import Current, Draft, Found, Mark, NamedFacts, Unit, takes_all
 from memoranda.stores.compared import ERASED
 from memoranda.stores.erasing import holdings_of
-from memoranda.stores.postings import Chunk, ChunkDamaged, postings_of
+from memoranda.stores.merge import PostingCounts, take_out
 from memoranda.stores.sqlite.connection import SEQ_BITS, Inserts, place, plain_errors
 from memoranda.stores.sqlite.reader import run
 from memoranda.stores.sqlite.retries import forget_retries, retries_of_entries, retries_of_object
-from memoranda.stores.sqlite.words import BODY_AT, INDEXED_VERSION, clear, forget_words, index_of
-from memoranda.stores.words import WordCache
 
 # ------------------------------------------------------------------------------------------------
 # Bytes of a page that no cell uses, and that SQLite leaves as they were.
@@ -137,10 +132,8 @@ def erase_content(
     of the object go, and the index of words goes as a whole, to be made anew.
     """
     if erased.damaged:
-        clear(connection, journal)
         connection.execute(_FORGET_TAGS, (journal, erased.id))
-    else:
-        forget_words(connection, journal, erased.id, bodies)
+    run(connection, journal, take_out(bodies, [erased]))
     forget_retries(connection, journal, retries_of_object(connection, journal, erased.id))
     for statement in (_FORGET_BODIES, _FORGET_ROWS, _FORGET_DERIVATIONS):
         connection.execute(statement, (journal, erased.id))
@@ -243,13 +236,10 @@ def forget_cycles(connection: apsw.Connection, journal: int, cycles: Sequence[st
 # ------------------------------------------------------------------------------------------------
 # What SQLite holds of objects besides their versions, counted for a unit that erases them.
 
-_POSTINGS: Final = "SELECT first, body FROM postings WHERE journal = ?"
-_PLACES: Final = "SELECT seq FROM versions WHERE journal = ? AND id = ?"
 
-
-def counting(connection: apsw.Connection, words: WordCache, journal: int, unit: Unit) -> Unit:
+def counting(connection: apsw.Connection, bodies: BodyCodec, journal: int, unit: Unit) -> Unit:
     """The unit; with each object that it erases it is given what goes with that, counted."""
-    counts = _Counts(connection, words, journal, unit)
+    counts = _Counts(connection, bodies, journal, unit)
 
     def decide(found: Sequence[Found | None]) -> Sequence[Draft]:
         return unit.decide(counts.with_holdings(found))
@@ -261,14 +251,11 @@ class _Counts:
     """Counts for one unit, portion by portion."""
 
     def __init__(
-        self, connection: apsw.Connection, words: WordCache, journal: int, unit: Unit
+        self, connection: apsw.Connection, bodies: BodyCodec, journal: int, unit: Unit
     ) -> None:
         self._connection = connection
-        self._words = words
         self._journal, self._unit = journal, unit
-        self._by_entry: Counter[int] | None = None
-        """The postings of each entry, of an index that goes as a whole with the first object that
-        is erased: so it is counted once for all portions."""
+        self._postings = PostingCounts(bodies)
 
     def with_holdings(self, found: Sequence[Found | None]) -> list[Found | None]:
         """What was found, each with what else is held of it."""
@@ -276,7 +263,8 @@ class _Counts:
         return [each and each._replace(holdings=next(holdings)) for each in found]
 
     def _holdings(self, there: Sequence[Found]) -> list[Holdings]:
-        postings = {each.id: self._postings(each) for each in there if isinstance(each, Current)}
+        objects = [each for each in there if isinstance(each, Current)]
+        postings = run(self._connection, self._journal, self._postings.of(objects))
         counted = holdings_of(self._unit, there, list(map(self._retries, there)), postings)
         return run(self._connection, self._journal, counted)
 
@@ -290,31 +278,3 @@ class _Counts:
         if found.status == ERASED:
             return set()
         return retries_of_object(self._connection, self._journal, found.id)
-
-    def _postings(self, current: Current) -> int:
-        """How many postings an erasure takes out, or would if it could take them alone."""
-        index = index_of(self._connection, self._journal)
-        goes_whole = index.tokenizer != INDEX_FORM or current.damaged
-        if self._by_entry is None and index.indexed and goes_whole:
-            rows: Any = self._connection.execute(_POSTINGS, (self._journal,))
-            self._by_entry = Counter()
-            for first, body in rows:
-                with suppress(ChunkDamaged):  # it goes as well, and nobody knows how much it is
-                    self._by_entry.update(
-                        posting.seq for posting in postings_of(Chunk(first, body))
-                    )
-        if self._by_entry is not None:
-            seqs: Any = self._connection.execute(_PLACES, (self._journal, current.id))
-            return sum(self._by_entry[seq] for (seq,) in seqs)
-        return self._own_postings(current.id, index.indexed)
-
-    def _own_postings(self, id: str, indexed: int) -> int:
-        version: Any = self._connection.execute(
-            INDEXED_VERSION, (self._journal, id, indexed)
-        ).fetchone()
-        if version is None or version[1] != "active":
-            return 0
-        where = place(self._journal, version[0])
-        body: Any = self._connection.execute(BODY_AT, (where,)).fetchone()
-        words = self._words.of(body[0]) if body is not None else None
-        return len(words.tokens) if words is not None else 0

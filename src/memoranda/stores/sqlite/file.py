@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 import apsw
 
@@ -12,6 +12,7 @@ from memoranda.kernel.errors import StoreReadOnly
 from memoranda.ledger.codec import PLAIN, BodyCodec
 from memoranda.stores.home import Home
 from memoranda.stores.migrations import OPENED_TO_READ, Migration, done
+from memoranda.stores.scope_words import KnownScopes
 from memoranda.stores.shorthand import InShorthand
 from memoranda.stores.sqlite.connection import (
     MEMORY,
@@ -27,7 +28,7 @@ from memoranda.stores.sqlite.connection import (
     migrate,
     plain_errors,
 )
-from memoranda.stores.sqlite.merging import Merger
+from memoranda.stores.sqlite.merger import Merger
 from memoranda.stores.sqlite.reader import Glance, Parameters, Reader, parameters, run
 from memoranda.stores.sqlite.units import SqliteUnits, compared
 from memoranda.stores.sqlite.writer import SqliteWriter
@@ -62,14 +63,17 @@ class SqliteFile:
         self.bodies = bodies
         self.compared = compared(bodies)
         self.merger = merger
-        self.units = SqliteUnits(bodies, merger.words, merger.note_written)
+        self.known = KnownScopes()
+        self.units = SqliteUnits(bodies, merger.note_written)
         self.connect = connect
-        self._writer = writer
+        self.writer: Final = writer
         self._reader = reader
         self._private = private
         self._known = known
         self._upgrades_at = upgrades_at
         self._upgrading = asyncio.Lock()
+        self.is_current = upgrades_at is None
+        """Whether its schema is up to date."""
 
     @classmethod
     async def open(
@@ -180,27 +184,17 @@ class SqliteFile:
     async def write(self, work: Callable[[apsw.Connection], R]) -> R:
         """Run one unit of work in a transaction."""
         self.home.check()
-        if self._upgrades_at is not None:
+        if not self.is_current or self.writer is None:
             await self.upgrade()
+        assert self.writer is not None  # noqa: S101 - an upgrade refuses what is only read
         return await self.writer.run(work)
 
-    def write_joined(
-        self,
-        work: Callable[[apsw.Connection, Sequence[A]], Sequence[R]],
-        argument: A,
-        *,
-        is_short: bool,
-    ) -> Coroutine[Any, Any, R]:
-        """Run one unit of work in a transaction, together with others of the same kind."""
-        self.home.check()
-        if self._upgrades_at is not None:
-            return self._write_upgraded(work, argument)
-        return self.writer.join(work, argument, is_short=is_short)
-
-    async def _write_upgraded(
+    async def write_upgraded(
         self, work: Callable[[apsw.Connection, Sequence[A]], Sequence[R]], argument: A
     ) -> R:
+        """Run one unit of work in a transaction, once the schema is up to date."""
         await self.upgrade()
+        assert self.writer is not None  # noqa: S101 - an upgrade refuses what is only read
         return await self.writer.join(work, argument)
 
     async def upgrade(self) -> Sequence[str]:
@@ -210,7 +204,7 @@ class SqliteFile:
                 self.check_writable()
                 return ()
             applied = await asyncio.to_thread(self._upgrade, self._upgrades_at)
-            self._upgrades_at = None
+            self._upgrades_at, self.is_current = None, True
         if applied:
             log.warning("%s: %s", self.name, done(applied))
         return [str(migration) for migration in applied]
@@ -223,16 +217,10 @@ class SqliteFile:
             finally:
                 let_go(connection)
 
-    @property
-    def writer(self) -> SqliteWriter:
-        """The one thread that writes; StoreReadOnly if it was opened only to be read."""
-        if self._writer is None:
-            raise StoreReadOnly(self.name, OPENED_TO_READ)
-        return self._writer
-
     def check_writable(self) -> None:
         """Refuse with StoreReadOnly if it was opened only to be read."""
-        _ = self.writer
+        if self.writer is None:
+            raise StoreReadOnly(self.name, OPENED_TO_READ)
 
     def rows(
         self, sql: str, parameters: Parameters, make: Callable[[Any], R]
@@ -256,8 +244,8 @@ class SqliteFile:
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
+        if self.writer is not None:
+            self.writer.close()
         self._reader.close()
         if self._private is not None:
             self._private.remove()
@@ -269,6 +257,7 @@ class SqliteRows:
     def __init__(self, database: SqliteFile, journal: int) -> None:
         self._database = database
         self._journal = journal
+        self.database = database.name
         self.bodies = database.bodies
         self.compared = database.compared
 

@@ -17,7 +17,15 @@ import apsw
 
 from memoranda.kernel.errors import StoreClosed
 from memoranda.stores.sqlite.connection import let_go, plain_errors
-from memoranda.stores.statements import Each, Procedure, Question, Statement, Values
+from memoranda.stores.statements import (
+    Each,
+    EachRow,
+    PlainStatement,
+    Procedure,
+    Question,
+    Statement,
+    Values,
+)
 
 R = TypeVar("R")
 Parameters = Sequence[Any]
@@ -79,7 +87,7 @@ class Reader:
         return await loop.run_in_executor(self._threads, self._at_one_moment, work)
 
     async def stream(self, sql: str, parameters: Parameters) -> AsyncGenerator[Any, None]:
-        """Rows of one SELECT as they are now, in chunks; writes go on beside it."""
+        """EachRow of one SELECT as they are now, in chunks; writes go on beside it."""
         if not self._open:
             raise StoreClosed
         rows = _Rows(self._connect, sql, parameters)
@@ -211,9 +219,20 @@ def run(connection: apsw.Connection, journal: int, procedure: Procedure[R]) -> R
     try:
         while True:
             question = procedure.send(found)
+            if isinstance(question, PlainStatement):
+                found = connection.execute(question.sql, question.parameters).fetchall()
+                continue
             statement = question.statement
             sql = statement.sqlite
-            if isinstance(question, Question):
+            if isinstance(question, EachRow):
+                names, columns = list(question.columns), question.columns.values()
+                several = [
+                    parameters(statement, journal, dict(zip(names, row, strict=True)))
+                    for row in zip(*columns, strict=True)
+                ]
+                connection.executemany(sql, several).fetchall()
+                found = []
+            elif isinstance(question, Question):
                 asked = parameters(statement, journal, question.values)
                 found = connection.execute(sql, asked).fetchall()
             elif isinstance(question, Each):

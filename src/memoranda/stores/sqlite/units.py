@@ -14,13 +14,15 @@ from memoranda.stores.compared import Compared, stand_in
 from memoranda.stores.erasing import check_expected, facts_of, names_after
 from memoranda.stores.selection import COLUMNS, PLACED, ROW, WITH_ENTRY
 from memoranda.stores.shorthand import ENTRY, InShorthand, digest_in
-from memoranda.stores.sqlite.append import Appender
+from memoranda.stores.sqlite.append import Appender, LastEntries
 from memoranda.stores.sqlite.erase import counting
 from memoranda.stores.sqlite.reader import run
 from memoranda.stores.sqlite.retries import first_outcome, keep_outcome
-from memoranda.stores.words import WordCache
 
 PORTION: Final = 1_000
+MOST_KNOWN: Final = 64
+"""Of how many journals the last entries are kept at most: up to 80 KB each."""
+_NOTHING_READ: Final[Sequence[Sequence[Any]]] = ((),)
 
 JOINED: Final = "versions v " + WITH_ENTRY.sqlite
 """Versions with their entries and bodies; where either is missing, that shows."""
@@ -71,13 +73,11 @@ class JournalUnit(NamedTuple):
 class SqliteUnits:
     """Runs the units of work of one database."""
 
-    def __init__(
-        self, bodies: InShorthand, words: WordCache, on_written: Callable[[int, int], None]
-    ) -> None:
+    def __init__(self, bodies: InShorthand, on_written: Callable[[int, int], None]) -> None:
         """`on_written` is called with a journal and how many entries were added to it."""
         self._bodies = bodies
-        self._words = words
         self._on_written = on_written
+        self._last: dict[int, LastEntries] = {}
 
     def commit(self, connection: apsw.Connection, jobs: Sequence[JournalUnit]) -> list[Committed]:
         """Run units in a transaction, one after the other, each on what those before it left."""
@@ -86,10 +86,15 @@ class SqliteUnits:
         for journal, unit in jobs:
             appender = appenders.get(journal)
             if appender is None:
-                appender = appenders[journal] = Appender(connection, journal, self._bodies)
+                last = self._last.get(journal)
+                appender = appenders[journal] = Appender(connection, journal, self._bodies, last)
             outcomes.append(self._run(connection, appender, unit))
+        if len(self._last) > MOST_KNOWN:
+            self._last.clear()
         for journal, appender in appenders.items():
             appender.flush()
+            if appender.last is not None:
+                self._last[journal] = LastEntries(appender.size, appender.head, appender.last)
             if appender.size > appender.first:
                 self._on_written(journal, appender.size - appender.first)
         return outcomes
@@ -109,7 +114,7 @@ class SqliteUnits:
             appender.flush()
             run(connection, journal, check_expected(unit.expects))
         if unit.is_erasing:
-            unit = counting(connection, self._words, journal, unit)
+            unit = counting(connection, self._bodies, journal, unit)
         seq = appender.size
         gone = (
             run(connection, journal, landed(unit.attachments, appender.bodies))
@@ -118,7 +123,7 @@ class SqliteUnits:
         )
         committed = Committed([], unit.about, erased_attachments=gone)
         nonce = b""
-        for found in _read(connection, appender, unit):
+        for found in _read(connection, appender, unit) if unit.reads else _NOTHING_READ:
             drafts = unit.decide(found)
             if key is not None:
                 drafts = bound(key, drafts)
@@ -141,9 +146,7 @@ def _read(
 ) -> Iterator[Sequence[Found | None]]:
     """What a unit reads, after what was added before it; everything comes in portions."""
     reads, journal, bodies = unit.reads, appender.journal, appender.bodies
-    if not reads:
-        yield ()
-    elif isinstance(reads, Everything):
+    if isinstance(reads, Everything):
         made = _maker(unit, bodies)
         appender.flush()
         last = ""

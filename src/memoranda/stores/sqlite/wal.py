@@ -35,15 +35,12 @@ class WriteAheadLog:
         self._writing: Future[None] | None = None
         self._pages = 0
         self._until = PAGES
+        self.is_due = False
+        """Whether it is so long after a commit that it is to be written back."""
 
     def watch(self, connection: apsw.Connection) -> None:
         """Learn of each commit how long the log is after it."""
         connection.set_wal_hook(self._grown)
-
-    @property
-    def is_due(self) -> bool:
-        """Whether it is so long after a commit that it is to be written back."""
-        return self._pages >= self._until
 
     def tend(self, connection: apsw.Connection) -> None:
         """Begin to write the log back, or finish that."""
@@ -55,6 +52,7 @@ class WriteAheadLog:
             # Somebody who reads an old state keeps it long: then it is tried again when it has
             # grown as much once more.
             self._until = self._pages + PAGES
+            self.is_due = False
 
     @property
     def is_long(self) -> bool:
@@ -83,6 +81,7 @@ class WriteAheadLog:
         if pages < self._pages:  # it is used from its beginning
             self._until = PAGES
         self._pages = pages
+        self.is_due = pages >= self._until
         return apsw.SQLITE_OK
 
     def _write_back(self) -> None:

@@ -182,24 +182,21 @@ class SqliteWriter:
         """Run what came in this turn of a loop here, or hand it to the thread."""
         with self._gate:
             units = self._gathered.pop(loop, [])
-            if units and not self._may_run_here(units):
-                self._queue.put(units)
+            # Only what is short and alone, while nobody else is at work: then it is our turn.
+            if not (
+                len(units) == 1
+                and units[0].is_short
+                and self._rests_until < perf_counter()
+                and self._queue.empty()
+                and self._turn.acquire(blocking=False)
+            ):
+                if units:
+                    self._queue.put(units)
                 return
-        if units:
-            try:
-                self._run_here(units)
-            finally:
-                self._turn.release()
-
-    def _may_run_here(self, units: list[_Unit]) -> bool:
-        """Whether these are short and nobody else is at work; if so, it is our turn."""
-        return (
-            len(units) == 1
-            and units[0].is_short
-            and self._rests_until < perf_counter()
-            and self._queue.empty()
-            and self._turn.acquire(blocking=False)
-        )
+        try:
+            self._run_here(units)
+        finally:
+            self._turn.release()
 
     def _run_here(self, units: list[_Unit]) -> None:
         started = perf_counter()
@@ -208,7 +205,7 @@ class SqliteWriter:
             if connection is None or not _begins_at_once(connection, self._busy_ms):
                 self._queue.put(units)  # to wait is for the thread
                 return
-            self._commit(connection, units)
+            self._commit(connection, units, started)
         except BaseException as error:
             self._fail(units, error)
             _settle(units)
@@ -216,10 +213,10 @@ class SqliteWriter:
                 raise
         else:
             _settle(units)
-        self._written(started)
         if self._written_at - started > SLOW_S:
             self._rests_until = self._written_at + REST_S
-        if self._is_urgent or (self._is_asleep and self._is_due):
+        spare_time = self._spare_time
+        if self._is_urgent or (self._is_asleep and spare_time is not None and spare_time.is_due):
             self._is_asleep = False
             self._queue.put([])
 
@@ -253,18 +250,18 @@ class SqliteWriter:
         except apsw.BusyError:
             self._take_waiting(group, inf)
             raise
-        self._commit(connection, group)
-        self._written(started)
+        self._commit(connection, group, started)
 
-    def _commit(self, connection: apsw.Connection, group: list[_Unit]) -> None:
-        """Run a group, and who joins it, in the transaction that has begun."""
+    def _commit(self, connection: apsw.Connection, group: list[_Unit], started: float) -> None:
+        """Run a group, and who joins it, in the transaction that was begun since it started."""
         done = 0
         try:
             while done < len(group):
                 taken, done = group[done:], len(group)
                 for work, units in groupby(taken, key=attrgetter("work")):
                     _run_together(connection, work, list(units))
-                self._take_waiting(group)
+                if not self._queue.empty():
+                    self._take_waiting(group)
         except BaseException as error:
             if not connection.in_transaction:
                 raise  # SQLite itself gave up the whole transaction: full disk, I/O error
@@ -272,8 +269,6 @@ class SqliteWriter:
             self._one_by_one(connection, group, error)
         else:
             connection.execute("COMMIT")
-
-    def _written(self, started: float) -> None:
         self._written_at = perf_counter()
         self._owed_s += _SHARE * (self._written_at - started)
 

@@ -68,15 +68,15 @@ def command(
     create: bool = False,
     read_only: bool | Callable[[Mapping[str, Any]], bool] = False,
     runs: type[CodeOptions] | None = None,
-    embeds: Callable[[Mapping[str, Any]], bool] = lambda _: False,
+    embeds: bool = False,
     done: str = "",
     nothing: str = "",
 ) -> Callable[[Callable[..., Any]], typer.Typer]:
     """Make a command of a function.
 
     Only with `create` a database may be made; with `read_only` nothing is changed. With
-    `runs` it takes code of the user's own; where `embeds` says so it opens an embedder. `done` is
-    what its receipt says, and `nothing` what is said of an empty result.
+    `runs` it takes code of the user's own; with `embeds` it uses the embedder that the environment
+    names. `done` is what its receipt says, and `nothing` what is said of an empty result.
     """
 
     def decorate(function: Callable[..., Any]) -> typer.Typer:
@@ -101,7 +101,7 @@ def command(
                     create=create,
                     read_only=read_only(given) if callable(read_only) else read_only,
                     app=own,
-                    embedder=models.embedder_from_environment() if embeds(given) else None,
+                    embedder=(models.embedder_from_environment() if embeds else None) or "default",
                 )
             else:
                 result = function(*[target] * (takes[:1] == ["target"]), **arguments)

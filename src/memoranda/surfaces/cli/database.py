@@ -40,7 +40,14 @@ from memoranda.surfaces.cli.present import Output, bars, details, table, when
 from memoranda.surfaces.cli.show_audits import reindexed, verified
 from memoranda.surfaces.cli.show_audits import status as show_status
 from memoranda.surfaces.cli.target import Target
-from memoranda.types import Anchor, Brought, FileAnchor, Verifier, VerifierKey, Why
+from memoranda.types import (
+    Anchor,
+    FileAnchor,
+    Verifier,
+    VerifierKey,
+    Why,
+    WitnessAnchor,
+)
 
 NOTHING_YET = "Nothing was written to this database yet."
 
@@ -104,11 +111,20 @@ def verify(
         opt("The file of public keys that you know.", exists=True, dir_okay=False, readable=True),
     ] = None,
     require_signature: Annotated[bool, opt("Every entry must be under a known signature.")] = False,
+    witness: Annotated[
+        list[str] | None,
+        opt("A witness to ask, and its key; may be repeated.", metavar="URL[#VKEY]"),
+    ] = None,
+    origin: Annotated[
+        list[str] | None, opt("A journal that must be there; may be repeated.", metavar="ORIGIN")
+    ] = None,
+    quorum: Annotated[int, opt("So many witnesses must have cosigned every entry.", min=0)] = 0,
 ) -> Output:
     """Verify a database: its chain, tree, rows, checkpoints, anchors.
 
     Damage is logged as a conformance break, once, where the database can be written. Exits with 0
-    when it is sound, with 5 when it is damaged, with 4 when an anchor could not be read.
+    when it is sound, with 5 when it is damaged, with 4 when an anchor could not be read. A witness
+    finds what was rewritten, cut off or put back, whoever holds the keys.
     """
     seal = target.seal()
     if key or keyring:  # whoever names keys trusts these, not those of the surroundings
@@ -116,7 +132,13 @@ def verify(
     if require_signature and not seal.known:
         raise wrong_use("Whose signature? Name --key or --keyring, or set MEMORANDA_KEYRING.")
     kept, anchors = _kept(checkpoint or [], target.scopes)
-    seal = replace(seal, anchors=[*seal.anchors, *anchors])
+    witnesses = list(map(WitnessAnchor.parse, witness or ()))
+    keys = verifiers(one.key for one in witnesses if one.key)
+    seal = replace(seal, anchors=[*seal.anchors, *anchors, *witnesses], known=[*seal.known, *keys])
+    if quorum > len(
+        {one.key for one in seal.anchors if isinstance(one, WitnessAnchor) and one.key}
+    ):
+        raise wrong_use(f"Which {quorum} witnesses? Name so many, with --witness URL#VKEY.")
     with bars() as progress:
         found = asyncio.run(
             verify_database(
@@ -124,12 +146,14 @@ def verify(
                 scopes=target.scopes,
                 seal=seal,
                 kept=kept,
+                expected=origin or (),
                 require_signature=require_signature,
+                quorum=quorum,
                 record=True,
                 progress=progress,
             )
         )
-    return verified(found, seal, kept)
+    return verified(found, seal, kept, quorum)
 
 
 def _known(keys: Sequence[str], ring: Path | None) -> Sequence[Verifier]:
@@ -181,28 +205,6 @@ def reindex(target: Target) -> Sequence[Output]:
     ]
 
 
-@command(embeds=lambda _: True)
-async def embed(memory: Memory[Any]) -> Brought:
-    """Give everything a vector that has none yet, with the embedder that the environment names.
-
-    What was made is logged in the journal. The texts are sent to the embedder.
-    """
-    with bars() as progress:
-        return await memory.maintain.embed(progress=progress(memory.scope))
-
-
-@command()
-async def scrub(memory: Memory[Any]) -> Output:
-    """Write the database anew, so that no byte of what was erased is left in it.
-
-    For after an erasure that another process kept from finishing, and for PostgreSQL's old rows.
-    """
-    await memory.maintain.scrub()
-    return Output(
-        {"scrubbed": True}, "The database was written anew: what was erased is in no byte of it."
-    )
-
-
 # ---------------------------------------------------------------------------------- keys
 
 KeyFile = Annotated[
@@ -226,9 +228,10 @@ def create(
     name: Annotated[str, opt("The key's name, such as example.org/memory: no spaces, no plus.")],
     key_file: KeyFile,
     keyring: Ring,
+    witness: Annotated[bool, opt("A witness's key, for 'memoranda witness'.")] = False,
 ) -> Output:
     """Make a signing key: the private half in a file of your own, the public one in the ring."""
-    made = create_key(key_file, keyring, name=name, database=_database(target))
+    made = create_key(key_file, keyring, name=name, database=_database(target), cosigns=witness)
     rows = [("created", _short(made)), ("private", str(key_file)), ("ring", str(keyring))]
     words = Group(
         details(rows), Text(f"\n{WHERE_NOT}"), Text(f"\nUse it with {KEY_FILE} and {KEYRING}.")
@@ -297,11 +300,7 @@ def _database(target: Target) -> str | None:
     return file if is_named or (file is not None and Path(file).exists()) else None
 
 
-maintain = group("Vectors, and bytes of what was erased.", embed, scrub)
-keys = group(
-    "Keys.",
-    signer=group(
-        "The keys that sign checkpoints: pip install 'memoranda\\[sign]'.",
-        *(create, rotate, retire, show_keys),
-    ),
+signer = group(
+    "The keys that sign checkpoints: pip install 'memoranda\\[sign]'.",
+    *(create, rotate, retire, show_keys),
 )

@@ -13,12 +13,20 @@ from rich.text import Text
 
 import memoranda
 from memoranda import Clockwork, MemorandaError, Memory
-from memoranda.app.surfaces import file_of, seal_from_environment, verify_database
+from memoranda.app.surfaces import (
+    file_of,
+    opened_witness,
+    seal_from_environment,
+    verify_database,
+)
+from memoranda.errors import DependencyMissing
+from memoranda.formats import Ed25519Signer, create_key, verifiers
 from memoranda.surfaces.cli.groups import PlainGroup
 from memoranda.surfaces.cli.present import console, item, statement
 from memoranda.surfaces.cli.show_audits import verified
 from memoranda.surfaces.cli.show_records import history
-from memoranda.types import FileAnchor, Randomness, Receipt, Seal
+from memoranda.surfaces.witness import serving
+from memoranda.types import FileAnchor, Randomness, Receipt, Seal, WitnessAnchor
 
 
 class Story:
@@ -173,9 +181,10 @@ class _Tampering:
         await self.verify(self.file, self.kept, is_sound=True)
         await self.edit()
         await self.rewrite()
+        await self.rewrite_signed()
         self.story.out.print(
-            "\nSo keep checkpoints where the database's writers can't reach them:\n"
-            "docs/checkpoints.md. The folder of this demo is removed again."
+            "\nSo keep checkpoints where the database's writers can't reach them, or let others\n"
+            "witness them: docs/checkpoints.md. The folder of this demo is removed again."
         )
 
     async def write(self, file: Path, amount: str, seal: Seal) -> None:
@@ -208,6 +217,33 @@ class _Tampering:
         await self.verify(copy, Seal(), is_sound=True)
         self.story.say("The checkpoint that was kept elsewhere catches it:")
         await self.verify(copy, self.kept, is_sound=False)
+
+    async def rewrite_signed(self) -> None:
+        try:
+            await self._be_witnessed()
+        except DependencyMissing as missing:
+            self.story.say("What a witness finds is left out here:")
+            self.story.show(str(missing))
+
+    async def _be_witnessed(self) -> None:
+        """A witness on a port of this machine; in earnest it is somebody else's."""
+        signer = Ed25519Signer.generate("memory.example")
+        logs, key_file = self.folder / "logs", self.folder / "key"
+        logs.write_text(f"memoranda/ {signer.key}\n")
+        key = create_key(key_file, self.folder / "ring", name="witness.example", cosigns=True)
+        memory = self.folder / "witness.db"
+        with opened_witness(logs=logs, key_file=key_file, memory=memory) as witness:
+            async with serving(witness) as (url, _):
+                known = verifiers([signer.key, key])
+                seal = Seal([signer], [WitnessAnchor(url, key)], known)
+                self.story.say("An owner has each checkpoint signed, and cosigned by a witness.")
+                await self.write(self.folder / "witnessed.db", TRUE, seal)
+                self.story.say("The owner rewrites it all, and signs it anew with the same key.")
+                copy = self.folder / "signed-anew.db"
+                await self.write(copy, FORGED, Seal([signer]))
+                await self.verify(copy, Seal(known=known), is_sound=True)
+                self.story.say("The witness has cosigned another history, and no key changes that:")
+                await self.verify(copy, seal, is_sound=False)
 
     async def verify(self, file: Path, seal: Seal, *, is_sound: bool) -> None:
         found = await verify_database(str(file), seal=seal)

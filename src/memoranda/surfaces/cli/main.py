@@ -54,9 +54,21 @@ _COMMANDS: Final = {
         ("copy", "journal", "Copy scopes into another database, whole and verified."),
         ("upgrade", "journal", "Bring the schema of a database up to date."),
         ("reindex", "database", "Make the word index anew."),
+        ("eval", "evaluate", "Measure how well recall finds, with questions of your own."),
         ("backup", "journal", "Take backups, and put them back."),
-        ("maintain", "database", "Vectors, and bytes of what was erased."),
-        ("keys", "database", "Keys."),
+        (
+            "maintain",
+            "maintain",
+            "Jobs that keep scopes in order; vectors, and bytes of what was erased.",
+        ),
+        ("witness", "witness", "Keep the checkpoints of others append-only, over HTTP."),
+        (
+            "keys",
+            "serve",
+            "Keys: those that open a server's doors, and those that sign checkpoints.",
+        ),
+        ("serve", "serve", "Serve a database over HTTP."),
+        ("mcp", "serve", "Serve one MCP client by stdio: tools, resources and prompts."),
     ),
     "Getting to know it": (
         ("rules", "rules", "List the rules that memoranda must prove, and what proves them."),

@@ -11,7 +11,6 @@ from memoranda import Memo, Memory
 from memoranda.app.surfaces import MAIN, SHIPPED, USUAL, Cause, Include, Order
 from memoranda.errors import IllegalTransition, InvalidJson, RecordNotFound
 from memoranda.formats import parse_json as parse
-from memoranda.selectors import Hybrid
 from memoranda.surfaces.cli.command import command
 from memoranda.surfaces.cli.groups import arg, opt, wrong_use
 from memoranda.surfaces.cli.model_options import ModelOptions, chosen_model
@@ -235,7 +234,7 @@ async def history(memory: Memory[Any], id: Id) -> Sequence[Event[Any]]:
     return await memory.history(id)
 
 
-@command(embeds=lambda given: given["selector"] == Hybrid.name)
+@command(embeds=True)
 async def recall(
     memory: Memory[Any],
     query: Annotated[str, arg("QUESTION", "What is asked.")],

@@ -35,6 +35,7 @@ from memoranda.types import (
     Reindexed,
     Seal,
     Status,
+    WitnessAnchor,
 )
 
 DIRECTORY = "(directory)"
@@ -58,12 +59,19 @@ def copied(done: str, found: DatabaseAudit, source: str, target: str) -> Output:
     return Output({"from": source, "to": target, "scopes": found.scopes}, words)
 
 
-def verified(found: DatabaseAudit, seal: Seal, kept: Sequence[KeptNote] = ()) -> Output:
+def verified(
+    found: DatabaseAudit, seal: Seal, kept: Sequence[KeptNote] = (), quorum: int = 0
+) -> Output:
     """An audit: the table, all damage, and what can and can't be known.
 
-    A comparison that was asked for and could not be made is no success.
+    A comparison that was asked for and could not be made is no success, unless it is that of a
+    witness and there are enough others.
     """
     failed = unreachable(found)
+    needed = {
+        anchor.name for anchor in seal.anchors if not (quorum and isinstance(anchor, WitnessAnchor))
+    }
+    is_incomplete = any(name in needed for name in failed)
     anchors = [
         {
             "name": anchor.name,
@@ -73,8 +81,8 @@ def verified(found: DatabaseAudit, seal: Seal, kept: Sequence[KeptNote] = ()) ->
         for anchor in seal.anchors
     ]
     document = {**found.to_wire(), "anchors": anchors, "cannotTell": list(limits(found))}
-    status = NOT_SOUND if not found.is_sound else NOT_THERE if failed else 0
-    return Output(document, _audit(found, seal, kept), status)
+    status = NOT_SOUND if not found.is_sound else NOT_THERE if is_incomplete else 0
+    return Output(document, _audit(found, seal, kept, is_incomplete=is_incomplete), status)
 
 
 def restored(found: DatabaseAudit, seal: Seal, source: str, target: str) -> Output:
@@ -91,7 +99,9 @@ def _copied(done: str, found: DatabaseAudit, source: str, target: str) -> str:
     return f"{done} {scopes}, {entries}, from {plain(source)} to {plain(target)}"
 
 
-def _audit(found: DatabaseAudit, seal: Seal, kept: Sequence[KeptNote]) -> RenderableType:
+def _audit(
+    found: DatabaseAudit, seal: Seal, kept: Sequence[KeptNote], *, is_incomplete: bool
+) -> RenderableType:
     columns = f"{_COUNTS}, checkpoints, kept outside, verdict"
     shown: list[RenderableType] = [table(columns, map(_row, parts(found)))]
     shown += [_damage(name, damages) for name, damages in _all_damage(found)]
@@ -104,7 +114,7 @@ def _audit(found: DatabaseAudit, seal: Seal, kept: Sequence[KeptNote]) -> Render
         *limits(found),
     )
     shown += [item("- ", sentence) for sentence in notes]
-    if found.is_sound and unreachable(found):
+    if found.is_sound and is_incomplete:
         last = Text("Sound, but an anchor that was to be compared could not be read.", "yellow")
     elif found.is_sound:
         last = Text("Sound: nothing that was looked at is damaged.", "green")
@@ -241,10 +251,13 @@ def _signatures(found: DatabaseAudit) -> Iterator[str]:
 def _anchors(found: DatabaseAudit, seal: Seal) -> Iterator[str]:
     failed = unreachable(found)
     for anchor in seal.anchors:
+        name = f"The anchor {plain(anchor.name)}"
+        if isinstance(anchor, WitnessAnchor):
+            name = f"The witness {plain(anchor.name)}{'' if anchor.key else ', of no known key,'}"
         if anchor.name in failed:
-            yield f"The anchor {plain(anchor.name)} could not be read: {failed[anchor.name]}."
+            yield f"{name} could not be read: {failed[anchor.name]}."
         else:
-            yield f"The anchor {plain(anchor.name)} was read."
+            yield f"{name} was read."
     if not seal.anchors:
         yield "No anchor is named (MEMORANDA_ANCHOR_FILE)."
 

@@ -165,9 +165,9 @@ def _recalled(found: Recalled[Any]) -> RenderableType:
         parts.append(
             item(
                 "",
-                "Nothing was found. Ask in other words (words are compared, not meanings, unless "
-                "--selector hybrid has an embedder), ask for less with fewer filters, or look "
-                "through 'memoranda list'.",
+                "Nothing was found. Ask in other words (words are compared, and meanings where a "
+                "model is installed), ask for less with fewer filters, or look through "
+                "'memoranda list'.",
             )
         )
     return Group(*parts)
@@ -176,7 +176,7 @@ def _recalled(found: Recalled[Any]) -> RenderableType:
 def _item(number: int, one: Item[Any]) -> RenderableType:
     mark = f"{number:>2}. "
     below = " " * len(mark)
-    line = Text(f"id {plain(one.id)}; {one.confidence:.2f} sure; {one.trust}; ", "dim")
+    line = Text(f"id {plain(one.id)}; {one.sureness} ({one.confidence:.2f}); {one.trust}; ", "dim")
     line.append_text(_verified(one.why_not_verified))
     said = item(mark, statement(one.data))
     return Group(said, item(below, plain(one.reason), "dim"), item(below, line))

@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Required, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Required, TypedDict, TypeVar
 
 import memoranda
 from memoranda.app import surfaces
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from memoranda.types import Seal
 
 R = TypeVar("R")
+Default = Literal["default"]
 Act = Callable[["Memory[Any]"], Awaitable[R]]
 
 ACTOR: Final = "MEMORANDA_ACTOR"
@@ -72,7 +73,7 @@ class Target:
         create: bool = False,
         read_only: bool = False,
         app: "App | None" = None,
-        embedder: "Embedder | None" = None,
+        embedder: "Embedder | Default | None" = "default",
     ) -> R:
         """Open a handle, act on it, close it. Only with `create` a database is made.
 
@@ -82,16 +83,26 @@ class Target:
 
         async def session() -> R:
             with nullcontext() if app is None else prints_aside():
-                async with memoranda.open(
-                    self.url,
-                    scope=self.scope_name,
-                    actor=self.actor_name,
-                    create=create,
-                    read_only=read_only,
-                    seal=self.seal(),
-                    embedder=embedder,
-                    app=app,
-                ) as memory:
+                if surfaces.is_server(self.url):  # what is not said is the key's
+                    opening = memoranda.open(
+                        self.url,
+                        scope=self.scope,
+                        actor=self.actor or os.environ.get(ACTOR) or surfaces.DEFAULT_ACTOR,
+                        read_only=read_only,
+                        app=app,
+                    )
+                else:
+                    opening = memoranda.open(
+                        self.url,
+                        scope=self.scope_name,
+                        actor=self.actor_name,
+                        create=create,
+                        read_only=read_only,
+                        seal=self.seal(),
+                        embedder=embedder,
+                        app=app,
+                    )
+                async with opening as memory:
                     return await act(memory)
 
         return asyncio.run(session())
@@ -167,21 +178,22 @@ def app_of(domain: str, *, authority: str | None = None, provider: str | None = 
 
 def domain_of(name: str) -> "Domain | Runtime":
     """The domain of this name."""
-    found = _found("--domain", name)
+    found = found_by("--domain", name)
     if not isinstance(found, memoranda.Domain | surfaces.Runtime):
         raise wrong_use(f"--domain: {name} is {_kind(found)}, and no Domain.{_others(name)}")
     return found
 
 
 def _with(option: str, name: str, method: str) -> Any:
-    found = _found(option, name)
+    found = found_by(option, name)
     if not callable(getattr(found, method, None)):
         what = "a policy" if option == "--authority" else "a MemoryProvider"
         raise wrong_use(f"{option}: {name} is {_kind(found)}, and not {what}.")
     return found
 
 
-def _found(option: str, name: str) -> Any:
+def found_by(option: str, name: str) -> Any:
+    """What a module of the user's has under a name; wrong use, in plain words, where not."""
     module_name, colon, attribute = name.partition(":")
     if not (module_name and colon and attribute):
         raise wrong_use(f"{option}: {name!r} is not written as {_WRITTEN}, such as shop:refunds.")

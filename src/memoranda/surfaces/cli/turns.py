@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import Annotated, Any, Final, Required
+from typing import Annotated, Any, Final
 from unicodedata import category
 
 import typer
@@ -16,7 +16,7 @@ from typing_extensions import Unpack
 from memoranda import Memory
 from memoranda.app.surfaces import DEFAULT_SESSION, Plan
 from memoranda.errors import CycleFailed, InvalidInput, InvalidPlan
-from memoranda.formats import read_document, read_profile
+from memoranda.formats import chat_profile, read_document, read_profile
 from memoranda.models import Model
 from memoranda.surfaces.cli.command import command
 from memoranda.surfaces.cli.groups import arg, error_lines, group, opt, wrong_use
@@ -32,10 +32,11 @@ _NOT_KEPT: Final = "(this cycle has landed before; what was answered then was no
 class SessionOptions(ModelOptions, total=False):
     """Which plan, which session, and which model is asked."""
 
-    plan: Required[
-        Annotated[Path, opt("A plan (YAML or JSON), or a profile's folder.", metavar="FILE")]
+    plan: Annotated[
+        Path, opt("A plan (YAML or JSON), or a profile's folder; else ours.", metavar="FILE")
     ]
     session: Annotated[str, opt("Which session; else 'default'.", metavar="NAME")]
+    subject: Annotated[str, opt("Whom it is with; else 'user'.", metavar="NAME")]
     fresh: Annotated[bool, opt("Put the session that is there aside, and begin anew.")]
     record: Annotated[bool, opt("Keep what was said and answered, to replay it.")]
 
@@ -50,7 +51,7 @@ async def take(
     ] = None,
     **session: Unpack[SessionOptions],
 ) -> None:
-    """Take one turn through a plan.
+    """Take one turn through a plan; ours recalls what is remembered, and learns from what is said.
 
     All of it lands, or nothing. Exits with 6 when a step failed (the next turn may go on), and
     with 7 when the runtime had to stop: a write failed, or the session is not this plan's.
@@ -94,11 +95,12 @@ async def replay_turn(
 
 async def _opened(memory: Memory[Any], given: SessionOptions) -> Turns:
     return await memory.turns.open(
-        _plan(given["plan"]),
+        _plan(given.get("plan")),
         model=_model(given),
         session=given.get("session", DEFAULT_SESSION),
         fresh=given.get("fresh", False),
         record=given.get("record", False),
+        subject=given.get("subject"),
     )
 
 
@@ -110,7 +112,9 @@ def _model(asked: SessionOptions) -> Model:
     return model
 
 
-def _plan(path: Path) -> Plan:
+def _plan(path: Path | None) -> Plan:
+    if path is None:
+        return chat_profile()
     if path.is_dir():
         return read_profile(path)
     document = read_document(path)

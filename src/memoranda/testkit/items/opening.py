@@ -8,8 +8,7 @@ from unicodedata import normalize
 import pytest
 from hypothesis import strategies as st
 
-from memoranda.kernel.clock import Randomness, random_uuid
-from memoranda.ledger.time import format_time
+from memoranda.kernel.clock import Randomness, format_time, random_uuid
 from memoranda.plans.items import ItemStore, MemoryItem
 from memoranda.testkit import fresh_scope
 

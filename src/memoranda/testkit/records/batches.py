@@ -189,6 +189,22 @@ async def test_clear_deletes_every_record(store: Store) -> None:
     assert await store.create(record(id="a")) == "a"
 
 
+@contract("MEM-MAINT-1", Capability.CONSOLIDATE)
+async def test_consolidating_loses_nothing_that_was_said_once(store: Store) -> None:
+    await create_all(
+        store,
+        record({"n": 1}, id="a", tags=["x"]),
+        record({"n": 1}, id="b", tags=["y"]),
+        record({"n": 2}, id="c", tags=["x"]),
+    )
+    before = await everything(store)
+
+    await store.consolidate()
+    await store.consolidate()
+
+    assert await everything(store) == before
+
+
 @contract(Capability.VERSIONED, Capability.CREATE_MANY, Capability.UPDATE_MANY)
 async def test_batches_count_versions_like_single_calls(store: Store) -> None:
     await store.create_many([record({}, id="a"), record({}, id="b")])

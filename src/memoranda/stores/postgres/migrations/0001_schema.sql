@@ -1,5 +1,5 @@
 -- The schema, whole. It is told in this order: journals and their entries, the tree over them and its
--- checkpoints; what follows from the entries; the index of words; plans. Then the wall around them,
+-- checkpoints; what follows from the entries; the index of words; plans; leases. Then the wall around them,
 -- and the functions, in the same order.
 --
 -- Every name is written in full, so that no search_path decides what is meant.
@@ -55,7 +55,8 @@ CREATE TABLE memoranda.journals (
 -- The key makes a fork impossible: two entries after the same one would have the same number. An
 -- index of previous hashes would say so once more, at 70 bytes an entry and another page to write,
 -- and would catch nothing else: an entry that names a wrong hash breaks the chain, which is what
--- `verify` looks at. The body and its salt are null once they are erased.
+-- `verify` looks at. An entry is kept as its fields (stores/shorthand.py). The body and its salt are
+-- null once they are erased.
 CREATE TABLE memoranda.entries (
   journal bigint NOT NULL,
   seq     bigint NOT NULL,
@@ -68,12 +69,15 @@ ALTER TABLE memoranda.entries
   ALTER COLUMN salt SET STATISTICS 0, ALTER COLUMN body SET STATISTICS 0;
 
 -- Which entries are about the memory as a whole (policies, breaks, audits, maintenance) is read from
--- the entries themselves, by the words in which each says its kind: there is no list of them that
--- could be shortened.
+-- the entries themselves, by their first byte, or by the words in which one that is kept as JSON says
+-- its kind: there is no list of them that could be shortened.
 CREATE INDEX entries_about_the_whole ON memoranda.entries (journal, seq)
-  WHERE (position('\x226b696e64223a22706f6c6963795f6368616e676522'::bytea IN entry) > 0
-    OR position('\x226b696e64223a22636f6e666f726d616e63655f627265616b22'::bytea IN entry) > 0
-    OR position('\x226b696e64223a226d61696e74656e616e636522'::bytea IN entry) > 0);
+  WHERE ((entry >= '\x05'::bytea AND entry < '\x07'::bytea)
+    OR (entry >= '\x08'::bytea AND entry < '\x09'::bytea)
+    OR (entry >= '\x7b'::bytea
+      AND (position('\x226b696e64223a22706f6c6963795f6368616e676522'::bytea IN entry) > 0
+      OR position('\x226b696e64223a22636f6e666f726d616e63655f627265616b22'::bytea IN entry) > 0
+      OR position('\x226b696e64223a226d61696e74656e616e636522'::bytea IN entry) > 0)));
 
 -- --------------------------------------------------------------------- the tree, and checkpoints
 
@@ -129,6 +133,8 @@ CREATE INDEX active_by_update ON memoranda.versions (journal, updated_at, since)
 -- subject, an id or a name alone is short enough to be indexed as it is.
 CREATE INDEX versions_by_subject ON memoranda.versions (journal, subject)
   WHERE subject IS NOT NULL;
+CREATE INDEX active_by_expiry ON memoranda.versions (journal, expires_at)
+  WHERE is_newest AND status = 'active' AND expires_at IS NOT NULL;
 -- Postings lead to entries, and entries to what is current. The key begins with the entry, so that
 -- nobody takes it for a way to find all of a journal.
 CREATE INDEX versions_by_entry ON memoranda.versions (seq, journal);
@@ -224,19 +230,24 @@ CREATE TABLE memoranda.postings (
 ALTER TABLE memoranda.postings
   ALTER COLUMN token SET STATISTICS 0, ALTER COLUMN body SET STATISTICS 0;
 
--- The records of a thread in their order, of what is in the index (ledger/derive.py).
-CREATE TABLE memoranda.threads (
-  journal    bigint NOT NULL,
-  thread     text COLLATE "C" NOT NULL,
-  created_at bigint NOT NULL,
-  id         text COLLATE "C" NOT NULL,
-  seq        bigint NOT NULL,
-  speaker    text COLLATE "C" NOT NULL,
-  PRIMARY KEY (journal, thread, created_at, id)
+-- What recall knows of indexed objects besides their words: when and by whom each was said, in which
+-- thread, how long it is; those among 1,024 entries to a row (stores/documents.py).
+CREATE TABLE memoranda.documents (
+  journal bigint NOT NULL,
+  block   bigint NOT NULL,
+  body    bytea NOT NULL,
+  PRIMARY KEY (journal, block)
 );
-ALTER TABLE memoranda.threads
-  ALTER COLUMN thread SET STATISTICS 0, ALTER COLUMN speaker SET STATISTICS 0;
-CREATE INDEX threads_by_entry ON memoranda.threads (seq, journal);
+ALTER TABLE memoranda.documents ALTER COLUMN body SET STATISTICS 0;
+
+-- Which entries are of which thread, by the digest of its name, of what is in the index.
+CREATE TABLE memoranda.threads (
+  journal bigint NOT NULL,
+  thread  text COLLATE "C" NOT NULL,
+  seq     bigint NOT NULL,
+  PRIMARY KEY (journal, thread, seq)
+);
+ALTER TABLE memoranda.threads ALTER COLUMN thread SET STATISTICS 0;
 
 -- Embeddings of what is active and newest: float32, little-endian (recall/embedder.py). They are
 -- derived by a model that the database doesn't know, so they can be made anew, and are never
@@ -338,6 +349,46 @@ CREATE TABLE memoranda.item_origins (
 );
 CREATE INDEX item_origins_by_cycle ON memoranda.item_origins (journal, cycle);
 
+-- ---------------------------------------------------------------------------------------- leases
+
+-- Who does something now, and until when nobody else may; a job is a lease that is due at some time
+-- (ledger/lease.py). Nothing of it is journaled: it says what goes on, not what happened.
+CREATE TABLE memoranda.leases (
+  journal  bigint NOT NULL,
+  name     text COLLATE "C" NOT NULL,
+  holder   text COLLATE "C" NOT NULL DEFAULT '',
+  until    bigint NOT NULL DEFAULT 0,
+  due      bigint,
+  attempts bigint NOT NULL DEFAULT 0,
+  report   text COLLATE "C" NOT NULL DEFAULT '',
+  PRIMARY KEY (journal, name)
+) WITH (fillfactor = 50);  -- whoever works changes a row every few seconds
+CREATE INDEX jobs_by_time ON memoranda.leases (due) WHERE due IS NOT NULL;
+
+-- ----------------------------------------------------------------------------------------- doors
+
+-- The keys that open a server's doors, by their ids: of the key itself there is only the sha256. One
+-- that is revoked stays. Requests are counted by the minute, so that several processes keep one limit.
+-- It is a small table of no journal, and outside of the wall: whose journal is asked for follows from
+-- the key. Where the other tables are cut, it is on every server.
+CREATE TABLE memoranda.access_keys (
+  id         text COLLATE "C" NOT NULL PRIMARY KEY,
+  digest     bytea NOT NULL,
+  scope      text COLLATE "C" NOT NULL,
+  actor      text COLLATE "C" NOT NULL,
+  rights     text COLLATE "C" NOT NULL,
+  name       text COLLATE "C" NOT NULL,
+  per_minute bigint,
+  created_at bigint NOT NULL,
+  expires_at bigint,
+  revoked_at bigint,
+  minute     bigint NOT NULL,
+  requests   bigint NOT NULL
+);
+ALTER TABLE memoranda.access_keys
+  ALTER COLUMN digest SET STATISTICS 0, ALTER COLUMN scope SET STATISTICS 0,
+  ALTER COLUMN actor SET STATISTICS 0, ALTER COLUMN name SET STATISTICS 0;
+
 -- -------------------------------------------------------------------------------------- the wall
 
 -- Below the condition in every statement: rows of another scope can be neither seen nor written.
@@ -355,9 +406,9 @@ BEGIN
   FOREACH v_table IN ARRAY ARRAY[
     'journals', 'entries', 'nodes', 'checkpoints',
     'versions', 'tags', 'marks', 'derivations', 'retries',
-    'segments', 'postings', 'threads', 'vectors',
+    'segments', 'postings', 'documents', 'threads', 'vectors',
     'memories', 'item_keywords', 'item_postings',
-    'sessions', 'sessions_aside', 'recordings', 'cycle_salts', 'item_origins'
+    'sessions', 'sessions_aside', 'recordings', 'cycle_salts', 'item_origins', 'leases'
   ] LOOP
     EXECUTE format('ALTER TABLE memoranda.%I ENABLE ROW LEVEL SECURITY', v_table);
     EXECUTE format('ALTER TABLE memoranda.%I FORCE ROW LEVEL SECURITY', v_table);
@@ -374,6 +425,9 @@ CREATE POLICY none_deleted ON memoranda.entries AS RESTRICTIVE FOR DELETE USING 
 -- The scopes and their heads are there to be listed, by who says so, and only to be read.
 CREATE POLICY listed ON memoranda.journals FOR SELECT
   USING (current_setting('memoranda.lists_scopes', true) = 'yes');
+-- So are the jobs: a worker looks for those of all scopes that are due.
+CREATE POLICY listed ON memoranda.leases FOR SELECT
+  USING (current_setting('memoranda.lists_scopes', true) = 'yes' AND starts_with(name, 'job/'));
 
 -- ------------------------------------------------------------- one call, one statement, one trip
 
@@ -499,32 +553,35 @@ BEGIN
   SELECT e.seq, e.entry, e.salt, e.body
   FROM memoranda.entries e
   WHERE e.journal = p_journal
-    AND (position('\x226b696e64223a22706f6c6963795f6368616e676522'::bytea IN e.entry) > 0
-    OR position('\x226b696e64223a22636f6e666f726d616e63655f627265616b22'::bytea IN e.entry) > 0
-    OR position('\x226b696e64223a226d61696e74656e616e636522'::bytea IN e.entry) > 0)
+    AND ((e.entry >= '\x05'::bytea AND e.entry < '\x07'::bytea)
+    OR (e.entry >= '\x08'::bytea AND e.entry < '\x09'::bytea)
+    OR (e.entry >= '\x7b'::bytea
+      AND (position('\x226b696e64223a22706f6c6963795f6368616e676522'::bytea IN e.entry) > 0
+      OR position('\x226b696e64223a22636f6e666f726d616e63655f627265616b22'::bytea IN e.entry) > 0
+      OR position('\x226b696e64223a226d61696e74656e616e636522'::bytea IN e.entry) > 0)))
   ORDER BY e.seq;
 END $$;
 
--- Blocks of the tree: of each the hashes that are there, one after the other; level 0 are the
--- leaves, which follow from the entries.
+-- Blocks of the tree: of each the hashes that are there; of level 0 the entries, from which the
+-- hashes of the leaves follow.
 CREATE FUNCTION memoranda.blocks(
   p_journal bigint, p_origin text, p_levels bigint[], p_numbers bigint[]
 )
-RETURNS TABLE (level bigint, number bigint, hashes bytea)
+RETURNS TABLE (level bigint, number bigint, hashes bytea[])
 LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY
   SELECT n.level, n.number, CASE n.level
-    WHEN 0 THEN (
-      SELECT string_agg(sha256('\x00'::bytea || e.entry), ''::bytea ORDER BY e.seq)
-      FROM memoranda.entries e
-      WHERE e.journal = p_journal AND e.seq >= n.number * 256 AND e.seq < (n.number + 1) * 256)
-    ELSE (
-      SELECT string_agg(o.hash, ''::bytea ORDER BY o.number)
-      FROM memoranda.nodes o
+    WHEN 0 THEN ARRAY(
+      SELECT e.entry FROM memoranda.entries e
+      WHERE e.journal = p_journal AND e.seq >= n.number * 256 AND e.seq < (n.number + 1) * 256
+      ORDER BY e.seq)
+    ELSE ARRAY(
+      SELECT o.hash FROM memoranda.nodes o
       WHERE o.journal = p_journal AND o.level = n.level
-        AND o.number >= n.number * 256 AND o.number < (n.number + 1) * 256)
+        AND o.number >= n.number * 256 AND o.number < (n.number + 1) * 256
+      ORDER BY o.number)
     END
   FROM unnest(p_levels, p_numbers) AS n (level, number)
   WHERE EXISTS (SELECT FROM memoranda.journals j WHERE j.journal = p_journal);
@@ -640,6 +697,20 @@ BEGIN
   RETURN (SELECT count(*) FROM (
     SELECT 1 FROM memoranda.versions v
     WHERE v.journal = p_journal AND v.is_newest AND v.status = 'active' LIMIT p_at_most) AS n);
+END $$;
+
+-- What has expired by then and is active, the first to expire first.
+CREATE FUNCTION memoranda.expired_by(
+  p_journal bigint, p_origin text, p_at bigint, p_at_most bigint
+)
+RETURNS SETOF text
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_journal, p_origin);
+  RETURN QUERY
+  SELECT v.id FROM memoranda.versions v
+  WHERE v.journal = p_journal AND v.is_newest AND v.status = 'active' AND v.expires_at <= p_at
+  ORDER BY v.expires_at, v.id LIMIT p_at_most;
 END $$;
 
 -- The entries under a name after one of a number, by number, or the newest first; a limit of null
@@ -969,41 +1040,32 @@ END $$;
 
 -- ------------------------------------------------------------------------------------- appending
 
--- What a unit with this key came to: repeated, with its first outcome; key_used, if it asked for
--- something else; damaged, if the key was led to another write; null, if there was none. The caller
--- has entered the journal.
+-- What a unit with this key came to: repeated, with where its entries begin and how many they are;
+-- key_used, if it asked for something else; damaged, if the key was led to another write; null, if
+-- there was none. The caller has entered the journal.
 CREATE FUNCTION memoranda.first_outcome(
   p_journal bigint, p_key_digest bytea, p_fingerprint bytea,
-  OUT outcome text, OUT about text, OUT seq bigint, OUT hashes bytea
+  OUT outcome text, OUT about text, OUT seq bigint, OUT entries bigint
 )
 LANGUAGE plpgsql AS $$
 DECLARE
-  v_entries bigint;
   v_is_bound boolean;
 BEGIN
   SELECT CASE WHEN k.fingerprint = p_fingerprint THEN 'repeated' ELSE 'key_used' END,
          k.about, k.seq, k.entries,
          (SELECT e.salt FROM memoranda.entries e WHERE e.journal = p_journal AND e.seq = k.seq)
            IS NOT DISTINCT FROM substring(sha256(k.nonce || k.key_digest || k.fingerprint) FOR 16)
-  INTO outcome, about, seq, v_entries, v_is_bound
+  INTO outcome, about, seq, entries, v_is_bound
   FROM memoranda.retries k
   WHERE k.journal = p_journal AND k.key_digest = p_key_digest;
-  IF outcome = 'repeated' AND v_entries > 0 AND NOT v_is_bound THEN
+  IF outcome = 'repeated' AND entries > 0 AND NOT v_is_bound THEN
     outcome := 'damaged';
-    hashes := ''::bytea;
-    RETURN;
-  END IF;
-  IF outcome = 'repeated' THEN
-    SELECT coalesce(string_agg(sha256(e.entry), ''::bytea ORDER BY e.seq), ''::bytea) INTO hashes
-    FROM memoranda.entries e
-    WHERE e.journal = p_journal
-      AND e.seq >= first_outcome.seq AND e.seq < first_outcome.seq + v_entries;
   END IF;
 END $$;
 
 -- What a unit reads before it decides: the newest version of each id that has one, with the place
 -- of the id in the list. If the unit has a key that was used before, a last row says so: its
--- outcome, and the first one's about, seq and hashes where id, number and body stand. The key is
+-- outcome, and the first one's about, seq and entries where id, number and since stand. The key is
 -- looked at last: else a call that landed in between would show in what is read, and not as what
 -- it is, the first of this one.
 CREATE FUNCTION memoranda.read_for_unit(
@@ -1031,7 +1093,7 @@ BEGIN
     LIMIT 1
   ) AS c;
   IF p_key_digest IS NOT NULL THEN
-    SELECT f.outcome, f.about, f.seq, f.hashes INTO outcome, id, number, body
+    SELECT f.outcome, f.about, f.seq, f.entries INTO outcome, id, number, since
     FROM memoranda.first_outcome(p_journal, p_key_digest, p_fingerprint) f;
     IF outcome IS NOT NULL THEN
       RETURN NEXT;
@@ -1039,14 +1101,35 @@ BEGIN
   END IF;
 END $$;
 
+-- The newest entry about the memory as a whole, or null. The caller has entered the journal.
+CREATE FUNCTION memoranda.newest_notice(p_journal bigint) RETURNS bigint
+LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN (
+    SELECT e.seq FROM memoranda.entries e
+    WHERE e.journal = p_journal
+      AND ((e.entry >= '\x05'::bytea AND e.entry < '\x07'::bytea)
+      OR (e.entry >= '\x08'::bytea AND e.entry < '\x09'::bytea)
+      OR (e.entry >= '\x7b'::bytea
+        AND (position('\x226b696e64223a22706f6c6963795f6368616e676522'::bytea IN e.entry) > 0
+        OR position('\x226b696e64223a22636f6e666f726d616e63655f627265616b22'::bytea IN e.entry) > 0
+        OR position('\x226b696e64223a226d61696e74656e616e636522'::bytea IN e.entry) > 0)))
+    ORDER BY e.seq DESC LIMIT 1);
+END $$;
+
 -- The first name whose newest entry is another one than expected; null expects that there is none.
+-- The name 'notices' stands for the entries about the memory as a whole.
 CREATE FUNCTION memoranda.moved_mark(p_journal bigint, p_expected memoranda.marks[]) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
   v_one memoranda.marks;
 BEGIN
   FOREACH v_one IN ARRAY p_expected LOOP
-    IF v_one.seq IS DISTINCT FROM (
+    IF v_one.name = 'notices' THEN
+      IF v_one.seq IS DISTINCT FROM memoranda.newest_notice(p_journal) THEN
+        RETURN v_one.name;
+      END IF;
+    ELSIF v_one.seq IS DISTINCT FROM (
       SELECT m.seq FROM memoranda.marks m
       WHERE m.journal = p_journal AND m.name = v_one.name
       ORDER BY m.seq DESC LIMIT 1
@@ -1124,7 +1207,7 @@ BEGIN
 END $$;
 
 -- The content of every version of these objects, gone from wherever it or something of it stands.
--- Their postings are gone already, since only their words lead to them (stores/postgres/segments.py).
+-- Their postings are gone already, since only their words lead to them (stores/merge.py).
 -- Who has looked at what is not in the index yet has to look again: `revision` says so.
 CREATE FUNCTION memoranda.erase_content(p_journal bigint, p_ids text[]) RETURNS void
 LANGUAGE plpgsql AS $$
@@ -1138,7 +1221,6 @@ BEGIN
     UPDATE memoranda.entries e SET salt = NULL, body = NULL
     WHERE e.journal = p_journal AND e.seq = ANY (v_seqs);
     DELETE FROM memoranda.vectors x WHERE x.journal = p_journal AND x.seq = ANY (v_seqs);
-    DELETE FROM memoranda.threads t WHERE t.journal = p_journal AND t.seq = ANY (v_seqs);
     UPDATE memoranda.versions v SET
       is_newest = false, since = v.seq, status = 'erased', created_at = 0, updated_at = 0,
       valid_from = NULL, valid_to = NULL, expires_at = NULL, subject = NULL
@@ -1210,7 +1292,7 @@ CREATE FUNCTION memoranda.append(
   p_derivations memoranda.derivations[], p_marks memoranda.marks[], p_nodes memoranda.nodes[],
   p_retries memoranda.retries[], p_expected memoranda.marks[], p_unmarks memoranda.marks[],
   p_erased_ids text[], p_erased_seqs bigint[], p_erased_names text[],
-  OUT outcome text, OUT about text, OUT seq bigint, OUT hashes bytea
+  OUT outcome text, OUT about text, OUT seq bigint, OUT entries bigint
 )
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -1232,7 +1314,7 @@ BEGIN
     -- 2
     IF p_retries IS NOT NULL THEN
       FOR i IN 1 .. cardinality(p_retries) LOOP
-        SELECT f.outcome, f.about, f.seq, f.hashes INTO outcome, about, seq, hashes
+        SELECT f.outcome, f.about, f.seq, f.entries INTO outcome, about, seq, entries
         FROM memoranda.first_outcome(
           p_journal, p_retries[i].key_digest, p_retries[i].fingerprint) f;
         IF outcome IS NOT NULL THEN
@@ -1325,33 +1407,8 @@ END $$;
 
 -- ---------------------------------------------------------------------------- the index of words
 
--- How far the index of words reaches and whose it is, what it counts, how many entries there are.
-CREATE FUNCTION memoranda.index_of(
-  p_journal bigint, p_origin text,
-  OUT indexed bigint, OUT size bigint, OUT tokenizer text,
-  OUT documents bigint, OUT length bigint, OUT revision bigint
-)
-LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM memoranda.enter(p_journal, p_origin);
-  SELECT j.indexed, j.size, j.tokenizer, j.documents, j.length, j.revision
-  INTO indexed, size, tokenizer, documents, length, revision
-  FROM memoranda.journals j WHERE j.journal = p_journal;
-END $$;
-
--- The caller of each of these has entered the journal, and holds its lock.
-
-CREATE FUNCTION memoranda.put_postings(
-  p_journal bigint, p_segments bigint[], p_tokens text[], p_firsts bigint[], p_bodies bytea[]
-)
-RETURNS void
-LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO memoranda.postings (journal, segment, token, first, body)
-  SELECT p_journal, n.segment, n.token, n.first, n.body
-  FROM unnest(p_segments, p_tokens, p_firsts, p_bodies) AS n (segment, token, first, body);
-END $$;
-
+-- Chunks of postings go. The caller has entered the journal, and holds its lock. Each is looked up by
+-- its key, whatever the planner believes of the table.
 CREATE FUNCTION memoranda.take_postings(
   p_journal bigint, p_segments bigint[], p_tokens text[], p_firsts bigint[]
 )
@@ -1363,132 +1420,6 @@ BEGIN
     WHERE p.journal = p_journal AND p.segment = p_segments[i] AND p.token = p_tokens[i]
       AND p.first = p_firsts[i];
   END LOOP;
-END $$;
-
--- What documents that go take with them: chunks are written anew without them.
-CREATE FUNCTION memoranda.take_documents(
-  p_journal bigint, p_documents bigint, p_length bigint,
-  p_old_segments bigint[], p_old_tokens text[], p_old_firsts bigint[],
-  p_segments bigint[], p_tokens text[], p_firsts bigint[], p_bodies bytea[], p_seqs bigint[]
-)
-RETURNS void
-LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM memoranda.take_postings(p_journal, p_old_segments, p_old_tokens, p_old_firsts);
-  PERFORM memoranda.put_postings(p_journal, p_segments, p_tokens, p_firsts, p_bodies);
-  FOR i IN 1 .. cardinality(p_seqs) LOOP
-    DELETE FROM memoranda.threads t WHERE t.journal = p_journal AND t.seq = p_seqs[i];
-  END LOOP;
-  UPDATE memoranda.journals j SET
-    documents = j.documents - p_documents, length = j.length - p_length, revision = j.revision + 1
-  WHERE j.journal = p_journal;
-END $$;
-
--- The index without anything in it.
-CREATE FUNCTION memoranda.clear_index(p_journal bigint) RETURNS void
-LANGUAGE plpgsql AS $$
-BEGIN
-  DELETE FROM memoranda.postings p WHERE p.journal = p_journal;
-  DELETE FROM memoranda.segments s WHERE s.journal = p_journal;
-  DELETE FROM memoranda.threads t WHERE t.journal = p_journal;
-  UPDATE memoranda.journals j SET
-    indexed = 0, documents = 0, length = 0, revision = j.revision + 1
-  WHERE j.journal = p_journal;
-END $$;
-
--- These take the lock themselves.
-
--- The index of words from the start, of no tokenizer until a unit names one.
-CREATE FUNCTION memoranda.begin_reindex(
-  p_journal bigint, p_origin text, p_tokenizer text
-)
-RETURNS void
-LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM memoranda.lock_journal(p_journal, p_origin);
-  PERFORM memoranda.clear_index(p_journal);
-  UPDATE memoranda.journals j SET tokenizer = p_tokenizer WHERE j.journal = p_journal;
-END $$;
-
--- Bring the index of words forward, from one entry to another, by a segment of this number, unless
--- it was changed since it was looked at; whether it was done.
-CREATE FUNCTION memoranda.merge_words(
-  p_journal bigint, p_origin text, p_revision bigint,
-  p_from bigint, p_to bigint, p_tokenizer text, p_segment bigint,
-  -- what is new: how many documents, how long, their postings, their places in threads
-  p_documents bigint, p_length bigint,
-  p_tokens text[], p_firsts bigint[], p_bodies bytea[],
-  p_threads text[], p_times bigint[], p_ids text[], p_seqs bigint[], p_speakers text[],
-  -- what is replaced, as in take_documents
-  p_gone_documents bigint, p_gone_length bigint,
-  p_old_segments bigint[], p_old_tokens text[], p_old_firsts bigint[],
-  p_left_segments bigint[], p_left_tokens text[], p_left_firsts bigint[], p_left_bodies bytea[],
-  p_gone_seqs bigint[]
-)
-RETURNS boolean
-LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM memoranda.lock_journal(p_journal, p_origin);
-  UPDATE memoranda.journals j SET
-    indexed = p_to, tokenizer = p_tokenizer, documents = j.documents + p_documents,
-    length = j.length + p_length, revision = j.revision + 1
-  WHERE j.journal = p_journal AND j.revision = p_revision AND j.indexed = p_from;
-  IF NOT FOUND THEN
-    RETURN false;
-  END IF;
-  IF cardinality(p_gone_seqs) > 0 THEN
-    PERFORM memoranda.take_documents(
-      p_journal, p_gone_documents, p_gone_length, p_old_segments, p_old_tokens, p_old_firsts,
-      p_left_segments, p_left_tokens, p_left_firsts, p_left_bodies, p_gone_seqs);
-  END IF;
-  INSERT INTO memoranda.segments (journal, number, first, until, level)
-  VALUES (p_journal, p_segment, p_from, p_to, 0);
-  INSERT INTO memoranda.postings (journal, segment, token, first, body)
-  SELECT p_journal, p_segment, n.token, n.first, n.body
-  FROM unnest(p_tokens, p_firsts, p_bodies) AS n (token, first, body);
-  INSERT INTO memoranda.threads (journal, thread, created_at, id, seq, speaker)
-  SELECT p_journal, n.thread, n.created_at, n.id, n.seq, n.speaker
-  FROM unnest(p_threads, p_times, p_ids, p_seqs, p_speakers)
-    AS n (thread, created_at, id, seq, speaker);
-  RETURN true;
-END $$;
-
--- Go on merging segments into another one, which is there from the first time on: the chunks of the
--- tokens after one, up to another, are moved. A null for the latter stands for the end: then those
--- that were merged are gone. Unless the index was changed since it was looked at; whether it was done.
-CREATE FUNCTION memoranda.merge_segments(
-  p_journal bigint, p_origin text, p_revision bigint,
-  p_number bigint, p_first bigint, p_until bigint, p_level bigint, p_of bigint[],
-  p_after text, p_upto text, p_tokens text[], p_firsts bigint[], p_bodies bytea[]
-)
-RETURNS boolean
-LANGUAGE plpgsql AS $$
-DECLARE
-  v_segment bigint;
-BEGIN
-  PERFORM memoranda.lock_journal(p_journal, p_origin);
-  UPDATE memoranda.journals j SET revision = j.revision + 1
-  WHERE j.journal = p_journal AND j.revision = p_revision;
-  IF NOT FOUND THEN
-    RETURN false;
-  END IF;
-  INSERT INTO memoranda.segments (journal, number, first, until, level)
-  VALUES (p_journal, p_number, p_first, p_until, p_level)
-  ON CONFLICT (journal, number) DO NOTHING;
-  FOREACH v_segment IN ARRAY p_of LOOP
-    IF p_upto IS NULL THEN
-      DELETE FROM memoranda.postings p WHERE p.journal = p_journal AND p.segment = v_segment;
-      DELETE FROM memoranda.segments s WHERE s.journal = p_journal AND s.number = v_segment;
-    ELSE
-      DELETE FROM memoranda.postings p
-      WHERE p.journal = p_journal AND p.segment = v_segment
-        AND p.token > p_after AND p.token <= p_upto;
-    END IF;
-  END LOOP;
-  INSERT INTO memoranda.postings (journal, segment, token, first, body)
-  SELECT p_journal, p_number, n.token, n.first, n.body
-  FROM unnest(p_tokens, p_firsts, p_bodies) AS n (token, first, body);
-  RETURN true;
 END $$;
 
 -- --------------------------------------------------------------------------------------- vectors
@@ -1532,6 +1463,92 @@ BEGIN
     SELECT e.entry, e.salt, e.body FROM memoranda.entries e
     WHERE e.journal = p_journal AND e.seq = n.seq LIMIT 1
   ) AS f ON true;
+END $$;
+
+-- -------------------------------------------------------------------------------------- leases
+
+-- They lock a lease's own row and no more: nobody who appends to the journal waits for them. The time
+-- is this server's, since the machines that ask have clocks of their own; it is that of the statement,
+-- not of the transaction, which may have waited.
+
+-- The lease, if nobody held it; of a job, with p_due, only if it is due by then.
+CREATE FUNCTION memoranda.take_lease(
+  p_journal bigint, p_origin text, p_name text, p_holder text, p_for_ms bigint, p_due bigint
+)
+RETURNS TABLE (
+  name text, holder text, until bigint, due bigint, attempts bigint, report text
+)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  v_now bigint := floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint;
+BEGIN
+  PERFORM memoranda.enter(p_journal, p_origin);
+  IF p_due IS NULL THEN
+    INSERT INTO memoranda.leases (journal, name) VALUES (p_journal, p_name) ON CONFLICT DO NOTHING;
+  END IF;
+  PERFORM FROM memoranda.leases l
+  WHERE l.journal = p_journal AND l.name = p_name AND l.until <= v_now
+    AND (p_due IS NULL OR l.due <= p_due)
+  FOR UPDATE SKIP LOCKED;
+  IF FOUND THEN
+    RETURN QUERY
+    UPDATE memoranda.leases AS l
+    SET holder = p_holder, until = v_now + p_for_ms, attempts = l.attempts + 1
+    WHERE l.journal = p_journal AND l.name = p_name
+    RETURNING l.name, l.holder, l.until, l.due, l.attempts, l.report;
+  END IF;
+END $$;
+
+CREATE FUNCTION memoranda.renew_lease(
+  p_journal bigint, p_origin text, p_name text, p_holder text, p_for_ms bigint
+)
+RETURNS SETOF bigint
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_journal, p_origin);
+  RETURN QUERY
+  UPDATE memoranda.leases AS l
+  SET until = floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + p_for_ms
+  WHERE l.journal = p_journal AND l.name = p_name AND l.holder = p_holder
+  RETURNING 1::bigint;
+END $$;
+
+-- Whoever held it is done: nothing is left of it, or it is a job that is due again; one that came to
+-- be due otherwise meanwhile stays so.
+CREATE FUNCTION memoranda.end_lease(
+  p_journal bigint, p_origin text, p_name text, p_holder text,
+  p_is_over boolean, p_was_due bigint, p_due bigint, p_attempts bigint, p_report text
+)
+RETURNS SETOF bigint
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_journal, p_origin);
+  IF p_is_over THEN
+    RETURN QUERY
+    DELETE FROM memoranda.leases l
+    WHERE l.journal = p_journal AND l.name = p_name AND l.holder = p_holder
+    RETURNING 1::bigint;
+  ELSE
+    RETURN QUERY
+    UPDATE memoranda.leases AS l
+    SET holder = '', until = 0, attempts = p_attempts, report = p_report,
+        due = CASE WHEN l.due IS NOT DISTINCT FROM p_was_due THEN p_due ELSE l.due END
+    WHERE l.journal = p_journal AND l.name = p_name AND l.holder = p_holder
+    RETURNING 1::bigint;
+  END IF;
+END $$;
+
+CREATE FUNCTION memoranda.leases_of(p_journal bigint, p_origin text, p_prefix text)
+RETURNS TABLE (
+  name text, holder text, until bigint, due bigint, attempts bigint, report text
+)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_journal, p_origin);
+  RETURN QUERY
+  SELECT l.name, l.holder, l.until, l.due, l.attempts, l.report FROM memoranda.leases l
+  WHERE l.journal = p_journal AND starts_with(l.name, p_prefix) ORDER BY l.name;
 END $$;
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA memoranda FROM PUBLIC;

@@ -1,11 +1,12 @@
 -- The schema, whole. It is told in this order: journals and their entries, the tree over them and its
--- checkpoints; what follows from the entries; the index of words; plans.
+-- checkpoints; what follows from the entries; the index of words; plans; leases.
 
 -- -------------------------------------------------------------------------------------- journals
 
 -- One journal for each scope, with its head: how many entries it has, and the hash of the last. Of
 -- these, the first `indexed` are in the index of words, as the tokens of this tokenizer; the index
--- has so many documents, and they have `length` tokens together.
+-- has so many documents, and they have `length` tokens together. Whatever changes the index also
+-- counts `revision` up: who has prepared a change learns whether it still fits.
 CREATE TABLE journals (
   number    INTEGER NOT NULL PRIMARY KEY,
   scope     TEXT    NOT NULL UNIQUE,
@@ -17,7 +18,8 @@ CREATE TABLE journals (
   indexed   INTEGER NOT NULL DEFAULT 0,
   tokenizer TEXT    NOT NULL DEFAULT '',
   documents INTEGER NOT NULL DEFAULT 0,
-  length    INTEGER NOT NULL DEFAULT 0
+  length    INTEGER NOT NULL DEFAULT 0,
+  revision  INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 -- The entries of all journals; a place is a journal's number and, in its low 40 bits, a sequence
@@ -101,6 +103,8 @@ CREATE INDEX active_by_creation ON versions (journal, created_at, since)
 CREATE INDEX active_by_update ON versions (journal, updated_at, since)
   WHERE is_newest AND status = 'active';
 CREATE INDEX versions_by_subject ON versions (journal, subject, id) WHERE subject IS NOT NULL;
+CREATE INDEX active_by_expiry ON versions (journal, expires_at)
+  WHERE is_newest AND status = 'active' AND expires_at IS NOT NULL;
 
 -- Likewise in the journal's order: the newest ten of a tag are ten neighbours.
 CREATE TABLE tags (
@@ -174,15 +178,21 @@ CREATE TABLE postings (
   PRIMARY KEY (journal, segment, token, first)
 ) STRICT, WITHOUT ROWID;
 
--- What is indexed and has a source, in the order in which the source said it: what stands around it.
+-- What recall knows of indexed objects besides their words: when and by whom each was said, in which
+-- thread, how long it is; those among 1,024 entries to a row (stores/documents.py).
+CREATE TABLE documents (
+  journal INTEGER NOT NULL,
+  block   INTEGER NOT NULL,
+  body    BLOB    NOT NULL,
+  PRIMARY KEY (journal, block)
+) STRICT, WITHOUT ROWID;
+
+-- Which entries are of which thread, by the digest of its name, of what is indexed.
 CREATE TABLE threads (
-  journal    INTEGER NOT NULL,
-  thread     TEXT    NOT NULL,
-  created_at INTEGER NOT NULL,
-  id         TEXT    NOT NULL,
-  seq        INTEGER NOT NULL,
-  speaker    TEXT    NOT NULL,
-  PRIMARY KEY (journal, thread, created_at, id)
+  journal INTEGER NOT NULL,
+  thread  TEXT    NOT NULL,
+  seq     INTEGER NOT NULL,
+  PRIMARY KEY (journal, thread, seq)
 ) STRICT, WITHOUT ROWID;
 
 -- Embeddings of what is active and newest: float32, little-endian (recall/embedder.py). They are
@@ -276,3 +286,38 @@ CREATE TABLE item_origins (
   PRIMARY KEY (journal, session, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX item_origins_by_cycle ON item_origins (journal, cycle);
+
+-- ---------------------------------------------------------------------------------------- leases
+
+-- Who does something now, and until when nobody else may; a job is a lease that is due at some time
+-- (ledger/lease.py). Nothing of it is journaled: it says what goes on, not what happened.
+CREATE TABLE leases (
+  journal  INTEGER NOT NULL,
+  name     TEXT    NOT NULL,
+  holder   TEXT    NOT NULL DEFAULT '',
+  until    INTEGER NOT NULL DEFAULT 0,
+  due      INTEGER,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  report   TEXT    NOT NULL DEFAULT '',
+  PRIMARY KEY (journal, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX jobs_by_time ON leases (due) WHERE due IS NOT NULL;
+
+-- ----------------------------------------------------------------------------------------- doors
+
+-- The keys that open a server's doors, by their ids: of the key itself there is only the sha256. One
+-- that is revoked stays. Requests are counted by the minute, so that several processes keep one limit.
+CREATE TABLE access_keys (
+  id         TEXT    NOT NULL PRIMARY KEY,
+  digest     BLOB    NOT NULL,
+  scope      TEXT    NOT NULL,
+  actor      TEXT    NOT NULL,
+  rights     TEXT    NOT NULL,
+  name       TEXT    NOT NULL,
+  per_minute INTEGER,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER,
+  revoked_at INTEGER,
+  minute     INTEGER NOT NULL,
+  requests   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

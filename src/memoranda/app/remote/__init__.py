@@ -1,0 +1,1 @@
+"""A handle whose verbs are carried out by a server: the same API, over HTTP."""

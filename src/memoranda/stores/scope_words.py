@@ -1,0 +1,179 @@
+"""What a process remembers of a scope: its documents in columns, and words not merged yet.
+
+It is exact for one size of the journal, and is brought forward entry by entry: each is read once.
+How far the index reaches makes no difference to the columns; it only decides which postings are
+taken from the index and which from here. So a merge changes nothing that is found, and nobody
+waits for one.
+"""
+
+from array import array
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from threading import Lock
+from typing import Final
+
+from memoranda.ledger.snapshot import StoredDocument
+from memoranda.recall.arrays import np
+from memoranda.recall.columns import Columns, Numbers
+from memoranda.recall.near_words import Vocabulary
+from memoranda.recall.ranking import Postings
+from memoranda.stores.scope_vectors import ScopeVectors
+from memoranda.stores.words import Words
+
+MOST_BYTES: Final = 256 * 1024 * 1024
+"""What all scopes of a database may take together, about."""
+
+_POSTING_BYTES: Final = 10
+_TOKEN_BYTES: Final = 300
+
+
+class ScopeWords:
+    """The words of one scope when its journal had `size` entries, beyond the first `indexed`."""
+
+    def __init__(self, columns: Columns, indexed: int) -> None:
+        """`columns` are those of an index of so many entries."""
+        self.lock = Lock()
+        """Held by whoever brings it forward, or asks it."""
+        self.columns = columns
+        self.indexed = self.size = indexed
+        self._tail: dict[str, tuple[array[int], array[int]]] = {}
+        self._postings = 0
+        self._gone: dict[int, int] = {}
+        """Which entries are no documents any more, each with the entry that says so: those that
+        the index still has."""
+        self.vocabulary: Vocabulary | None = None
+        """Its words, once they were asked for."""
+        self._vectors: dict[str, ScopeVectors] = {}
+
+    @property
+    def bytes(self) -> int:
+        """About how much memory it takes."""
+        tail = len(self._tail) * _TOKEN_BYTES + self._postings * _POSTING_BYTES
+        words = 0 if self.vocabulary is None else self.vocabulary.size
+        vectors = sum(found.size for found in self._vectors.values())
+        return self.columns.size + tail + words + vectors
+
+    def vectors(self, model: str, dimensions: int) -> ScopeVectors:
+        """What is remembered of its vectors; those of the model that was asked last."""
+        if model not in self._vectors:
+            self._vectors = {model: ScopeVectors(dimensions)}
+        return self._vectors[model]
+
+    def know(self, stored: Iterable[str]) -> Vocabulary:
+        """Its words: those that the index has, and all that came since."""
+        if self.vocabulary is None:
+            self.vocabulary = Vocabulary()
+            self.vocabulary.add(stored)
+            self.vocabulary.add(self._tail)
+        return self.vocabulary
+
+    def extend(
+        self,
+        entries: Iterable[tuple[int, Words]],
+        earlier: Mapping[str, Iterable[int]],
+        size: int,
+    ) -> None:
+        """Bring it forward by entries about objects, up to a size.
+
+        `earlier` has the entries of all versions of those objects that had one before.
+        """
+        new = list[StoredDocument]()
+        for seq, (id, _, counts, document) in entries:
+            if id in earlier:
+                self.columns.add(new)
+                new = list[StoredDocument]()
+                for gone in self.columns.remove(old for old in earlier[id] if old < seq):
+                    self._gone[gone] = seq
+            if document is None:
+                continue
+            new.append(document._replace(seq=seq))
+            self._postings += len(counts)
+            if self.vocabulary is not None:
+                self.vocabulary.add(counts)
+            for token, count in counts.items():
+                own = self._tail.get(token)
+                if own is None:
+                    own = self._tail[token] = (array("q"), array("H"))
+                own[0].append(seq)
+                own[1].append(min(count, 255) << 8 | document.length)
+        self.columns.add(new)
+        self.size = size
+
+    def advance(self, indexed: int) -> None:
+        """The index reaches further now: what it has is taken from there."""
+        if indexed == self.indexed:
+            return
+        self.indexed = indexed
+        self._gone = {seq: by for seq, by in self._gone.items() if by >= indexed}
+        self._postings = 0
+        for token, (seqs, kinds) in list(self._tail.items()):
+            at = bisect_left(seqs, indexed)
+            if at == len(seqs):
+                del self._tail[token]
+            elif at:
+                self._tail[token] = (seqs[at:], kinds[at:])
+            self._postings += len(seqs) - at
+
+    def postings(
+        self, stored: Mapping[str, Postings], tokens: Iterable[str]
+    ) -> dict[str, Postings]:
+        """The postings of tokens: as the index has them, without what is gone, and the rest."""
+        gone = np.array(sorted(seq for seq in self._gone if seq < self.indexed), np.int64)
+        found: dict[str, Postings] = {}
+        for token in tokens:
+            own, more = stored.get(token), self._tail.get(token)
+            if own is not None and len(gone):
+                own = _without(own, gone)
+            if more is not None:
+                seqs = np.array(more[0], np.int64)
+                there: Numbers = self.columns.there[seqs]
+                added = Postings(seqs[there], np.array(more[1], np.uint16)[there])
+                own = (
+                    added
+                    if own is None
+                    else Postings(*map(np.concatenate, zip(own, added, strict=True)))
+                )
+            if own is not None and len(own.seqs):
+                found[token] = own
+        return found
+
+
+def _without(postings: Postings, gone: Numbers) -> Postings:
+    at = np.minimum(np.searchsorted(postings.seqs, gone), len(postings.seqs) - 1)
+    taken = at[postings.seqs[at] == gone]
+    if not len(taken):
+        return postings
+    return Postings(np.delete(postings.seqs, taken), np.delete(postings.kinds, taken))
+
+
+class KnownScopes:
+    """What is remembered of the scopes of a database: those that were asked last."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._known: OrderedDict[int, ScopeWords] = OrderedDict()
+
+    def get(self, journal: int) -> ScopeWords | None:
+        with self._lock:
+            known = self._known.get(journal)
+            if known is not None:
+                self._known.move_to_end(journal)
+            return known
+
+    def put(self, journal: int, words: ScopeWords) -> None:
+        with self._lock:
+            self._known[journal] = words
+            self._known.move_to_end(journal)
+            total = sum(known.bytes for known in self._known.values())
+            while total > MOST_BYTES and len(self._known) > 1:
+                _, gone = self._known.popitem(last=False)
+                total -= gone.bytes
+
+    def forget(self, journal: int | None = None) -> None:
+        """Nothing is kept of what may have been erased."""
+        with self._lock:
+            if journal is None:
+                self._known.clear()
+            else:
+                self._known.pop(journal, None)

@@ -1,0 +1,1 @@
+"""MCP: tools, resources and prompts over the one table of operations, by stdio and by HTTP."""
