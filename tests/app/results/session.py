@@ -6,6 +6,7 @@ from typing import Any
 import memoranda
 from examples.refunds.shop import authority, shop
 from memoranda.app.audit import verify_database
+from memoranda.journeys.recall.evaluation import KnownAnswer
 from memoranda.kernel.results import Wired
 from tests.handles import opened
 from tests.journeys.embeddings.toy import ToyEmbedder
@@ -30,6 +31,7 @@ async def every_result(path: Path) -> list[Wired]:
         found += [
             await memory.maintain.reindex(),
             await memory.maintain.embed(),
+            await memory.maintain.evaluate([KnownAnswer("email?", ["a"])]),
             await memory.maintain.run("expiry"),
             (await memory.maintain.run("expiry"))[0],
             (status := await memory.maintain.status()),

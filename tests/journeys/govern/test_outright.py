@@ -69,7 +69,7 @@ async def test_who_said_it_is_not_guessed_where_it_is_said(memory: Memory[Any]) 
     await memory.remember("Note: call back", id="b", thread="t")
     await memory.remember({"speaker": "Lee"}, id="c", thread="t", speaker="Kim")
 
-    assert [row.speaker for row in await rows(memory)] == ["kim minji", "note", "kim"]
+    assert [row.speaker for row in await rows(memory)] == ["kim minji", "note ~", "kim"]
     assert (await memory.verify()).is_sound
 
 

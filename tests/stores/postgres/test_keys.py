@@ -5,7 +5,7 @@ security binds, while nobody has looked at the tables yet to tell the planner ho
 and once more when somebody has.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
@@ -48,6 +48,7 @@ CHANGED = (
     "marks",
 )  # fmt: skip
 WATCHED = (*CHANGED, "entries")
+WORDS_ONLY = (RankingMode.KEYWORD, RankingMode.FULL_TEXT)
 
 Memory = memoranda.Memory[dict[str, int]]
 
@@ -80,8 +81,8 @@ async def search(memory: Memory) -> None:
     assert len(await memory.list(text="1000", limit=3)) == 1
 
 
-async def rank(memory: Memory) -> None:
-    for mode in RankingMode:
+async def rank(memory: Memory, modes: Iterable[RankingMode] = WORDS_ONLY) -> None:
+    for mode in modes:
         ranking = await inside(memory).ledger.rank(
             mode, words_of("1000"), lambda current, _: current.id, limit=3
         )
@@ -98,13 +99,7 @@ def unknown(roles: Roles) -> None:
 async def test_a_call_reads_no_more_than_what_it_is_about(
     roles: Roles, change: Callable[[Memory], Awaitable[None]]
 ) -> None:
-    unknown(roles)
-    inputs = [MemoryRecordInput(id=f"r{n}", data={"n": n}, tags=[f"t{n}"]) for n in range(RECORDS)]
-    async with opened(roles) as memory:
-        await memory.records.create_many(inputs)
-        index = inside(memory).ledger._ledger.words  # type: ignore[attr-defined]
-        while await index.merge() or await index.merge_segments():
-            pass
+    await fill(roles)
     before = read(roles)
 
     async with opened(roles) as memory:
@@ -113,6 +108,31 @@ async def test_a_call_reads_no_more_than_what_it_is_about(
     after = read(roles)
     for table in CHANGED:  # whoever opens a journal reads the end of its tree
         assert after[table] - before[table] < 50, table
+
+
+async def test_the_words_of_a_scope_are_read_once_for_all_questions(roles: Roles) -> None:
+    await fill(roles)
+    seen = [read(roles)]
+
+    for questions in (1, 8):
+        async with opened(roles) as memory:
+            await rank(memory, [RankingMode.CONTEXT] * questions)
+        seen.append(read(roles))
+
+    for table in CHANGED:
+        start, once, often = (counts[table] for counts in seen)
+        assert (often - once) - (once - start) < 50, table
+
+
+async def fill(roles: Roles) -> None:
+    """Many records, all of them in one segment of the index."""
+    unknown(roles)
+    inputs = [MemoryRecordInput(id=f"r{n}", data={"n": n}, tags=[f"t{n}"]) for n in range(RECORDS)]
+    async with opened(roles) as memory:
+        await memory.records.create_many(inputs)
+        index = inside(memory).ledger._ledger.words  # type: ignore[attr-defined]
+        while await index.merge() or await index.merge_segments():
+            pass
 
 
 async def test_the_retries_of_what_is_erased_are_found_by_their_entries(roles: Roles) -> None:

@@ -22,10 +22,12 @@ NOBODY = 65534
 
 READ = """
 import asyncio, os, sys
-import numpy  # before the rights are gone that reading it takes
 import memoranda
+from memoranda.outside.embedders import default_embedder
 from memoranda.app.audit import verify_database
 from memoranda.kernel.errors import StoreReadOnly
+
+default_embedder()  # before the rights are gone that reading it takes
 
 async def main(path, uid):
     if int(uid):

@@ -34,6 +34,7 @@ WHERE e.place >= ? AND e.place < ? ORDER BY e.place
 _EMPTY_INDEX: Final = (
     "DELETE FROM postings",
     "DELETE FROM segments",
+    "DELETE FROM documents",
     "DELETE FROM threads",
     "UPDATE journals SET indexed = 0, documents = 0, length = 0",
 )

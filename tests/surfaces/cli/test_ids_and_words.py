@@ -105,7 +105,7 @@ def test_before_something_is_erased_by_the_beginning_of_its_id_it_asks(memoranda
 # ---------------------------------------------------------------------------------- words
 
 
-@pytest.mark.parametrize("word", ["serve", "eras", "ereise", "forgot", "forge", "rejected"])
+@pytest.mark.parametrize("word", ["erse", "eras", "ereise", "forgot", "forge", "rejected"])
 def test_nothing_destructive_is_suggested(memoranda: Command, word: str) -> None:
     said = memoranda.refused(word, status=2)
 

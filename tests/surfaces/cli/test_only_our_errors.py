@@ -25,7 +25,10 @@ ODD = (
 )
 """What nobody means: blank, not UTF-8, numbers and JSON that can't be. No argument has a NUL."""
 
-ENDLESS = {"journal tail", "turns chat", "turns take", "demo", "demo tamper", "serve", "mcp", "witness"}
+ENDLESS = {
+    *("journal tail", "turns chat", "turns take", "demo", "demo tamper"),
+    *("serve", "mcp", "witness"),
+}
 """What goes on until somebody ends it, or is a story of its own."""
 
 EXITS = range(8)

@@ -41,9 +41,11 @@ async def evaluate(
 
     An answer is named by its id or by its text; of texts, case and white space don't count.
     """
-    if not questions:
-        raise InvalidFilter("questions", "there is none")
+    if not isinstance(questions, Sequence) or not questions:
+        raise InvalidFilter("questions", "a list of questions is wanted, at least one")
     for asked in questions:
+        if not isinstance(asked, KnownAnswer):
+            raise InvalidFilter("questions", "each is a KnownAnswer: a question and its answers")
         check_query(asked.question)
     graded, missed = list[Graded](), list[str]()
     for question, answers in questions:
