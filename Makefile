@@ -122,6 +122,7 @@ lock:
 	  $(EXTRAS) --extra testkit -o requirements/test.txt
 	$(COMPILE) pyproject.toml requirements/run.in requirements/bench.in \
 	  --extra postgres -o requirements/bench.txt
+	$(COMPILE) pyproject.toml requirements/run.in requirements/frameworks.in -o requirements/frameworks.txt
 
 clean:
 	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
