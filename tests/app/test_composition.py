@@ -8,7 +8,7 @@ import memoranda
 from memoranda.kernel.errors import CapabilityMissing
 from tests.handles import inside
 
-RECALL = {"recaller", "recalling", "_originals"}
+RECALL = {"recaller", "recalling", "meaning", "_originals"}
 WRITE = {"table", "writer", "_telling"}
 
 

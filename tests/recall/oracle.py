@@ -194,13 +194,16 @@ def ranked(
     *,
     limit: int | None = None,
     among: int | None = None,
+    scope: Sequence[Candidate] | None = None,
 ) -> list[Scored]:
     """The candidates that have anything of what is asked for, the best first.
 
     Reasons are made for what is returned, not for what is left out. In `CONTEXT` the words of
-    `seeds_for(limit)` records count; `among` says so where another number is wanted.
+    `seeds_for(limit)` records count; `among` says so where another number is wanted. Where only
+    some of a `scope` are candidates, who says more and what has neighbours is seen in all of it.
     """
-    return list(one_by_one(mode, asked, candidates, statistics, limit=limit, among=among))
+    found = one_by_one(mode, asked, candidates, statistics, limit=limit, among=among, scope=scope)
+    return list(found)
 
 
 def one_by_one(
@@ -211,6 +214,7 @@ def one_by_one(
     *,
     limit: int | None = None,
     among: int | None = None,
+    scope: Sequence[Candidate] | None = None,
 ) -> Iterator[Scored]:
     """The same: all are scored at once, and reasons made as they are asked for, ten for ten."""
     weights = Weights(asked.tokens, statistics)
@@ -225,7 +229,11 @@ def one_by_one(
             if among is None
             else among
         )
-        return iter(_in_context(asked, weights, list(candidates), number)[:limit])
+        looked_at = list(candidates)
+        found_there = _in_context(
+            asked, weights, looked_at, number, looked_at if scope is None else scope
+        )
+        return iter(found_there[:limit])
     calibration = CALIBRATIONS[mode]
 
     def made(draft: _Draft) -> Scored:
@@ -266,7 +274,11 @@ def _by_weight(weights: Weights, candidates: Iterable[Candidate]) -> Iterable[_D
 
 
 def _in_context(
-    asked: ParsedQuestion, weights: Weights, candidates: list[Candidate], number: int
+    asked: ParsedQuestion,
+    weights: Weights,
+    candidates: list[Candidate],
+    number: int,
+    scope: Sequence[Candidate],
 ) -> list[Scored]:
     """BM25 in context.
 
@@ -285,7 +297,7 @@ def _in_context(
         (
             own.get(one.id, 0.0),
             max(added(highest) / bound, own.get(one.id, 0.0)),
-            _is_named(one, asked, candidates),
+            _is_named(one, asked, scope),
             asked.period is not None and asked.period.has(one.created_at),
             LENGTHS[class_of(one.length)],
             one.is_question,
@@ -296,7 +308,7 @@ def _in_context(
     ]
     columns = zip(*rows, strict=True) if rows else [()] * len(Evidence._fields)
     evidence = Evidence(*(np.array(list(column), float) for column in columns))
-    near = sum(any(_near(seed, other) for other in candidates) for seed, _ in seeds)
+    near = sum(any(_near(seed, other) for other in scope) for seed, _ in seeds)
     is_threaded = 2 * near > len(seeds)
     scores = (in_threads if is_threaded else alone)(evidence)
     sharpness = SHARPER if is_threaded else 1.0
@@ -305,9 +317,7 @@ def _in_context(
         scores * sharpness,
         (NOTHING_IN_THREADS if is_threaded else NOTHING) * sharpness,
         is_unheard=bool(named)
-        and not any(
-            _has(word, {*one.counts, *one.speaker}) for word in named for one in candidates
-        ),
+        and not any(_has(word, {*one.counts, *one.speaker}) for word in named for one in scope),
     )
     found = [
         Scored(one.id, one.seq, one.created_at, points, confidence, _placed(around, one, asked))
@@ -332,9 +342,9 @@ def _answers(one: Candidate, before: Candidate) -> bool:
     return before.is_question and _near(one, before) and one.place == before.place + 1
 
 
-def _is_named(one: Candidate, asked: ParsedQuestion, candidates: Sequence[Candidate]) -> bool:
+def _is_named(one: Candidate, asked: ParsedQuestion, scope: Sequence[Candidate]) -> bool:
     """Whether the question names who says it: somebody who was given, or says more than that."""
-    says = sum(other.speaker == one.speaker for other in candidates)
+    says = sum(other.speaker == one.speaker for other in scope)
     return not one.speaker.isdisjoint(asked.tokens) and (BEGINS_WITH not in one.speaker or says > 1)
 
 

@@ -361,7 +361,7 @@ def without_these(
         entries.setdefault(token, []).append(seq)
     old, left = [], []
     for row in rows:
-        rest = without(row.chunk, entries[row.token])
+        rest = without(row.chunk, entries.get(row.token, ()))
         if rest != [row.chunk]:
             old.append(row)
             left += [row._replace(chunk=chunk) for chunk in rest]

@@ -202,7 +202,9 @@ class Defined(NamedTuple):
         self, mode: RankingMode, wanted: ParsedQuestion, limit: int, within: MemoryFilter
     ) -> list[Scored]:
         looked_at = self.within(within)
-        return ranked(mode, wanted, looked_at, self.statistics, among=seeds_for(limit))
+        return ranked(
+            mode, wanted, looked_at, self.statistics, among=seeds_for(limit), scope=self.candidates
+        )
 
     def hits(self, mode: RankingMode, wanted: ParsedQuestion, within: MemoryFilter) -> int:
         by = RankingMode.KEYWORD if mode is RankingMode.KEYWORD else RankingMode.FULL_TEXT
