@@ -91,9 +91,11 @@ class WordSums:
             elif seqs[-1] < size:
                 fed.append((self._numbers[token], seqs, kinds))
             else:
-                for seq in (seq for seq in seqs if seq >= size):
+                there = seqs < size
+                for seq in seqs[~there].tolist():
                     why = f"it has the word {token!r} for entry {seq}, which there is not"
                     damages.add("index", None, why)
+                fed.append((self._numbers[token], seqs[there], kinds[there]))
         if not fed:
             return
         sizes = [len(seqs) for _, seqs, _ in fed]

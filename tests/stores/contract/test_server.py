@@ -12,8 +12,6 @@ from memoranda.journeys.records.store import Records
 from memoranda.testkit.records import *  # noqa: F403
 from tests.surfaces.http.serving import process
 
-pytestmark = pytest.mark.backend("sqlite")
-
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:

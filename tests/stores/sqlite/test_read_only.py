@@ -22,6 +22,7 @@ NOBODY = 65534
 
 READ = """
 import asyncio, os, sys
+import numpy
 import memoranda
 from memoranda.outside.embedders import default_embedder
 from memoranda.app.audit import verify_database
