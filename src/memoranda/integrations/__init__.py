@@ -6,6 +6,7 @@ from memoranda.kernel.errors import DependencyMissing
 from memoranda.kernel.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from memoranda.app.moving_in import move_in
     from memoranda.integrations.anthropic_memory import BlockingMemoryTool, MemorandaMemoryTool
     from memoranda.integrations.langgraph.checkpoints import MemorandaSaver
     from memoranda.integrations.langgraph.store import MemorandaStore, RecalledItem
@@ -23,6 +24,7 @@ __all__ = [
     "MemorandaStore",
     "MemoryFiles",
     "RecalledItem",
+    "move_in",
 ]
 
 _EXTRAS: Final = {"anthropic": "anthropic", "langgraph": "langgraph"}

@@ -21,6 +21,7 @@ from warnings import warn
 import memoranda
 from memoranda import Memo, MemoryFilter
 from memoranda.app.crossing import Crossing
+from memoranda.app.moving_in import ARRIVED
 from memoranda.types import AnyExtractor, BlockingDatabase, BlockingMemory, Event, Remembered
 
 WHO: Final = ("user_id", "agent_id", "run_id")
@@ -174,6 +175,9 @@ class _Verbs:
         if metadata is not None:
             new = {name: value for name, value in metadata.items() if name not in WHO}
             about["meta"] = {**found.meta, **new}
+        if "updated_at" in found.meta:  # it came from elsewhere, and changes here
+            about["meta"] = {**about.get("meta", found.meta)}
+            del about["meta"]["updated_at"]
         if expiration_date is not _UNSET:
             about["expires"] = _end(expiration_date)
         changed = found.data if text is None else text
@@ -444,7 +448,9 @@ def _not_found(id: str) -> ValueError:
 
 def _shown(found: Remembered[Any]) -> Results:
     """A memory as mem0 shows it."""
-    meta = dict(found.meta)
+    meta: dict[str, Any] = dict(found.meta)
+    meta.pop(ARRIVED, None)
+    created, updated = meta.pop("created_at", found.created_at), meta.pop("updated_at", None)
     promoted = {
         name: meta.pop(name) for name in (*WHO, "actor_id", "role") if meta.get(name) is not None
     }
@@ -452,8 +458,8 @@ def _shown(found: Remembered[Any]) -> Results:
         "id": found.id,
         "memory": found.data,
         "hash": found.hash,
-        "created_at": _iso(found.created_at),
-        "updated_at": _iso(found.updated_at),
+        "created_at": _iso(created),
+        "updated_at": _iso(found.updated_at if updated is None else updated),
         **promoted,
     }
     if found.expires_at is not None:

@@ -19,9 +19,11 @@ from memoranda.types import JsonValue
 Namespace = tuple[str, ...]
 
 ROOT: Final = "item:"
-LIFE, EXPIRES, WRITTEN = "ttl_ms", "expires_at", "written_at"
-"""What meta says of an item with a time to live: how long, until when, and, once that was moved by
-a read, when it was written."""
+LIFE, EXPIRES = "ttl_ms", "expires_at"
+"""What meta says of an item with a time to live: how long, and until when."""
+CREATED, UPDATED = "created_at", "updated_at"
+"""What meta says where the record's own times are others: it came from elsewhere, or a read moved
+its end."""
 UNTIL: Final = f"meta.{EXPIRES}"
 MINUTE_MS: Final = 60_000
 SPARE: Final = 8
@@ -78,13 +80,14 @@ def item_of(
 ) -> dict[str, Any]:
     """The members of an item; that its end was moved is no update of it."""
     namespace, key = place_of(id)
-    written = (meta or {}).get(WRITTEN, updated)
+    if meta:
+        created, updated = meta.get(CREATED, created), meta.get(UPDATED, updated)
     return {
         "value": data,
         "key": key,
         "namespace": namespace,
         "created_at": datetime.fromtimestamp(created / 1000, UTC),
-        "updated_at": datetime.fromtimestamp(written / 1000, UTC),
+        "updated_at": datetime.fromtimestamp(updated / 1000, UTC),
     }
 
 

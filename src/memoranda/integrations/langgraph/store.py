@@ -223,8 +223,8 @@ class MemorandaStore(BaseStore):
             async with self._memory.batch(reason=REFRESHED) as batch:
                 for one in found:
                     ends = refreshed[one.id].end(now)
-                    written = one.meta.get(items.WRITTEN, one.updated_at)
-                    meta = {**one.meta, items.EXPIRES: ends, items.WRITTEN: written}
+                    written = one.meta.get(items.UPDATED, one.updated_at)
+                    meta = {**one.meta, items.EXPIRES: ends, items.UPDATED: written}
                     batch.update(
                         one.id, {}, expected_version=one.version, meta=meta, expires=ends
                     )

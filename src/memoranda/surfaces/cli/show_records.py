@@ -30,6 +30,7 @@ from memoranda.types import (
     Item,
     JournalEntry,
     Learned,
+    MovedIn,
     Original,
     Recalled,
     Receipt,
@@ -271,6 +272,27 @@ def _imported(report: ImportReport) -> RenderableType:
         Text(
             f"{counted(report.objects, 'object')} with {counted(report.versions, 'version')} "
             f"{done}; {counted(len(report.refused), 'line')} of {report.lines:,} refused."
+        )
+    )
+    return Group(*parts)
+
+
+@shows(MovedIn)
+def _moved_in(report: MovedIn) -> RenderableType:
+    named = [*report.refused, *report.left_out]
+    parts: list[RenderableType] = []
+    if named:
+        rows = [
+            [line.line, "refused" if line in report.refused else "left out", str(line)]
+            for line in named
+        ]
+        parts += [table("line#, what, why+", rows), Text()]
+    done = "would come" if report.is_dry_run else "came"
+    parts.append(
+        Text(
+            f"{report.read:,} read from {report.format}: {report.new:,} new and "
+            f"{report.changed:,} changed {done} in, {report.unchanged:,} unchanged, "
+            f"{len(report.left_out):,} left out, {len(report.refused):,} refused."
         )
     )
     return Group(*parts)
