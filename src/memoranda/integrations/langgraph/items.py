@@ -156,7 +156,8 @@ def _condition(path: str, operator: str, operand: Any) -> Iterator[tuple[str, st
     if operator not in ("$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in"):
         raise ValueError(f"Unsupported operator: {operator}")
     if isinstance(operand, int) and not isinstance(operand, bool) and abs(operand) > _EXACT:
-        operand = float(operand) if abs(operand) < _LARGEST else math.copysign(math.inf, operand)
+        beyond = math.inf if operand > 0 else -math.inf
+        operand = float(operand) if abs(operand) < _LARGEST else beyond
     if isinstance(operand, float) and not math.isfinite(operand):
         if operator == "$ne":
             return
