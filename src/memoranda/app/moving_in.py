@@ -152,8 +152,8 @@ def _seen(contents: bytes, *, is_table: bool) -> ExportFormat:
         return "mem0" if start in (b"[", b"{") else "jsonl"
     if {"integrity_hash", "statement_type"} & first.keys():
         return "objects"
-    if {"entry_hash", "previous_entry_hash"} & first.keys() or "entry" in first:
-        why = "it is a journal; bring its objects: memoranda export --kind objects"
+    if first.get("type") == "memoranda-export" or "memory_object_id" in first:
+        why = "it is a journal, or its log; bring its objects: memoranda export --kind objects"
         raise InvalidOption("source", f"{why}, or copy the database: memoranda copy")
     if first.get("type") in ("entity", "relation"):
         return "mcp"

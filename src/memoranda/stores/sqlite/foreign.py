@@ -28,11 +28,13 @@ def foreign_rows(path: str, query: str) -> list[Mapping[str, Any]]:
     """What a query of ours finds in it, by the names of columns."""
     connection = connect_to_read(path)
     try:
-        cursor = connection.execute(query)
-        rows = cursor.fetchall()
-        names = [column[0] for column in cursor.description_full] if rows else []
-        return [dict(zip(names, row, strict=True)) for row in rows]
+        cursor = connection.cursor()
+        rows = []
+        for row in cursor.execute(query):
+            names = (column[0] for column in cursor.get_description())
+            rows.append(dict(zip(names, row, strict=True)))
     except apsw.Error as failed:
         raise StoreUnavailable(path, f"it can't be read: {failed}") from failed
     finally:
         let_go(connection)
+    return rows

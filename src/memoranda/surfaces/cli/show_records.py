@@ -287,14 +287,12 @@ def _moved_in(report: MovedIn) -> RenderableType:
             for line in named
         ]
         parts += [table("line#, what, why+", rows), Text()]
-    done = "would come" if report.is_dry_run else "came"
-    parts.append(
-        Text(
-            f"{report.read:,} read from {report.format}: {report.new:,} new and "
-            f"{report.changed:,} changed {done} in, {report.unchanged:,} unchanged, "
-            f"{len(report.left_out):,} left out, {len(report.refused):,} refused."
-        )
+    counts = (
+        f"{report.format}, {report.read:,} read: {report.new:,} new, {report.changed:,} changed, "
+        f"{report.unchanged:,} unchanged, {len(report.left_out):,} left out, "
+        f"{len(report.refused):,} refused."
     )
+    parts += [Text(counts), *([Text("Nothing was written.")] if report.is_dry_run else [])]
     return Group(*parts)
 
 
