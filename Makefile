@@ -7,6 +7,8 @@ BENCH  := .venv-bench
 RUN    := $(VENV)/.run-ready
 TEST   := $(VENV)/.test-ready
 BENCHED := $(BENCH)/.bench-ready
+FRAMEWORKS := .venv-frameworks
+FRAMED := $(FRAMEWORKS)/.frameworks-ready
 PIP_INSTALL = -m pip --disable-pip-version-check --python
 PIP_FLAGS   = install --quiet --root-user-action=ignore
 # The suite in as many processes as there are cores, up to four; a file of tests stays together.
@@ -16,7 +18,7 @@ COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-ha
 # What `make setup` brings: everything a user may try without asking for more.
 EXTRAS  = $(foreach extra,mcp meaning models plans postgres server sign,--extra $(extra))
 
-.PHONY: help setup run test check bench adversity fuzz schemathesis mcp-conformance rules names \
+.PHONY: help setup run test check bench adversity fuzz schemathesis mcp-conformance frameworks rules names \
         pythons lock clean tamper
 
 help:
@@ -29,6 +31,7 @@ help:
 	@echo "make fuzz     hand odd values to every verb: only our errors, nothing half written"
 	@echo "make adversity  kill, cut off, fail, fill up and cancel: what is lost is counted"
 	@echo "make mcp-conformance  run the published conformance package of MCP (Node, a network)"
+	@echo "make frameworks  the examples of CrewAI and LlamaIndex, in an environment of their own (1.1 GB)"
 	@echo "make setup    only make the environment: .venv, with the command memoranda in it"
 	@echo "make pythons  the suite on every supported Python that is at hand"
 	@echo "make rules    write docs/rules.md and the proofs anew from a full run of the suite"
@@ -57,6 +60,9 @@ $(TEST): requirements/test.txt requirements/run.txt pyproject.toml
 $(BENCHED): requirements/bench.txt pyproject.toml
 	$(call environment,$(BENCH),requirements/bench.txt,$(BENCHED))
 
+$(FRAMED): requirements/frameworks.txt pyproject.toml
+	$(call environment,$(FRAMEWORKS),requirements/frameworks.txt,$(FRAMED))
+
 setup: $(RUN)
 
 run: $(RUN)
@@ -74,6 +80,7 @@ check: $(TEST)
 bench: $(BENCHED) $(TEST)
 	@$(BENCH)/bin/python -m bench
 	@$(BENCH)/bin/python -m bench.filters
+	@$(VENV)/bin/python -m bench.adapters
 	@$(BENCH)/bin/python -m bench.handles
 	@$(BENCH)/bin/python -m bench.ledger
 	@$(BENCH)/bin/python -m bench.worlds
@@ -97,6 +104,10 @@ fuzz: $(TEST)
 
 mcp-conformance: $(TEST)
 	@$(VENV)/bin/python -m tests.campaigns.mcp_conformance
+
+# CrewAI and LlamaIndex ask for older releases than ours: the suite skips their examples without this.
+frameworks: $(FRAMED) $(TEST)
+	@$(VENV)/bin/python -m pytest tests/project/examples/test_frameworks.py
 
 # Many examples of every operation, on both databases; the suite has a few.
 schemathesis: $(TEST)
