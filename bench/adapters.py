@@ -33,7 +33,7 @@ Work = Callable[[BaseStore, int], Awaitable[Any]]
 
 
 class Case(NamedTuple):
-    """What is measured, and how often it is done in a round; the number of the round is handed in."""
+    """What is measured, and how often it is done in a round."""
 
     what: str
     most: float
@@ -73,7 +73,7 @@ async def get(store: BaseStore, _: int) -> None:
         await store.aget(*place(number))
 
 
-def search(prefix: tuple[str, ...], filter: dict[str, Any] | None = None) -> Work:  # noqa: A002
+def search(prefix: tuple[str, ...], filter: dict[str, Any] | None = None) -> Work:
     async def work(store: BaseStore, _: int) -> None:
         for _ in range(FEW // 10):
             await store.asearch(prefix, filter=filter, limit=10)
@@ -95,9 +95,7 @@ CASES: Final[Mapping[str, Case]] = {
     "batch_new": Case("batch of 1,000, new", 2, 1, lambda s, n: put_many(s, 2 * NEW + n * MANY)),
     "batch_known": Case("batch of 1,000, known", 2, 1, lambda s, _: put_many(s, 0)),
     "search": Case("search a namespace", 2, FEW // 10, search((ROOT, "session-042"))),
-    "filter": Case(
-        "filter, 1 % fits", 2, FEW // 10, search((ROOT,), {"session": "session-042"})
-    ),
+    "filter": Case("filter, 1 % fits", 2, FEW // 10, search((ROOT,), {"session": "session-042"})),
     "filter_range": Case(
         "filter by a range, 1 % fits", 2, FEW // 10, search((ROOT,), {"turn": {"$gte": 990}})
     ),
@@ -129,9 +127,7 @@ def aims(systems: list[str]) -> list[Aim]:
     ]  # fmt: skip
 
 
-async def measured(
-    system: str, ours: BaseStore, theirs: BaseStore, size: int
-) -> dict[str, float]:
+async def measured(system: str, ours: BaseStore, theirs: BaseStore, size: int) -> dict[str, float]:
     """The figures of one database."""
     for some in chunks(size, MANY):
         for store in (ours, theirs):

@@ -18,6 +18,8 @@ from memoranda import Memory
 
 @dataclass
 class Deps:
+    """What its tools work with."""
+
     memory: Memory[Any]
     traces: list[str] = field(default_factory=list)
 

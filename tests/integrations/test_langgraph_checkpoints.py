@@ -23,7 +23,7 @@ class State(TypedDict):
     steps: Annotated[list[str], operator.add]
 
 
-def asks(state: State) -> State:
+def asks(_: State) -> State:
     return {"steps": [interrupt("who?")]}
 
 

@@ -1,4 +1,4 @@
-"""Moving in: all that was exported comes in once, with its sources, times and authors, or is named."""
+"""Moving in: all that was exported comes in once, with sources, times and authors, or is named."""
 
 from collections.abc import Callable
 from datetime import UTC
@@ -65,23 +65,28 @@ async def content(memory: Memory[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("contents", "format", "new"),
-    [(GRAPH, "mcp", 4), (MEM0, "mem0", 2), (LINES.encode(), "jsonl", 3), (TABLE.encode(), "csv", 2)],
+    ("contents", "kind", "new"),
+    [
+        (GRAPH, "mcp", 4),
+        (MEM0, "mem0", 2),
+        (LINES.encode(), "jsonl", 3),
+        (TABLE.encode(), "csv", 2),
+    ],
 )
 async def test_an_export_comes_in_once_and_a_dry_run_says_so_before(
-    memory: Memory[Any], contents: bytes, format: Any, new: int, tmp_path: Path
+    memory: Memory[Any], contents: bytes, kind: Any, new: int, tmp_path: Path
 ) -> None:
-    file = tmp_path / f"export.{'csv' if format == 'csv' else 'json'}"
+    file = tmp_path / f"export.{'csv' if kind == 'csv' else 'json'}"
     file.write_bytes(contents)
 
     dry = await move_in(memory, file, dry_run=True)
     assert await memory.list() == []
     first = await move_in(memory, str(file))
     size = (await memory.journal.head()).size
-    again = await move_in(memory, contents, format=format)
+    again = await move_in(memory, contents, format=kind)
 
     assert isinstance(first, MovedIn)
-    assert first.format == format
+    assert first.format == kind
     assert counts(dry) == counts(first) == (new, 0, 0, 0, 0)
     assert counts(again) == (0, 0, new, 0, 0)
     assert (await memory.journal.head()).size == size
@@ -149,7 +154,9 @@ async def test_of_plain_lines_and_tables_nothing_is_lost(memory: Memory[Any]) ->
 async def test_what_changed_there_is_the_next_version_and_what_went_here_stays_away(
     memory: Memory[Any],
 ) -> None:
-    await move_in(memory, b'{"id":"a","text":"one"}\n{"id":"b","text":"two"}\n{"id":"c","text":"x"}')
+    await move_in(
+        memory, b'{"id":"a","text":"one"}\n{"id":"b","text":"two"}\n{"id":"c","text":"x"}'
+    )
     await memory.remember("ours", id="d")
     await memory.update("c", "corrected here")
     await memory.forget("b", reason="not so")

@@ -83,15 +83,11 @@ class _Verbs:
             }
         if infer:
             raise ValueError("expiration_date needs infer=False: facts that are learned have none")
-        memos = [
-            Memo(one["content"], meta=meta | _said_by(one), **_speaker(one)) for one in given
-        ]
+        memos = [Memo(one["content"], meta=meta | _said_by(one), **_speaker(one)) for one in given]
         receipts = await self._memory.remember_many(
             memos, tags=tags, subject=subject, thread=thread, expires=_end(expiration_date)
         )
-        results = [
-            _added(one.id, memo.data) for one, memo in zip(receipts, memos, strict=True)
-        ]
+        results = [_added(one.id, memo.data) for one, memo in zip(receipts, memos, strict=True)]
         return {"results": results}
 
     async def search(
@@ -106,7 +102,7 @@ class _Verbs:
         limit: int | None = None,
         threshold: float = 0.0,
         show_expired: bool = False,
-        rerank: bool = False,
+        rerank: bool = False,  # noqa: ARG002 - all is ranked
     ) -> Results:
         """Recall what answers a query; the trace of the recall is named beside the results.
 
@@ -159,15 +155,13 @@ class _Verbs:
         memory_id: str,
         text: str | None = None,
         metadata: Mapping[str, Any] | None = None,
-        expiration_date: date | str | None | object = _UNSET,
+        expiration_date: object = _UNSET,
         data: str | None = None,
     ) -> Results:
         """Make the next version of a memory, with other text, other metadata, or both."""
         text = data if text is None else text
         if text is None and metadata is None and expiration_date is _UNSET:
-            raise ValueError(
-                "At least one of text, metadata, or expiration_date must be provided."
-            )
+            raise ValueError("At least one of text, metadata, or expiration_date must be provided.")
         found = await self._memory.get(memory_id, include=("expired",))
         if found is None:
             raise _not_found(memory_id)

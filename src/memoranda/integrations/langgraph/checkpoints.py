@@ -143,9 +143,7 @@ class MemorandaSaver(BaseCheckpointSaver[Any]):
     async def _get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         place = Place.of(config)
         if not place.id:
-            ids = await self._memory.records.ids(
-                MemoryFilter(id_prefix=CHECKPOINT + place.path)
-            )
+            ids = await self._memory.records.ids(MemoryFilter(id_prefix=CHECKPOINT + place.path))
             if not ids:
                 return None
             place = max(map(Place.in_id, ids), key=lambda found: found.id)
@@ -224,7 +222,7 @@ class MemorandaSaver(BaseCheckpointSaver[Any]):
         config: RunnableConfig,
         checkpoint: Checkpoint,
         metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
+        new_versions: ChannelVersions,  # noqa: ARG002 - all of it is kept with each checkpoint
     ) -> RunnableConfig:
         """Store a checkpoint as it is; the config that names it."""
         return await self._crossing.here(self._put(config, checkpoint, metadata))
@@ -234,7 +232,7 @@ class MemorandaSaver(BaseCheckpointSaver[Any]):
         config: RunnableConfig,
         checkpoint: Checkpoint,
         metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
+        new_versions: ChannelVersions,  # noqa: ARG002 - all of it is kept with each checkpoint
     ) -> RunnableConfig:
         """The same, for code that does not await."""
         return self._crossing.wait(self._put(config, checkpoint, metadata))

@@ -158,14 +158,14 @@ class Reading(Generic[T]):
     async def _selected(
         self, filter: MemoryFilter, make: Make[T], most: int | None, after: Position | None
     ) -> Some[T]:
-        for spare in SPARE if most is not None and most <= AT_ONCE else ():
-            # Nearly always enough: most of what is active is current. Else all is gone through.
-            enough = most + spare
-            page = filter.model_copy(update={"limit": enough})
-            read = await self._ledger.select(page, make, after=after)
-            found = [placed for placed in read if placed is not None]
-            if len(found) >= most or len(read) < enough:
-                return found[:most]
+        if most is not None and most <= AT_ONCE:
+            for enough in (most + spare for spare in SPARE):
+                # Nearly always so: most of what is active is current. Else all is gone through.
+                page = filter.model_copy(update={"limit": enough})
+                read = await self._ledger.select(page, make, after=after)
+                found = [placed for placed in read if placed is not None]
+                if len(found) >= most or len(read) < enough:
+                    return found[:most]
         found = []
         async with aclosing(self._ledger.stream(filter, after)) as stream:
             async for current in stream:

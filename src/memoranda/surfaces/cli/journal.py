@@ -188,7 +188,7 @@ def import_(
     source: Annotated[
         str, arg("FILE", "A file, or a database: a file or a URL; - is standard input.")
     ],
-    format: Annotated[
+    format: Annotated[  # noqa: A002 - what it is called everywhere
         ExportFormat | None, opt("What it is; else that is seen by what it holds.", "--from")
     ] = None,
     log: Annotated[
@@ -225,7 +225,7 @@ async def _import(
     log: bytes | None,
     memory: Memory[Any],
     *,
-    format: ExportFormat | None,
+    format: ExportFormat | None,  # noqa: A002
     lenient: bool,
     dry_run: bool,
 ) -> ImportReport | MovedIn:
@@ -235,9 +235,7 @@ async def _import(
     return await memory.journal.import_objects(lines, log=log, lenient=lenient, dry_run=dry_run)
 
 
-async def _in_memory(
-    target: Target, act: Act[ImportReport | MovedIn]
-) -> ImportReport | MovedIn:
+async def _in_memory(target: Target, act: Act[ImportReport | MovedIn]) -> ImportReport | MovedIn:
     """What would come into a scope that is not there: nothing is made but in memory."""
     async with memoranda.open(
         f"sqlite://{MEMORY}", scope=target.scope_name, actor=target.actor_name, seal=Seal()
