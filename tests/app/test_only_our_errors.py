@@ -84,9 +84,16 @@ class Tried:
     async def refused(self, method: Any, arguments: dict[str, Any], before: object) -> None:
         with only_ours() as refusals:
             async with asyncio.timeout(PATIENCE):
-                await come_to(method(**arguments))
+                await come_to(method(*_several(method, arguments), **arguments))
         if refusals:
             assert await self.state() == before, "a refusal writes nothing"
+
+
+def _several(method: Any, arguments: dict[str, Any]) -> list[Any]:
+    """What is given without a name, taken out of the arguments: one value, or none."""
+    named = inspect.signature(method).parameters.values()
+    several = [one.name for one in named if one.kind is one.VAR_POSITIONAL]
+    return [arguments.pop(name) for name in several if name in arguments]
 
 
 @contextmanager
