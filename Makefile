@@ -9,8 +9,11 @@ TEST   := $(VENV)/.test-ready
 BENCHED := $(BENCH)/.bench-ready
 PIP_INSTALL = -m pip --disable-pip-version-check --python
 PIP_FLAGS   = install --quiet --root-user-action=ignore
-# The suite in as many processes as there are cores, up to four; a file of tests stays together.
-WORKERS = --numprocesses auto --maxprocesses 4 --dist loadfile
+# The suite in as many processes as there are cores, up to four. A file of tests stays together, and files are
+# handed out in the order of tests/conftest.py, which lets those begin that take long.
+WORKERS = --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# Tests start hundreds of processes: none compiles everything anew.
+unexport PYTHONDONTWRITEBYTECODE
 COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
           --no-emit-index-url --no-emit-find-links --no-header
 # What `make setup` brings: everything a user may try without asking for more.
