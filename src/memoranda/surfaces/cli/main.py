@@ -73,7 +73,11 @@ _COMMANDS: Final = {
     "Getting to know it": (
         ("rules", "rules", "List the rules that memoranda must prove, and what proves them."),
         ("help", "main", "Show the help of a command, or of all of them."),
-        ("demo", "demo", "Show memoranda at work on a SQLite file."),
+        (
+            "demo",
+            "demo",
+            "Show an agent that refunds 900 euros, and what can be asked of that afterwards.",
+        ),
     ),
 }
 """By headings of the help: a name, the module that has the command, and what the help says."""
