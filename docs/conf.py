@@ -1,0 +1,52 @@
+"""The site of these documents, built by Sphinx from the same Markdown that is read in the repository.
+
+`make docs` builds it. The navigation is made of docs/index.md: each heading is a part, each link in
+its list a page. Nothing is loaded from elsewhere when a page is read.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+project = "memoranda"
+author = "the authors of memoranda"
+extensions = ["myst_parser"]
+exclude_patterns = ["README.md"]
+html_theme = "furo"
+html_title = "memoranda"
+html_show_sphinx = False
+html_show_copyright = False
+html_copy_source = False
+html_theme_options: dict[str, Any] = {
+    "light_css_variables": {"color-brand-primary": "#0b6e4f", "color-brand-content": "#0b6e4f"},
+    "dark_css_variables": {"color-brand-primary": "#5fd3a6", "color-brand-content": "#5fd3a6"},
+}
+html_static_path = ["images"] if Path(__file__).with_name("images").is_dir() else []
+myst_heading_anchors = 4
+suppress_warnings = ["myst.header", "myst.xref_missing", "misc.highlighting_failure"]
+"""Links and anchors are compared by the suite, where the pages are read as they stand."""
+pygments_style = "friendly"
+
+_PART = re.compile(r"^## (?P<title>.+?)\n(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_PAGE = re.compile(r"^- \[(?P<title>[^]]+)\]\((?P<page>[\w/-]+)\.md\)", re.MULTILINE)
+_OUTSIDE = re.compile(r"\]\(\.\./(?P<path>[^)]+)\)")
+
+
+def _with_navigation(app: Any, name: str, source: list[str]) -> None:  # noqa: ARG001 - Sphinx's
+    """Give the front page its tree, and let links out of docs/ be plain names on the site."""
+    if name == "index":
+        trees = [
+            "```{toctree}\n:hidden:\n:caption: "
+            + part["title"]
+            + "\n\n"
+            + "\n".join(f"{one['title']} <{one['page']}>" for one in _PAGE.finditer(part["text"]))
+            + "\n```\n"
+            for part in _PART.finditer(source[0])
+        ]
+        source[0] += "\n" + "\n".join(trees)
+    source[0] = re.sub(r"\[([^]]*)\]\(\.\./(?!adr/)[^)]+\)", r"\1", source[0]) if "/" not in name else source[0]
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.connect("source-read", _with_navigation)
