@@ -1,4 +1,4 @@
-"""The site of these documents, built by Sphinx from the same Markdown that is read in the repository.
+"""The site of these documents, built by Sphinx from the Markdown that is read in the repository.
 
 `make docs` builds it. The navigation is made of docs/index.md: each heading is a part, each link in
 its list a page. Nothing is loaded from elsewhere when a page is read.
@@ -29,22 +29,22 @@ pygments_style = "friendly"
 
 _PART = re.compile(r"^## (?P<title>.+?)\n(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _PAGE = re.compile(r"^- \[(?P<title>[^]]+)\]\((?P<page>[\w/-]+)\.md\)", re.MULTILINE)
-_OUTSIDE = re.compile(r"\]\(\.\./(?P<path>[^)]+)\)")
+_DECISION = re.compile(r"^\d+\. \[.*\]\((?P<page>[\w-]+)\.md\)", re.MULTILINE)
 
 
 def _with_navigation(app: Any, name: str, source: list[str]) -> None:  # noqa: ARG001 - Sphinx's
-    """Give the front page its tree, and let links out of docs/ be plain names on the site."""
+    """Give the front page its tree, and the list of decisions its own."""
+    (text,) = source
+    trees = []
     if name == "index":
-        trees = [
-            "```{toctree}\n:hidden:\n:caption: "
-            + part["title"]
-            + "\n\n"
-            + "\n".join(f"{one['title']} <{one['page']}>" for one in _PAGE.finditer(part["text"]))
-            + "\n```\n"
-            for part in _PART.finditer(source[0])
-        ]
-        source[0] += "\n" + "\n".join(trees)
-    source[0] = re.sub(r"\[([^]]*)\]\(\.\./(?!adr/)[^)]+\)", r"\1", source[0]) if "/" not in name else source[0]
+        for part in _PART.finditer(text):
+            pages = [f"{one['title']} <{one['page']}>" for one in _PAGE.finditer(part["text"])]
+            trees.append((f":caption: {part['title']}\n", pages))
+    elif name == "adr/README":
+        trees.append(("", [one["page"] for one in _DECISION.finditer(text)]))
+    for options, pages in trees:
+        text += "\n".join(["", "```{toctree}", f":hidden:\n{options}", *pages, "```", ""])
+    source[0] = text
 
 
 def setup(app: Any) -> None:
