@@ -5,7 +5,6 @@ its list a page. Nothing is loaded from elsewhere when a page is read.
 """
 
 import re
-from pathlib import Path
 from typing import Any
 
 project = "memoranda"
@@ -21,7 +20,8 @@ html_theme_options: dict[str, Any] = {
     "light_css_variables": {"color-brand-primary": "#0b6e4f", "color-brand-content": "#0b6e4f"},
     "dark_css_variables": {"color-brand-primary": "#5fd3a6", "color-brand-content": "#5fd3a6"},
 }
-html_static_path = ["images"] if Path(__file__).with_name("images").is_dir() else []
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 myst_heading_anchors = 4
 suppress_warnings = ["myst.header", "myst.xref_missing", "misc.highlighting_failure"]
 """Links and anchors are compared by the suite, where the pages are read as they stand."""

@@ -82,9 +82,9 @@ def english(f: Facts) -> str:
 | promise | on record |
 |---|---|
 | It does what it says. | {f.proved} of {f.rules} rules are [proved by tests](docs/rules.md) that name them, on SQLite and PostgreSQL. |
-| Tampering is named. | Of {f.classes} ways to tamper with a database, `verify` names {f.alone} by itself and {f.with_checkpoint} more with a checkpoint that was kept elsewhere; [{missed} it can't](docs/threats.md). |
+| Tampering is named. | Of {f.classes} ways to tamper with a database, `verify` names {f.alone} by itself and {f.with_checkpoint} more with a checkpoint that was kept elsewhere. It can't name [the other {missed}](docs/threats.md). |
 | What was acknowledged is there. | After {f.tried:,} kills, power cuts, I/O faults and cancellations, {f.lost} acknowledged writes were lost and {f.damaged} files damaged ([how](docs/adversity.md)). |
-| It costs what it must. | A durable write takes {f.ratio("one durable create, against raw apsw")} times raw SQLite writing the same rows. Beside LangGraph's SQLite store in WAL mode, with no journal, reading goes {f.ratio("get, against AsyncSqliteStore WAL")} times as fast, writing {f.ratio("create, against AsyncSqliteStore WAL")} times; {f.bytes:,.0f} bytes a record ([all figures, with those that missed](docs/bench.md)). |
+| It costs what it must. | A durable write takes {f.ratio("one durable create, against raw apsw")} times raw SQLite writing the same rows. Beside LangGraph's SQLite store in WAL mode, with no journal, reading goes {f.ratio("get, against AsyncSqliteStore WAL")} times as fast and writing {f.ratio("create, against AsyncSqliteStore WAL")} times as fast. A record takes {f.bytes:,.0f} bytes ([all figures, with those that missed](docs/bench.md)). |
 """
 
 
