@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from memoranda.plans.session import DEFAULT_SESSION
     from memoranda.recall.frame import quotable
     from memoranda.recall.selectors import SHIPPED, USUAL
+    from memoranda.stores.postgres.grants import grants
     from memoranda.stores.sqlite.connection import MEMORY
     from memoranda.worlds.world import MAIN
 
@@ -97,6 +98,7 @@ __all__ = [
     "find_rule",
     "first_damages",
     "format_time",
+    "grants",
     "hidden",
     "is_server",
     "load_book",
