@@ -15,9 +15,11 @@ from memoranda.errors import (
     InvalidOption,
     InvalidUrl,
     KeyRefused,
+    ReasoningClosed,
     RecordNotFound,
     RightMissing,
     StoreUnavailable,
+    TraceMissing,
     VersionConflict,
 )
 from memoranda.kernel.access import RIGHTS
@@ -168,12 +170,36 @@ async def test_a_decision_is_made_by_whoever_has_the_key(
     assert run.is_completed
 
 
+@pytest.mark.rule("M-2", "M-3")
+async def test_a_reasoning_phase_lies_around_code_here_and_stands_on_the_server(
+    place: tuple[str, str], scope: str
+) -> None:
+    small = {"ticket": "t2", "customer": "kim", "amount": 10}
+    async with remote(place, scope) as memory:
+        await memory.remember("Kim was promised a refund", id="kim")
+        async with memory.reasoning() as r:
+            await r.recall("what was kim promised?", top_k=2)
+            run = await r.act("refund", small, reason="promised")
+            with pytest.raises(ReasoningClosed):
+                await r.recall("and ann?", top_k=1)
+        with pytest.raises(ReasoningClosed):
+            await memory.recall("and ann?", top_k=1, reasoning_id=r.id)
+        async with memory.reasoning() as r:
+            await memory.get("kim")
+            with pytest.raises(TraceMissing):
+                await r.propose("refund", small)
+        async with memory.reasoning() as r:
+            nothing = await r.propose("refund", {**small, "amount": 250})
+        why = await memory.why(run.proposal_id)
+
+    assert run.is_completed
+    assert "what was kim promised?" in str(why.to_wire())
+    assert nothing.status == "evaluating"
+
+
 async def test_what_is_code_does_not_go_over_the_wire(place: tuple[str, str], scope: str) -> None:
     _, address = place
     async with remote(place, scope) as memory:
-        with pytest.raises(CapabilityMissing):
-            async with memory.reasoning():
-                pass
         with pytest.raises(CapabilityMissing):
             await memory.verify(progress=print)
         with pytest.raises(CapabilityMissing):

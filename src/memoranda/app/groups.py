@@ -48,6 +48,8 @@ class ActOptions(TypedDict, total=False):
     """The parts of the state that it may change."""
     hints: Mapping[str, JsonValue] | None
     """For the provider of memory."""
+    reasoning_id: str | None
+    """The reasoning phase that it closes, and whose recalls it rests on, in the place of memory."""
     idempotency_key: str | None
 
 

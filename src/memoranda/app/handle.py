@@ -13,6 +13,7 @@ from memoranda.app.parts import Parts, records_on
 from memoranda.journeys.govern.soundness import damage_of
 from memoranda.journeys.records.codec import DataCodec
 from memoranda.journeys.records.store import Records
+from memoranda.kernel.access import WriterTrust
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.errors import (
     CapabilityMissing,
@@ -48,7 +49,9 @@ class Handle(Generic[T]):
         app: App[T],
         *,
         closes: bool,
+        trust: WriterTrust = "unreviewed",
     ) -> None:
+        self._trust: WriterTrust = trust
         self._database = database
         self._scope = scope
         self._actor = actor
@@ -70,7 +73,8 @@ class Handle(Generic[T]):
         scoped = self._database.scoped(self._scope)
         if scoped is None:
             raise CapabilityMissing("governed memory")
-        parts = Parts(self._database, scoped, self._actor, self._codec, self._app, self._provider)
+        given = (self._actor, self._codec, self._app, self._provider, self._trust)
+        parts = Parts(self._database, scoped, *given)
         self._database.keep(self)
         if isinstance(self._provider, OfHandle):
             self.parts = parts  # a provider may be made of what the handle has

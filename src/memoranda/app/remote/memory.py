@@ -15,6 +15,7 @@ from memoranda.app.groups import ActOptions, Govern, Inbox, TurnsOf, Worlds
 from memoranda.app.journal import Journal
 from memoranda.app.memory import Memory
 from memoranda.app.remote.calls import RemoteHandle, arguments_in, wire_members
+from memoranda.app.remote.reasoning import RemoteReasoning
 from memoranda.app.remote.records import RemoteRecords
 from memoranda.app.remote.values import not_over_the_wire
 from memoranda.app.service.operations import NOT_OFFERED, OPERATIONS
@@ -26,7 +27,7 @@ from memoranda.journeys.govern.about import Memo
 from memoranda.journeys.govern.imports import ImportReport
 from memoranda.journeys.govern.objects import Receipt
 from memoranda.journeys.intent.requests import ABSENT, Run, Submitted, Used
-from memoranda.journeys.recall.reasoning import Reasoning
+from memoranda.journeys.recall.reasoning import Phase, Reasoning
 from memoranda.journeys.recall.recalled import Recalled
 from memoranda.journeys.records.store import Records
 from memoranda.kernel.actors import ActorRef
@@ -101,12 +102,20 @@ def _refused(name: str) -> Any:
     return refused
 
 
-def traces_of(used: Used | None, recalled: list[str]) -> list[str]:
-    """The ids of the traces that a proposal rests on; without a word, what was recalled here."""
-    if used is None:
-        return list(recalled)
-    several = [used] if isinstance(used, str) or not isinstance(used, Sequence) else used
-    return [one if isinstance(one, str) else one.trace_id for one in several]
+def resting(
+    options: ActOptions, used: Used | None, recalled: list[str], **said: Any
+) -> dict[str, Any]:
+    """What is said of a proposal, with the ids of the traces that it rests on.
+
+    Without a word those are what was recalled here; a reasoning phase that is named has its own.
+    """
+    asked = {**said, **options}
+    if used is not None:
+        several = [used] if isinstance(used, str) or not isinstance(used, Sequence) else used
+        asked["memory"] = [one if isinstance(one, str) else one.trace_id for one in several]
+    elif options.get("reasoning_id") is None:
+        asked["memory"] = list(recalled)
+    return asked
 
 
 @over_http("inbox")
@@ -129,8 +138,7 @@ class RemoteWorlds(Worlds):
     ) -> Submitted:
         """Propose an action on the head of a branch."""
         handle = _remote(self)
-        rests_on = traces_of(memory, handle.recalled)
-        said = {"action": action, "memory": rests_on, "reason": reason, **options}
+        said = resting(options, memory, handle.recalled, action=action, reason=reason)
         done: Submitted = await handle.call("worlds.propose", _asked(said, input))
         handle.recalled.clear()
         return done
@@ -294,7 +302,8 @@ class RemoteMemory(Memory[T]):
         handle = _remote(self)
         members = wire_members(arguments_in(Memory.recall, (query,), asked))
         found: Recalled[T] = await handle.call("recall", members)
-        handle.recalled.append(found.trace_id)
+        if asked.get("reasoning_id") is None:
+            handle.recalled.append(found.trace_id)
         return found
 
     async def list(self, **asked: Any) -> Page[Any]:
@@ -329,18 +338,20 @@ class RemoteMemory(Memory[T]):
     ) -> Run:
         """Propose an action, and run it once it is approved."""
         handle = _remote(self)
-        rests_on = traces_of(memory, handle.recalled)
-        said = {"action": action, "memory": rests_on, "reason": reason, "wait": wait, **options}
+        said = resting(options, memory, handle.recalled, action=action, reason=reason, wait=wait)
         done: Run = await handle.call("act", _asked(said, input))
         handle.recalled.clear()
         return done
 
     @asynccontextmanager
     async def reasoning(self, *, branch: str = MAIN) -> AsyncIterator[Reasoning[T]]:
-        """A phase lies around code, which a server does not see."""
-        del branch
-        raise not_over_the_wire("a reasoning phase")
-        yield  # an iterator, as callers expect
+        """A phase in which memory is selected; its proposal closes it and carries all its traces.
+
+        What is read in it is noted in this process; its recalls are on record under its name.
+        """
+        phase: Phase[T] = Phase(f"reasoning-{TimeOrderedIds().new_id()}")
+        with phase.observing():
+            yield RemoteReasoning(phase, branch, self)
 
 
 def _remote(verbs: Any) -> RemoteHandle[Any]:

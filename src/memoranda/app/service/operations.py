@@ -203,7 +203,7 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
 """By name, in the order of the reference."""
 
 NOT_OFFERED: Final[Mapping[str, str]] = {
-    "reasoning": "a phase lies around code; over a door name the traces that a proposal rests on",
+    "reasoning": "a phase lies around code; over a door recalls and their proposal share its id",
     "worlds.project": "a projection is code",
     "turns.open": "a model and a summariser are code",
     "records.query": "records.page has the same, a page at a time",

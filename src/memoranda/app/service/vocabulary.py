@@ -170,7 +170,15 @@ MEMBERS: Final[Mapping[str, Any]] = {
     # ------------------------------------------------------------------------------ acting
     "action": _said(Name, "The name of an action of the domain.", "refund"),
     "input": _said(JsonValue, "What the action takes.", {"order": "A-1", "amount": 20}),
-    "memory": _said(Names, "The ids of the traces that it rests on; an empty list for none.", []),
+    "memory": _said(
+        Names | None, "The ids of the traces that it rests on; an empty list for none.", []
+    ),
+    "reasoning_id": _said(
+        Name | None,
+        "A name of your own for a reasoning phase: recalls with it belong together, and a proposal"
+        " with it rests on all of them, and closes it.",
+        "reasoning-7",
+    ),
     "branch": _said(Name, "Which branch.", "main"),
     "name": _said(Name, "The name of a branch.", "what-if"),
     "paths": _said(Names | None, "The parts of the state that it may change."),

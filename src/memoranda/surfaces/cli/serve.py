@@ -177,6 +177,7 @@ def _key(key: AccessKey) -> RenderableType:
             ("scope", key.scope),
             ("actor", key.actor),
             ("rights", ", ".join(key.rights)),
+            ("trust", key.trust),
             ("name", key.name or None),
             ("expires", when(key.expires_at)),
             ("revoked", when(key.revoked_at)),
@@ -196,6 +197,9 @@ def create(
     expires: Annotated[
         int | None, opt("From when it is refused, as 2026-12-31.", metavar="TIME"), UNTIL
     ] = None,
+    untrusted: Annotated[
+        bool, opt("What is written with it is untrusted, until somebody approves it.")
+    ] = False,
     per_minute: Annotated[int | None, opt("How many requests in a minute.", min=1)] = None,
     name: Annotated[str, opt("What people call it.")] = "",
 ) -> Output:
@@ -207,6 +211,7 @@ def create(
                 scope=scope,
                 actor=actor,
                 rights=right,
+                trust="untrusted" if untrusted else "unreviewed",
                 expires=expires,
                 per_minute=per_minute,
                 name=name,

@@ -377,6 +377,7 @@ CREATE TABLE memoranda.access_keys (
   scope      text COLLATE "C" NOT NULL,
   actor      text COLLATE "C" NOT NULL,
   rights     text COLLATE "C" NOT NULL,
+  trust      text COLLATE "C" NOT NULL,
   name       text COLLATE "C" NOT NULL,
   per_minute bigint,
   created_at bigint NOT NULL,
