@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from memoranda.journeys.recall.recalled import Item, Recalled
     from memoranda.journeys.records.codec import DataCodec
     from memoranda.journeys.records.store import Records
-    from memoranda.journeys.turn.sessions import CycleReplay, Difference
+    from memoranda.journeys.turn.sessions import CycleReplay, Difference, TurnSession
     from memoranda.journeys.turn.turns import Turn, Turns
     from memoranda.kernel.actors import ActorKind, ActorRef
     from memoranda.kernel.clock import Clock, IdSource, Randomness, SystemClock, TimeOrderedIds
@@ -251,6 +251,7 @@ __all__ = [
     "TimeOrderedIds",
     "TribunalDecisionRecord",
     "Turn",
+    "TurnSession",
     "Turns",
     "Unset",
     "ValidationResult",

@@ -139,6 +139,8 @@ SAMPLE: Final = (
     call("worlds.replay", _WORLD),
     call("worlds.replay_branch"),
     call("turns.open", talk(), model=Answering(), record=True),
+    call("turns.take", "Was the invoice paid?"),
+    call("turns.sessions"),
     call("turns.replay", "no-cycle"),
     call("govern.change_policy", ORDER, reason="sources were ranked"),
     call("forget", "tea", reason="asked"),

@@ -1,5 +1,6 @@
 """A script moves from a file to a server by its URL: the same verbs, the same values and errors."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -24,7 +25,7 @@ from memoranda.errors import (
 )
 from memoranda.kernel.access import RIGHTS
 from tests.fixtures import BOTH_DATABASES
-from tests.surfaces.http.serving import process
+from tests.surfaces.http.serving import process, served
 
 
 @pytest.fixture(scope="module", params=BOTH_DATABASES)
@@ -38,7 +39,7 @@ def place(
         url = request.getfixturevalue("postgres_server").create_database()
     with memoranda.connect_sync(url) as database:
         database.keys.create(scope="first", actor="agent:a", rights=RIGHTS)
-    shop = ("--app", "examples.refunds.shop:app")
+    shop = ("--app", "tests.app.talking_shop:app")
     with process(url, *shop, folder=Path.cwd()) as (address, _):
         yield url, address
 
@@ -195,6 +196,43 @@ async def test_a_reasoning_phase_lies_around_code_here_and_stands_on_the_server(
     assert run.is_completed
     assert "what was kim promised?" in str(why.to_wire())
     assert nothing.status == "evaluating"
+
+
+async def test_turns_go_through_the_plan_and_the_model_of_the_server(
+    place: tuple[str, str], scope: str
+) -> None:
+    async with remote(place, scope, actor="human:ann") as memory:
+        taken = await memory.turns.take(
+            "I live in Seoul. Was my invoice paid?", cycle_id="c1", subject="ann", record=True
+        )
+        again = await memory.turns.take(
+            "I live in Seoul. Was my invoice paid?", cycle_id="c1", subject="ann", record=True
+        )
+        other = await memory.turns.take("And now?", session="other")
+        several = await asyncio.gather(
+            *(memory.turns.take(f"Question {n}", session="other") for n in range(3))
+        )
+        sessions = await memory.turns.sessions()
+        first = await memory.turns.sessions(limit=1)
+        replayed = await memory.turns.replay("c1")
+        learned = await memory.list(subject="ann")
+
+    assert taken.response.startswith("The invoice of Ada")
+    assert (again.cycle_id, again.retried, again.place) == ("c1", True, taken.place)
+    assert len({turn.cycle_id for turn in (other, *several)}) == 4
+    assert [session.name for session in sessions] == ["default", "other"]
+    assert ([session.name for session in first], first.next) == (["default"], "default")
+    assert replayed.is_same
+    assert [fact.id for fact in taken.learned.learned] == [item.id for item in learned]
+
+
+async def test_a_server_without_a_model_takes_no_turns(tmp_path: Path) -> None:
+    async with served(f"sqlite:///{tmp_path}/m.db") as door:
+        assert await door.refused("POST", "/v1/turns", json={"message": "hello"}) == (
+            409,
+            "store.capability_missing",
+        )
+        assert await door.told("GET", "/v1/sessions") == {"items": [], "next": None}
 
 
 async def test_what_is_code_does_not_go_over_the_wire(place: tuple[str, str], scope: str) -> None:

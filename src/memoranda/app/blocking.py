@@ -183,6 +183,8 @@ class BlockingTurnsOf(Twin[TurnsOf]):
     """Turns of an agent through an execution plan."""
 
     open = twin(TurnsOf.open, lambda opening: BlockingTurns(PORTAL.call(opening)))
+    take = waits(TurnsOf.take)
+    sessions = waits(TurnsOf.sessions)
     replay = waits(TurnsOf.replay)
 
 

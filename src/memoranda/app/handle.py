@@ -27,6 +27,8 @@ from memoranda.stores.dictionary import DictDatabase
 if TYPE_CHECKING:
     from memoranda.app.memory import Memory
     from memoranda.journeys.maintain.schedule import Maintenance
+    from memoranda.journeys.turn.sessions import Plan
+    from memoranda.plans.models import Model
 
 T = TypeVar("T", default=Any)
 R = TypeVar("R")
@@ -110,6 +112,22 @@ class Handle(Generic[T]):
             await parts.scoped.ready()
         self.ready_in = asyncio.get_running_loop()
         return parts
+
+    @property
+    def model(self) -> "Model":
+        """The model that answers turns; CapabilityMissing where the app has none."""
+        if self._app.model is None:
+            raise CapabilityMissing("turns, for which an app has a model (App(model=…))")
+        return self._app.model
+
+    @property
+    def plan(self) -> "Plan":
+        """The plan that turns go through: the app's, or the chat that memoranda brings along."""
+        if self._app.plan is None:
+            from memoranda.outside.profiles import chat_profile  # noqa: PLC0415 - rarely needed
+
+            return chat_profile()
+        return self._app.plan
 
     @property
     def scope(self) -> str:

@@ -123,6 +123,14 @@ class KeptSession(NamedTuple):
     body: bytes
 
 
+class NamedSession(NamedTuple):
+    """The session of a name as it stands: its document, and the cycle that saved it."""
+
+    name: str
+    body: bytes
+    cycle: str
+
+
 class OriginOf(NamedTuple):
     """A cycle that stored items: the newest entry of its name, and how many of those asked for."""
 
@@ -195,6 +203,10 @@ class AttachmentRows(Protocol):
 
     async def session(self, name: str) -> bytes | None:
         """The document of the session of a name."""
+        ...
+
+    async def sessions(self, after: str, limit: int) -> list[NamedSession]:
+        """The sessions whose names come after this one, by name, at most so many."""
         ...
 
     async def saved_by(self, name: str) -> str | None:

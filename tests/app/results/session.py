@@ -99,4 +99,5 @@ async def _acted(memory: memoranda.Memory[Any]) -> list[Any]:
 async def _turned(memory: memoranda.Memory[Any]) -> list[Any]:
     turns = await memory.turns.open(talk(), model=Answering(), record=True)
     turn = await turns.take("Was the invoice of Ada paid?")
-    return [turn, await memory.turns.replay(turn.cycle_id)]
+    sessions = await memory.turns.sessions()
+    return [turn, sessions, sessions[0], await memory.turns.replay(turn.cycle_id)]

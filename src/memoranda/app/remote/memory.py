@@ -30,6 +30,7 @@ from memoranda.journeys.intent.requests import ABSENT, Run, Submitted, Used
 from memoranda.journeys.recall.reasoning import Phase, Reasoning
 from memoranda.journeys.recall.recalled import Recalled
 from memoranda.journeys.records.store import Records
+from memoranda.journeys.turn.sessions import TurnSession
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.clock import TimeOrderedIds
 from memoranda.kernel.errors import InvalidRecord
@@ -147,6 +148,13 @@ class RemoteWorlds(Worlds):
 @over_http("turns")
 class RemoteTurns(TurnsOf):
     """Turns, on a server."""
+
+    async def sessions(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> Page[TurnSession]:
+        """The sessions of the scope, by name."""
+        said = wire_members({"cursor": cursor} if cursor is not None else {})
+        return await _paged(_remote(self), "turns.sessions", said, limit)
 
 
 @over_http("govern")
@@ -309,15 +317,7 @@ class RemoteMemory(Memory[T]):
     async def list(self, **asked: Any) -> Page[Any]:
         """What is current and fits the filters, newest first; without a limit, all of it."""
         members = wire_members(arguments_in(Memory.list, (), asked))
-        limit = members.pop("limit", None)
-        found: list[Any] = []
-        while True:
-            most = MOST if limit is None else min(MOST, limit - len(found))
-            page: Page[Any] = await _remote(self).call("list", {**members, "limit": most})
-            found += page
-            if page.next is None or (limit is not None and len(found) >= limit):
-                return Page(found, page.next)
-            members["cursor"] = page.next
+        return await _paged(_remote(self), "list", members, members.pop("limit", None))
 
     def batch(  # type: ignore[override]
         self, *, reason: str | None = None, idempotency_key: str | None = None
@@ -356,6 +356,20 @@ class RemoteMemory(Memory[T]):
 
 def _remote(verbs: Any) -> RemoteHandle[Any]:
     return cast("RemoteHandle[Any]", verbs._handle)  # noqa: SLF001 - of the same family
+
+
+async def _paged(
+    handle: RemoteHandle[Any], name: str, members: dict[str, Any], limit: int | None
+) -> Page[Any]:
+    """As many as are asked for, or all of them, page by page."""
+    found: list[Any] = []
+    while True:
+        most = MOST if limit is None else min(MOST, limit - len(found))
+        page: Page[Any] = await handle.call(name, {**members, "limit": most})
+        found += page
+        if page.next is None or (limit is not None and len(found) >= limit):
+            return Page(found, page.next)
+        members["cursor"] = page.next
 
 
 def _asked(said: Mapping[str, Any], input: JsonValue) -> dict[str, Any]:

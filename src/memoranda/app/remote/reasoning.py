@@ -6,8 +6,9 @@ is checked where the code runs that lies in the phase.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
+from memoranda.app.memory import Memory
 from memoranda.journeys.govern.objects import Remembered
 from memoranda.journeys.intent import names
 from memoranda.journeys.intent.requests import ABSENT, Run, Submitted, Trace, request_of
@@ -18,16 +19,13 @@ from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.json import JsonValue
 from memoranda.records.model import StoredMemoryRecord
 
-if TYPE_CHECKING:
-    from memoranda.app.remote.memory import RemoteMemory
-
 T = TypeVar("T")
 
 
 class RemoteReasoning(Reasoning[T]):
     """One reasoning phase on a server: recall in it, then propose or act through it."""
 
-    def __init__(self, phase: Phase[T], branch: str, memory: "RemoteMemory[T]") -> None:
+    def __init__(self, phase: Phase[T], branch: str, memory: Memory[T]) -> None:
         async def recall(query: str, **asked: Any) -> Recalled[T]:
             return await memory.recall(query, **{"branch": branch, **asked})
 

@@ -187,7 +187,11 @@ MEMBERS: Final[Mapping[str, Any]] = {
         Annotated[float, Field(ge=0, le=10)], "How many seconds to wait for a decision.", 0
     ),
     "proposal_id": _said(Name, "The id of a proposal."),
-    "cycle_id": _said(Name, "The id of a cycle."),
+    "cycle_id": _said(Name | None, "The id of a cycle: a turn, and every attempt at it."),
+    "message": _said(Text, "What the user says.", "I moved to Busan. Where is my parcel?"),
+    "session": _said(Name, "The name of a session.", "default"),
+    "fresh": _said(bool, "Put the session that is there aside, and begin anew."),
+    "record": _said(bool, "Keep what was said and answered, so that it can be replayed."),
 }
 """By the name of the parameter."""
 

@@ -61,8 +61,9 @@ PORTION: Final = 16 * 1024
 """So many bytes of lines are sent at once."""
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _SLOW: Final = frozenset({"verify", "maintain.reindex", "maintain.embed", "maintain.scrub",
-                          "govern.record_audit", "journal.import_objects"})  # fmt: skip
-"""What walks everything takes as long as it takes."""
+                          "govern.record_audit", "journal.import_objects",
+                          "turns.take"})  # fmt: skip
+"""What walks everything, or asks a model, takes as long as it takes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -879,6 +879,19 @@ BEGIN
   SELECT s.body FROM memoranda.sessions s WHERE s.journal = p_journal AND s.name = p_name;
 END $$;
 
+CREATE FUNCTION memoranda.sessions_after(
+  p_journal bigint, p_origin text, p_after text, p_limit bigint
+)
+RETURNS TABLE (name text, body bytea, cycle text)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_journal, p_origin);
+  RETURN QUERY
+  SELECT s.name, s.body, s.cycle FROM memoranda.sessions s
+  WHERE s.journal = p_journal AND s.name > p_after COLLATE "C"
+  ORDER BY s.name LIMIT p_limit;
+END $$;
+
 CREATE FUNCTION memoranda.sessions_put_aside(p_journal bigint, p_origin text, p_name text)
 RETURNS TABLE (at bigint, body bytea)
 LANGUAGE plpgsql AS $$
