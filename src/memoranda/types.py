@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memoranda.app.opening import Opening
     from memoranda.app.options import ConnectOptions
     from memoranda.journeys.access.keys import AccessKey, Keys, NewKey
-    from memoranda.journeys.audit.checkpoints import Seal
+    from memoranda.journeys.audit.checkpoints import Seal, StoredCheckpoint
     from memoranda.journeys.audit.verify import EntryProof
     from memoranda.journeys.audit.verify import Report as JournalReport
     from memoranda.journeys.audit.whole import Audit
@@ -243,6 +243,7 @@ __all__ = [
     "SourceRef",
     "Status",
     "StoreProvider",
+    "StoredCheckpoint",
     "StoredMemoryRecord",
     "Submitted",
     "Surrounded",

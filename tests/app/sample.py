@@ -139,6 +139,7 @@ SAMPLE: Final = (
     call("worlds.replay", _WORLD),
     call("worlds.replay_branch"),
     call("turns.open", talk(), model=Answering(), record=True),
+    call("journal.checkpoints"),
     call("turns.take", "Was the invoice paid?"),
     call("turns.sessions"),
     call("turns.replay", "no-cycle"),

@@ -1,6 +1,7 @@
 """A script moves from a file to a server by its URL: the same verbs, the same values and errors."""
 
 import asyncio
+import inspect
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,7 +10,18 @@ from typing import Any
 import pytest
 
 import memoranda
-from memoranda import Memo, MemoryRecordInput
+from memoranda import Memo, Memory, MemoryRecordInput
+from memoranda.app.remote.memory import (
+    RemoteGovern,
+    RemoteInbox,
+    RemoteJournal,
+    RemoteMaintain,
+    RemoteMemory,
+    RemoteTurns,
+    RemoteWorlds,
+)
+from memoranda.app.remote.records import RemoteRecords
+from memoranda.app.service.operations import NOT_OFFERED
 from memoranda.errors import (
     CapabilityMissing,
     IdentityRefused,
@@ -23,7 +35,9 @@ from memoranda.errors import (
     TraceMissing,
     VersionConflict,
 )
+from memoranda.journeys.records.store import Records
 from memoranda.kernel.access import RIGHTS
+from memoranda.policies import MemoryMaintenanceConfig, MemoryRetentionPolicy
 from tests.fixtures import BOTH_DATABASES
 from tests.surfaces.http.serving import process, served
 
@@ -198,6 +212,36 @@ async def test_a_reasoning_phase_lies_around_code_here_and_stands_on_the_server(
     assert nothing.status == "evaluating"
 
 
+async def test_a_scope_is_maintained_over_the_wire(place: tuple[str, str], scope: str) -> None:
+    kept = MemoryRetentionPolicy(ephemeral_tags=["scratch"])
+    config = MemoryMaintenanceConfig(enabled=True, retention=kept)
+    async with remote(place, scope) as memory:
+        await memory.remember("call back", tags=["scratch"])
+        await memory.maintain.configure(config, reason="kept short", every={"retention": 60})
+        (dry,) = await memory.maintain.run("retention", dry_run=True)
+        (run,) = await memory.maintain.run("retention")
+        status = await memory.maintain.status()
+        left = await memory.list()
+
+    assert (dry.outcome, run.outcome, dry.counts["ephemeral"]) == ("dry", "done", 1)
+    assert [job.job for job in status.jobs if job.every_s == 60] == ["retention"]
+    assert list(left) == []
+
+
+async def test_checkpoints_are_made_and_shown(place: tuple[str, str], scope: str) -> None:
+    async with remote(place, scope) as memory:
+        await memory.remember("hello")
+        (run,) = await memory.maintain.run("checkpoint")
+        (checkpoint,) = await memory.journal.checkpoints()
+        head = await memory.journal.head()
+        proof = await memory.journal.proof(0)
+
+    assert run.counts == {"checkpoints": 1}
+    assert (checkpoint.size, checkpoint.standing) == (head.size, "unsigned")
+    assert checkpoint.note.startswith(f"{head.origin}\n{head.size}\n")
+    assert checkpoint.root == (proof.root if isinstance(proof.root, str) else proof.root.hex())
+
+
 async def test_turns_go_through_the_plan_and_the_model_of_the_server(
     place: tuple[str, str], scope: str
 ) -> None:
@@ -265,3 +309,35 @@ def test_blocking_code_asks_a_server_as_well(place: tuple[str, str], scope: str)
             id,
             "h",
         ]
+
+
+GROUP_OF = {RemoteWorlds: "worlds.", RemoteTurns: "turns.", RemoteMaintain: "maintain."}
+
+
+def test_every_verb_is_called_on_a_server_as_on_a_file() -> None:
+    pairs: list[tuple[type, type]] = [
+        (RemoteMemory, Memory),
+        (RemoteRecords, Records),
+        *((kind, kind.__mro__[1]) for kind in (
+            RemoteInbox, RemoteWorlds, RemoteTurns, RemoteGovern, RemoteJournal, RemoteMaintain,
+        )),
+    ]  # fmt: skip
+    compared = 0
+    for there, here in pairs:
+        for name in [name for name in vars(there) if not name.startswith("_")]:
+            offered = f"{GROUP_OF.get(there, '')}{name}"
+            if not inspect.isfunction(getattr(here, name, None)) or offered in NOT_OFFERED:
+                continue
+            takes = inspect.signature(getattr(there, name)).parameters
+            is_open = any(one.kind is one.VAR_KEYWORD for one in takes.values())
+            for parameter in inspect.signature(getattr(here, name)).parameters.values():
+                if parameter.kind is parameter.VAR_KEYWORD:
+                    assert is_open, (there, name)
+                elif parameter.name not in takes:
+                    assert is_open, (there, name, parameter)
+                    assert parameter.kind is parameter.KEYWORD_ONLY, (there, name, parameter)
+                else:
+                    assert takes[parameter.name].kind is parameter.kind, (there, name, parameter)
+            compared += 1
+
+    assert compared > 50

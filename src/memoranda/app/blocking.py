@@ -210,6 +210,7 @@ class BlockingJournal(Twin[Journal[T]], Generic[T]):
     tail = iterates(Journal[T].tail)
     ids = waits(Journal[T].ids)
     proof = waits(Journal[T].proof)
+    checkpoints = waits(Journal[T].checkpoints)
     original = waits(Journal[T].original)
     object = waits(Journal[T].object)
     export = iterates(Journal[T].export)

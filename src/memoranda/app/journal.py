@@ -9,6 +9,7 @@ from typing import Any, Final, Generic, Literal, TypeVar, get_args
 from memoranda.app.audit import ExportKind, exported
 from memoranda.app.handle import Verbs, verb
 from memoranda.identity import decode
+from memoranda.journeys.audit.checkpoints import StoredCheckpoint
 from memoranda.journeys.audit.verify import EntryProof, Progress, nobody, proof_of
 from memoranda.journeys.govern.imports import ImportReport
 from memoranda.journeys.govern.read import Include
@@ -159,6 +160,12 @@ class Journal(Verbs[T], Generic[T]):
         return await proof_of(self._handle.parts.ledger, seq)
 
     @verb
+    async def checkpoints(self, *, limit: int = 20) -> Rows[StoredCheckpoint]:
+        """The checkpoints that are kept with the journal, the newest first, at most so many."""
+        check_number("limit", limit)
+        return Rows(await self._handle.parts.scoped.conformance.checkpoints(limit))
+
+    @verb
     async def original(self, ref: MemoryRef | Item[T] | str) -> Original[T]:
         """What a reference, or an item of a recall, leads to: loaded and verified (M-1).
 
@@ -194,7 +201,7 @@ class Journal(Verbs[T], Generic[T]):
     ) -> ImportReport:
         """Bring MemoryObjects in, as NDJSON or documents; nothing at all if any line is refused.
 
-        LenientCodec, what can come in does, and the report names every other line. `log` is the
+        With `lenient`, what can come in does, and the report names every other line. `log` is the
         MemoryLog of the same objects, which is compared with them. ImportRefused says which line
         was refused first, and why; ConformanceBroken where one is Factual while a break stands.
         """

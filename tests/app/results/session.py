@@ -36,6 +36,8 @@ async def every_result(path: Path) -> list[Wired]:
             (await memory.maintain.run("expiry"))[0],
             (status := await memory.maintain.status()),
             status.jobs[0],
+            await memory.maintain.run("checkpoint"),
+            (await memory.journal.checkpoints())[0],
             await memory.govern.status(),
             await memory.verify(),
             await memory.erase("a", reason="asked", dry_run=True),

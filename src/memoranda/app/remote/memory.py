@@ -27,6 +27,7 @@ from memoranda.journeys.govern.about import Memo
 from memoranda.journeys.govern.imports import ImportReport
 from memoranda.journeys.govern.objects import Receipt
 from memoranda.journeys.intent.requests import ABSENT, Run, Submitted, Used
+from memoranda.journeys.maintain.schedule import JobRun
 from memoranda.journeys.recall.reasoning import Phase, Reasoning
 from memoranda.journeys.recall.recalled import Recalled
 from memoranda.journeys.records.store import Records
@@ -37,9 +38,10 @@ from memoranda.kernel.errors import InvalidRecord
 from memoranda.kernel.given import check_kind
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.results import Rows
-from memoranda.ledger.policy import Policy
+from memoranda.ledger.policy import PeriodicJob, Policy
 from memoranda.ledger.validate_events import Log
 from memoranda.records.filter import Page
+from memoranda.records.model import MemoryMaintenanceConfig
 from memoranda.worlds.world import MAIN
 
 T = TypeVar("T")
@@ -210,6 +212,26 @@ class RemoteJournal(Journal[T]):
 @over_http("maintain")
 class RemoteMaintain(Maintain):
     """Maintenance, on a server."""
+
+    async def configure(
+        self,
+        config: MemoryMaintenanceConfig,
+        *,
+        reason: str,
+        every: Mapping[PeriodicJob, int] | None = None,
+    ) -> Receipt:
+        """Say whether the scope is maintained, and what it keeps."""
+        check_kind("config", config, MemoryMaintenanceConfig, "a MemoryMaintenanceConfig")
+        said = {**config.model_dump(by_alias=True, exclude_none=True), "reason": reason}
+        asked = said if every is None else {**said, "intervals": dict(every)}
+        done: Receipt = await _remote(self).call("maintain.configure", asked)
+        return done
+
+    async def run(self, *jobs: str, dry_run: bool = False) -> Rows[JobRun]:
+        """Run jobs now; without names, all that can be run there."""
+        said = {"jobs": list(jobs), "dry_run": dry_run}
+        done: Rows[JobRun] = await _remote(self).call("maintain.run", wire_members(said))
+        return done
 
 
 class RemoteBatch:

@@ -148,6 +148,7 @@ _JOURNAL: Final = (
         "GET /journal/entries/{seq}/proof",
         finds=True,
     ),
+    Operation("journal.checkpoints", "read", Journal.checkpoints, "reads", "GET /checkpoints"),
     Operation("journal.original", "read", Journal.original, "reads", "GET /originals/{ref}"),
     Operation("journal.object", "read", Journal.object, "reads", "GET /objects/{id}"),
     Operation(
