@@ -30,7 +30,7 @@ from urllib.parse import unquote, urlsplit
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
-from memoranda.app.surfaces import Operation, Principal, Service
+from memoranda.app.surfaces import Operation, Principal, Service, continued
 from memoranda.errors import (
     HostRefused,
     KeyRefused,
@@ -148,7 +148,8 @@ class Door:
         limit = None if operation.name in _SLOW else self.limits.time_limit_s
         try:
             async with asyncio.timeout(limit):
-                result = await self.service.call(principal, operation, members)
+                with continued(headers):
+                    result = await self.service.call(principal, operation, members)
         except TimeoutError:
             raise RequestTimedOut(self.limits.time_limit_s) from None
         if result is None and operation.finds:
