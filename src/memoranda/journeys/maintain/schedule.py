@@ -24,7 +24,7 @@ from memoranda.journeys.intent.hold import LEASE_MS, held, new_holder
 from memoranda.journeys.maintain.jobs import ACTOR, JOBS, Counts, Done, Job, Work
 from memoranda.kernel.clock import Randomness
 from memoranda.kernel.errors import InvalidOption, MemorandaError
-from memoranda.kernel.given import check_kind
+from memoranda.kernel.given import check_kind, check_texts
 from memoranda.kernel.results import Result, Rows
 from memoranda.ledger.fact import Fact
 from memoranda.ledger.lease import JOB, SCRUB, Lease, Leases
@@ -175,9 +175,10 @@ class Maintenance:
 
         InvalidOption for a name that no job has.
         """
+        check_texts("jobs", names)
         for name in names:
             if name not in JOBS:
-                why = f"there is no job {str(name)[:80]!r}; name some of {', '.join(JOBS)}"
+                why = f"there is no job {name[:80]!r}; name some of {', '.join(JOBS)}"
                 raise InvalidOption("jobs", why)
         wanted = names or [name for name in JOBS if self.can(name) and name != "scrub"]
         return Rows([await self.run(name, dry_run=dry_run) for name in wanted])
