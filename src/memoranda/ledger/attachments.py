@@ -111,8 +111,25 @@ class AllErased(NamedTuple):
     """Called with how many they are each time that the unit runs, before it decides anything."""
 
 
+class HeldLease(NamedTuple):
+    """A lease that must still be its holder's: LeaseLost, and nothing is written, where it is not.
+
+    Nobody else takes it until the unit has landed.
+    """
+
+    name: str
+    holder: str
+
+
 Attachment = (
-    NewItem | SessionSaved | SessionAside | CycleValues | CycleSalt | ItemOrigin | AllErased
+    NewItem
+    | SessionSaved
+    | SessionAside
+    | CycleValues
+    | CycleSalt
+    | ItemOrigin
+    | AllErased
+    | HeldLease
 )
 
 
