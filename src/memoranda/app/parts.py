@@ -274,7 +274,10 @@ class Parts(Generic[T]):
     def recaller(self) -> Recaller[T]:
         """Selects, verifies and records one recall."""
         from memoranda.journeys.recall.recaller import Recaller
+        from memoranda.journeys.recall.verification import Verifying
 
+        if self.scoped.verifying is None:  # what it knows of the tree serves every handle
+            self.scoped.verifying = Verifying(self.ledger)
         return Recaller(
             self.ledger,
             self._chronicle,
@@ -282,6 +285,7 @@ class Parts(Generic[T]):
             self._codec,
             self.clock,
             self._ids,
+            self.scoped.verifying,
             self.meaning,
             self._without_vector,
         )

@@ -98,10 +98,14 @@ class Recaller(Generic[T]):
         codec: DataCodec[T],
         clock: Clock,
         ids: IdSource,
+        verifying: Verifying,
         meaning: Meaning | None = None,
         without_vector: Callable[[], None] = lambda: None,
     ) -> None:
-        """`without_vector` is called where something has no vector yet."""
+        """`verifying` is shared by all handles of the scope.
+
+        `without_vector` is called where something has no vector yet.
+        """
         self._ledger = ledger
         self._without_vector = without_vector
         self._chronicle = chronicle
@@ -111,7 +115,7 @@ class Recaller(Generic[T]):
         self._ids = ids
         self._meaning = meaning
         self._resolving = Resolving(ledger, chronicle)
-        self.verifying: Final = Verifying(ledger)
+        self.verifying: Final = verifying
 
     async def recall(
         self,

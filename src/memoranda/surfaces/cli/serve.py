@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from functools import partial
+from importlib.util import find_spec
 from typing import Annotated, Any, Final
 
 from rich.console import Group, RenderableType
@@ -99,10 +100,10 @@ async def _has_keys(url: str) -> bool:
 
 def _mounts(workers: int) -> dict[str, Any]:
     """MCP at /mcp, where it is installed; several processes share no sessions."""
-    try:
-        from memoranda.surfaces.mcp.http import mcp_routes  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError:
+    if find_spec("mcp") is None:  # an extra
         return {}
+    from memoranda.surfaces.mcp.mount import mcp_routes  # noqa: PLC0415 - with the server
+
     return {"mounts": partial(mcp_routes, stateless=workers > 1)}
 
 
