@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memoranda.app.service.operation import Operation
     from memoranda.app.service.operations import OPERATIONS
     from memoranda.app.service.schema import Schemas
+    from memoranda.app.service.telemetry import continued
     from memoranda.app.witness import opened_witness
     from memoranda.journeys.access.gate import PER_MINUTE
     from memoranda.journeys.audit.witness import Witness
@@ -89,6 +90,7 @@ __all__ = [
     "Witness",
     "WorldHistory",
     "back_up_database",
+    "continued",
     "copy_scopes",
     "data_of",
     "default_url",
