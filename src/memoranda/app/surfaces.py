@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from memoranda.app.maintain import restore as restore_backup
     from memoranda.app.maintain import upgrade as upgrade_schema
     from memoranda.app.maintain import work as work_on_jobs
+    from memoranda.app.moving_in import ExportFormat, move_in
     from memoranda.app.opening import default_url
     from memoranda.app.options import KEY_FILE, KEYRING, seal_from_environment
     from memoranda.app.service.operation import Operation
@@ -69,6 +70,7 @@ __all__ = [
     "AppOf",
     "Cause",
     "Declared",
+    "ExportFormat",
     "ExportKind",
     "Include",
     "KeptNote",
@@ -106,6 +108,7 @@ __all__ = [
     "load_book",
     "load_proofs",
     "milliseconds_of",
+    "move_in",
     "no_app",
     "opened_witness",
     "parse_origin",
