@@ -35,7 +35,7 @@ from memoranda.ledger.entry import (
     read_entry,
 )
 from memoranda.ledger.fact import TYPES, derivations_of, erased_by, marks_of, unmarks_of
-from memoranda.ledger.rows import KINDS_OF_OBJECTS, TagSums, derivation
+from memoranda.ledger.rows import KINDS_OF_OBJECTS, MISSING, TagSums, derivation
 from memoranda.ledger.snapshot import StoredTag
 from memoranda.ledger.tree import BLOCK, STRIDE, Block
 from memoranda.ledger.unit import Mark, StoredEntry
@@ -198,7 +198,8 @@ class Walk:
         self.erased = 0
         self.roots: dict[int, bytes] = {0: tree.root(0, {})}
         self.objects = bytearray()
-        """For each entry, which of `KINDS_OF_OBJECTS` it is; 0 if no row follows from it."""
+        """For each entry, which of `KINDS_OF_OBJECTS` it is; 0 if no row follows from it, and
+        `MISSING` where there is no entry."""
         self.notices: set[int] = set()
         """The entries about the memory as a whole; they are few."""
         self._wanted = frozenset(roots_wanted)
@@ -214,7 +215,7 @@ class Walk:
             kind = None if entry is None else entry.kind
             gap = each.seq - len(self.objects)
             if 0 < gap <= MAX_GAP:  # what is missing is reported below
-                self.objects += bytes(gap)
+                self.objects += bytes([MISSING]) * gap
             self.objects.append(0 if kind is None else OBJECT_KINDS.get(kind, 0))
             if entry is not None:
                 self._check(each, entry)

@@ -196,7 +196,7 @@ async def _words(
     try:
         async for chunk in snapshot.rows(WORDS):
             await to_thread(words.feed, chunk, damages)
-            count += sum(len(seqs) for _, seqs, _ in chunk)
+            count += sum(len(each.seqs) for each in chunk)
             tell("words", count, count)
     except StoreFailed as failed:
         damages.add("index", None, f"it can't be read: {failed.why}")
