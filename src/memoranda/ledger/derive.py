@@ -4,7 +4,9 @@ The rows of a ledger hold nothing that is not in its journal: a store writes the
 a verifier derives them anew and compares.
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from memoranda.identity import decode
@@ -18,7 +20,7 @@ from memoranda.text import Terms, speaker_of, terms, texts
 from memoranda.text.tokens import class_of
 
 _SAID_AT: Final = b'"said_at"'
-_ASKING: Final = ("?", "\uff1f", "\u061f")
+_ASKING: Final = re.compile("[?\uff1f\u061f]")
 
 
 def row_of(document: Mapping[str, JsonValue]) -> Version:
@@ -91,11 +93,16 @@ def speaker_in(document: Mapping[str, JsonValue], data: JsonValue) -> str:
     data, its member `speaker`.
     """
     if (said := document.get("speaker")) is not None:
-        return " ".join(sorted(terms(said).counts))
+        return _tokens_of(said)
     if isinstance(data, str):
         return " ".join(sorted(speaker_of(data)))
     named = data.get("speaker") if isinstance(data, dict) else None
-    return " ".join(sorted(terms(named).counts)) if isinstance(named, str) else ""
+    return _tokens_of(named) if isinstance(named, str) else ""
+
+
+@lru_cache(maxsize=1024)  # the same few speak all the time
+def _tokens_of(name: str) -> str:
+    return " ".join(sorted(terms(name).counts))
 
 
 def document_row(
@@ -116,7 +123,7 @@ def document_row(
 
 def asks(text: str) -> bool:
     """Whether a text asks something: a mark of a question stands in it."""
-    return any(mark in text for mark in _ASKING)
+    return _ASKING.search(text) is not None
 
 
 def said_at(document: Mapping[str, JsonValue]) -> int:

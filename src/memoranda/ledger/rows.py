@@ -253,18 +253,20 @@ class TagSums:
         self.sums = [0] * BUCKETS
         self._key = key
 
-    def add(self, *rows: StoredTag) -> None:
-        sums, digest_of, number_of = self.sums, self._digest, int.from_bytes
+    def add(self, row: StoredTag) -> None:
+        digest = self._digest(row)
+        self.sums[digest[0]] += int.from_bytes(digest)
+
+    def add_all(self, rows: Iterable[StoredTag]) -> None:
         for row in rows:
-            digest = digest_of(row)
-            sums[digest[0]] += number_of(digest)
+            self.add(row)
 
     def take(self, row: StoredTag) -> None:
         """Take a row away that was added, or will be."""
         digest = self._digest(row)
         self.sums[digest[0]] -= int.from_bytes(digest)
 
-    def add_all(self, other: "TagSums") -> None:
+    def add_sums(self, other: "TagSums") -> None:
         """Add the rows of another list, summed up with the same key."""
         self.sums = [number + two for number, two in zip(self.sums, other.sums, strict=True)]
 

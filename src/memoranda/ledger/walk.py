@@ -209,19 +209,25 @@ class Walk:
         self._leaves: list[bytes] = []
         self._nodes: list[bytes] = []
 
-    def feed(self, stored: Sequence[StoredEntry]) -> None:
+    def feed(self, stored: Sequence[StoredEntry]) -> list[StoredEntry]:
+        """Look at the next entries; those of them that are of no object."""
+        others = []
         for each in stored:
             entry = self._entry(each)
             kind = None if entry is None else entry.kind
             gap = each.seq - len(self.objects)
             if 0 < gap <= MAX_GAP:  # what is missing is reported below
                 self.objects += bytes([MISSING]) * gap
-            self.objects.append(0 if kind is None else OBJECT_KINDS.get(kind, 0))
+            number = 0 if kind is None else OBJECT_KINDS.get(kind, 0)
+            self.objects.append(number)
+            if not number:
+                others.append(each)
             if entry is not None:
                 self._check(each, entry)
                 if kind in NOTICES:
                     self.notices.add(each.seq)
             self._grow(each.entry)
+        return others
 
     @property
     def end(self) -> int:

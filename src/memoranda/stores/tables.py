@@ -60,6 +60,9 @@ class Read(NamedTuple):
 
     statement: Statement
     make: Make
+    at_once: int = 256
+    """Few enough that a garbage collection seldom finds them alive and looks at all there is,
+    which would hold up the event loop."""
 
 
 def _plain(make: Callable[[Iterable[Any]], Any]) -> Make:
@@ -200,8 +203,8 @@ TABLES: Final[Mapping[Table[Any], Sequence[Read]]] = {
     TAGS: [Read(_TAGS, _plain(StoredTag._make))],
     MARKS: [Read(_MARKS, _plain(Mark._make))],
     DERIVATIONS: [Read(_DERIVATIONS, _plain(StoredTag._make))],
-    WORDS: [Read(_WORDS, _words)],
-    DOCUMENTS: [Read(index.DOCUMENTS, _documents)],
+    WORDS: [Read(_WORDS, _words, at_once=2_048)],  # most are of three postings
+    DOCUMENTS: [Read(index.DOCUMENTS, _documents, at_once=1)],  # a thousand to a block
     THREADS: [Read(_THREADS, _threads)],
     VECTORS: [Read(_VECTORS, _plain(StoredVector._make))],
     ITEMS: [Read(_ITEMS, _items), Read(_WITHOUT_ITEM, _items)],
