@@ -191,7 +191,7 @@ async def _words(
         damages.add("index", None, why)
     if index.broken is not None:
         damages.add("index", None, index.broken)
-    words = WordSums(size, index, Randomness().take(KEY_BYTES))
+    words = await to_thread(WordSums, size, index, Randomness().take(KEY_BYTES))
     count = 0
     try:
         async for chunk in snapshot.rows(WORDS):
