@@ -15,7 +15,6 @@ from memoranda.ledger.entry import Entry
 from memoranda.ledger.fact import Fact
 from memoranda.ledger.unit import Mark, OfSubject
 from memoranda.recall.selector import Outcome
-from memoranda.recall.trace import MemoryTrace
 from memoranda.worlds.proposal import DecisionRecord, Proposal, TribunalDecisionRecord, Vote
 
 PROPOSAL: Final = "Proposal"
@@ -345,14 +344,14 @@ TRACE: Final = "Trace"
 def traced(
     trace_id: str,
     outcome: Outcome,
-    trace: MemoryTrace,
+    trace: Mapping[str, Any],
     details: Mapping[str, JsonValue],
     selected: Iterable[str],
     *,
     reasoning_id: str | None = None,
     subjects: Sequence[str] = (),
 ) -> Fact:
-    """A selection, whose trace has no proofs in it.
+    """A selection, whose trace, as JSON, has no proofs in it.
 
     It goes with the memory that was selected, by id or name, and with the persons whom the
     question is about, the first of whom it names: also if nothing was found.
@@ -361,8 +360,8 @@ def traced(
         "type": TRACE,
         "traceId": trace_id,
         "outcome": outcome,
-        "trace": trace.to_wire(),
-        "details": dict(details),
+        "trace": trace,
+        "details": details,
     }
     if reasoning_id is not None:
         says["reasoningId"] = reasoning_id
@@ -371,7 +370,7 @@ def traced(
         says["subject"] = subjects[0]
         sources += dict.fromkeys(OfSubject(subject).name for subject in subjects)
     name = names.trace(trace_id)
-    refs = [names.ref(memory.ref.world_id) for memory in trace.selected]
+    refs = [names.ref(memory["ref"]["worldId"]) for memory in trace["selected"]]
     return Fact(
         "trace",
         says,

@@ -371,5 +371,5 @@ class Recalling(Generic[T]):
             count=count_tokens,
         )
         if reasoning_id is None:
-            note_recall(self._recalls, found.journaled.selected_at, partial(traced_by, found))
+            note_recall(self._recalls, found.traced["selectedAt"], partial(traced_by, found))
         return found

@@ -176,6 +176,11 @@ class SqliteFile:
                 let_go(connection)
         return cls(path, None, reader, again, bodies=bodies, merger=Merger(bodies), known=known)
 
+    async def glimpse(self, work: Callable[[apsw.Connection], R]) -> R:
+        """The same; here, if it is short."""
+        self.home.check()
+        return await self._reader.glimpse(work)
+
     async def read(self, work: Callable[[apsw.Connection], R]) -> R:
         """Several reads that all see the same moment, on a thread of their own."""
         self.home.check()
@@ -269,6 +274,9 @@ class SqliteRows:
 
     async def read(self, procedure: Callable[[], Procedure[R]]) -> R:
         return await self._database.read(lambda c: run(c, self._journal, procedure()))
+
+    async def glimpse(self, procedure: Callable[[], Procedure[R]]) -> R:
+        return await self._database.glimpse(lambda c: run(c, self._journal, procedure()))
 
     async def write(self, procedure: Callable[[], Procedure[R]]) -> R:
         return await self._database.write(lambda c: run(c, self._journal, procedure()))

@@ -79,6 +79,18 @@ class Reader:
             return [make(row) for row in rows]
         return await self.run(lambda c: [make(row) for row in look(c.cursor(), {})])
 
+    async def glimpse(self, work: Callable[[apsw.Connection], R]) -> R:
+        """Several reads that all see the same moment; on the loop's thread, if they are short."""
+        if not self._open:
+            raise StoreClosed
+        self._steps = 0
+        with plain_errors(self._database):
+            try:
+                return self._transacted(self._short, work)
+            except (apsw.InterruptError, apsw.BusyError, apsw.LockedError):
+                pass  # too long for the loop, or not at once
+        return await self.run(work)
+
     async def run(self, work: Callable[[apsw.Connection], R]) -> R:
         """Several reads that all see the same moment, on a reader thread."""
         if not self._open:
@@ -163,11 +175,15 @@ class Reader:
 
     def _at_one_moment(self, work: Callable[[apsw.Connection], R]) -> R:
         with plain_errors(self._database):
-            connection = self._of_thread()
-            connection.execute("BEGIN")
-            try:
-                return work(connection)
-            finally:
+            return self._transacted(self._of_thread(), work)
+
+    def _transacted(self, connection: apsw.Connection, work: Callable[[apsw.Connection], R]) -> R:
+        connection.execute("BEGIN")
+        try:
+            return work(connection)
+        finally:
+            self._steps = 0  # the end is not broken off
+            if connection.in_transaction:
                 connection.execute("ROLLBACK")
 
     def _of_thread(self) -> apsw.Connection:
