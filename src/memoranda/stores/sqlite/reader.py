@@ -9,7 +9,7 @@ it found, so that the loop is never held up.
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
+from itertools import islice, repeat
 from threading import local
 from typing import Any, Final, TypeVar
 
@@ -241,12 +241,8 @@ def run(connection: apsw.Connection, journal: int, procedure: Procedure[R]) -> R
             statement = question.statement
             sql = statement.sqlite
             if isinstance(question, EachRow):
-                names, columns = list(question.columns), question.columns.values()
-                several = [
-                    parameters(statement, journal, dict(zip(names, row, strict=True)))
-                    for row in zip(*columns, strict=True)
-                ]
-                connection.executemany(sql, several).fetchall()
+                columns = statement.of_sqlite({**question.columns, "journal": repeat(journal)})
+                connection.executemany(sql, zip(*columns, strict=False)).fetchall()
                 found = []
             elif isinstance(question, Question):
                 asked = parameters(statement, journal, question.values)
