@@ -150,7 +150,10 @@ class Vocabulary:
     def _nearest(
         self, token: str, cosines: NDArray[Any], first: int
     ) -> Iterable[tuple[float, str]]:
-        for at in np.flatnonzero(cosines >= LEAST).tolist():
+        least = LEAST
+        if len(cosines) > NEAREST:  # the token itself may be among them
+            least = max(LEAST, float(np.partition(cosines, -NEAREST - 1)[-NEAREST - 1]))
+        for at in np.flatnonzero(cosines >= least).tolist():
             if (other := self._tokens[first + at]) != token:
                 yield -float(cosines[at]), other
 
