@@ -16,14 +16,13 @@ from typing import Any, Final, TypeVar
 import orjson
 
 from memoranda.identity import decode
-from memoranda.kernel.errors import EntryDamaged, StoreFailed, StoreUnavailable
+from memoranda.kernel.errors import EntryDamaged, IndexStale, StoreFailed, StoreUnavailable
 from memoranda.ledger.codec import LenientCodec, Unreadable
 from memoranda.ledger.object import version_of
-from memoranda.ledger.snapshot import REBUILDING, Index
+from memoranda.ledger.snapshot import INDEX_FORM, REBUILDING, Index
 from memoranda.ledger.unit import Current, StoredEntry
 from memoranda.recall.arrays import np
 from memoranda.recall.bm25 import Scored
-from memoranda.recall.columns import Numbers
 from memoranda.recall.index import EVERYTHING, AskedMeaning, Ranking, fits
 from memoranda.recall.near_words import NO_STAND_INS, StandIns
 from memoranda.recall.question import ParsedQuestion
@@ -139,7 +138,10 @@ class WordSearch:
         with words.lock:
             _check(words, state)
             postings = words.postings(indexed, tokens)
-            alike = None if meaning is None else _alike(words, meaning)
+            alike = None
+            if meaning is not None:
+                vectors = words.vectors(meaning.model, len(meaning.vector) // 4)
+                alike = vectors.alike(meaning.vector, words.columns)
             ranked = Ranked(
                 mode, asked, postings, words.columns, state.size, limit, only, stand_ins, alike
             )
@@ -168,7 +170,8 @@ class WordSearch:
     def _state(self) -> Procedure[State]:
         (row,) = yield ask(index.STATE)
         state = State._make(row)
-        state.check()
+        if state.tokenizer not in ("", INDEX_FORM):
+            raise IndexStale(state.tokenizer, INDEX_FORM)
         return state
 
     def _stand_ins(
@@ -259,7 +262,7 @@ class WordSearch:
         if not seqs:
             return {}, {}
         stored = self._compared.entries((yield ask(index.STORED, seqs=Integers(seqs))), damaged)
-        bodies = {seq: entry.body or b"" for seq, entry in stored.items()}
+        bodies = {seq: entry.body for seq, entry in stored.items() if entry.body is not None}
         named = Texts(
             orjson.dumps([document["id"], version_of(document), seq]).decode()  # noqa: TID251 - a parameter
             for seq, document in zip(bodies, map(_head_of, bodies.values()), strict=True)
@@ -277,11 +280,6 @@ def _check(words: ScopeWords, state: State) -> None:
     if words.size != state.size or words.indexed > state.indexed:
         raise Overtaken
     words.advance(state.indexed)
-
-
-def _alike(words: ScopeWords, meaning: AskedMeaning) -> Numbers:
-    vectors = words.vectors(meaning.model, len(meaning.vector) // 4)
-    return vectors.alike(meaning.vector, words.columns)
 
 
 def _make(

@@ -60,6 +60,7 @@ from memoranda.kernel.given import check_seconds
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.port import Ledger
 from memoranda.ledger.unit import Expected
+from memoranda.recall.index import EVERYTHING
 from memoranda.recall.selector import Constraints, Count, Selector, estimate
 from memoranda.recall.selectors import USUAL, named
 from memoranda.recall.trace import MemoryRef
@@ -348,14 +349,15 @@ class Recalling(Generic[T]):
 
         Outside of a reasoning phase, a later proposal of the same actor may rest on it.
         """
-        check_free(branch)
+        if branch != MAIN:
+            check_free(branch)
         now = self._clock.now_ms()
         constraints = Constraints(
             min_confidence=min_confidence,
             verified_only=verified_only,
-            valid_at=milliseconds_of(valid_at, now),
+            valid_at=None if valid_at is None else milliseconds_of(valid_at, now),
             as_of=None if at is None else await size_of(self._ledger, at, now),
-            filter=filter_of(filters, now),
+            filter=filter_of(filters, now) if filters else EVERYTHING,
             token_budget=token_budget,
         )
         found = await self._recaller.recall(

@@ -137,9 +137,8 @@ class Recaller(Generic[T]):
         check_query(query)
         check_top_k(top_k)
         check_offset(offset, top_k)
-        _check_person("about", about)
-        _check_person("subject", constraints.filter.subject)
-        subjects = [text for text in (about, constraints.filter.subject) if text is not None]
+        people = {"about": about, "subject": constraints.filter.subject}
+        subjects = [_checked_person(*named) for named in people.items() if named[1] is not None]
         check_reach()
         # 1.
         at = self._clock.now_ms()
@@ -391,8 +390,9 @@ def _world_in(sight: Sight) -> str | None:
     return empty_world() if reached is None else reached
 
 
-def _check_person(place: str, name: str | None) -> None:
+def _checked_person(place: str, name: str | None) -> str:
     try:
         check_name(name, f"$.{place}")
     except InvalidObject as refused:
         raise InvalidFilter(place, refused.why) from None
+    return str(name)

@@ -84,11 +84,13 @@ class Reader:
         if not self._open:
             raise StoreClosed
         self._steps = 0
-        with plain_errors(self._database):
-            try:
-                return self._transacted(self._short, work)
-            except (apsw.InterruptError, apsw.BusyError, apsw.LockedError):
-                pass  # too long for the loop, or not at once
+        try:
+            return self._transacted(self._short, work)
+        except (apsw.InterruptError, apsw.BusyError, apsw.LockedError):
+            pass  # too long for the loop, or not at once
+        except (apsw.Error, UnicodeDecodeError):
+            with plain_errors(self._database):
+                raise
         return await self.run(work)
 
     async def run(self, work: Callable[[apsw.Connection], R]) -> R:
@@ -96,7 +98,11 @@ class Reader:
         if not self._open:
             raise StoreClosed
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, self._at_one_moment, work)
+        try:
+            return await loop.run_in_executor(self._threads, self._transacted, None, work)
+        except (apsw.Error, UnicodeDecodeError):
+            with plain_errors(self._database):
+                raise
 
     async def stream(self, sql: str, parameters: Parameters) -> AsyncGenerator[Any, None]:
         """EachRow of one SELECT as they are now, in chunks; writes go on beside it."""
@@ -173,11 +179,9 @@ class Reader:
         with plain_errors(self._database):
             return [make(row) for row in self._of_thread().execute(sql, parameters)]
 
-    def _at_one_moment(self, work: Callable[[apsw.Connection], R]) -> R:
-        with plain_errors(self._database):
-            return self._transacted(self._of_thread(), work)
-
-    def _transacted(self, connection: apsw.Connection, work: Callable[[apsw.Connection], R]) -> R:
+    def _transacted(self, given: apsw.Connection | None, work: Callable[[apsw.Connection], R]) -> R:
+        """Reads of one moment, on a connection that is given, or on this thread's own."""
+        connection = self._of_thread() if given is None else given
         connection.execute("BEGIN")
         try:
             return work(connection)
