@@ -66,7 +66,12 @@ async def content(memory: Memory[Any]) -> list[Any]:
 
 @pytest.mark.parametrize(
     ("contents", "format", "new"),
-    [(GRAPH, "mcp", 4), (MEM0, "mem0", 2), (LINES.encode(), "jsonl", 3), (TABLE.encode(), "csv", 2)],
+    [
+        (GRAPH, "mcp", 4),
+        (MEM0, "mem0", 2),
+        (LINES.encode(), "jsonl", 3),
+        (TABLE.encode(), "csv", 2),
+    ],
 )
 async def test_an_export_comes_in_once_and_a_dry_run_says_so_before(
     memory: Memory[Any], contents: bytes, format: Any, new: int, tmp_path: Path
@@ -149,7 +154,9 @@ async def test_of_plain_lines_and_tables_nothing_is_lost(memory: Memory[Any]) ->
 async def test_what_changed_there_is_the_next_version_and_what_went_here_stays_away(
     memory: Memory[Any],
 ) -> None:
-    await move_in(memory, b'{"id":"a","text":"one"}\n{"id":"b","text":"two"}\n{"id":"c","text":"x"}')
+    await move_in(
+        memory, b'{"id":"a","text":"one"}\n{"id":"b","text":"two"}\n{"id":"c","text":"x"}'
+    )
     await memory.remember("ours", id="d")
     await memory.update("c", "corrected here")
     await memory.forget("b", reason="not so")

@@ -112,9 +112,7 @@ async def _read(
     return await asyncio.to_thread(_of_file, path, asked)
 
 
-def _of_file(
-    path: Path, asked: ExportFormat | None
-) -> tuple[ExportFormat, Sequence[Read] | bytes]:
+def _of_file(path: Path, asked: ExportFormat | None) -> tuple[ExportFormat, Sequence[Read] | bytes]:
     from memoranda.stores.sqlite.foreign import (  # noqa: PLC0415 - the driver
         foreign_rows,
         foreign_tables,

@@ -83,15 +83,11 @@ class _Verbs:
             }
         if infer:
             raise ValueError("expiration_date needs infer=False: facts that are learned have none")
-        memos = [
-            Memo(one["content"], meta=meta | _said_by(one), **_speaker(one)) for one in given
-        ]
+        memos = [Memo(one["content"], meta=meta | _said_by(one), **_speaker(one)) for one in given]
         receipts = await self._memory.remember_many(
             memos, tags=tags, subject=subject, thread=thread, expires=_end(expiration_date)
         )
-        results = [
-            _added(one.id, memo.data) for one, memo in zip(receipts, memos, strict=True)
-        ]
+        results = [_added(one.id, memo.data) for one, memo in zip(receipts, memos, strict=True)]
         return {"results": results}
 
     async def search(
@@ -165,9 +161,7 @@ class _Verbs:
         """Make the next version of a memory, with other text, other metadata, or both."""
         text = data if text is None else text
         if text is None and metadata is None and expiration_date is _UNSET:
-            raise ValueError(
-                "At least one of text, metadata, or expiration_date must be provided."
-            )
+            raise ValueError("At least one of text, metadata, or expiration_date must be provided.")
         found = await self._memory.get(memory_id, include=("expired",))
         if found is None:
             raise _not_found(memory_id)

@@ -67,6 +67,7 @@ NEAREST: Final = 40
 """So many of the nearest in meaning are looked at, whatever words they have."""
 
 _SPARSE: Final = 4
+_MORE: Final = 16
 
 
 class RankingMode(StrEnum):
@@ -461,10 +462,21 @@ class Ranked:
         return np.isin(seqs, list(self.only))
 
     def _tokens_at(self, seq: int) -> set[str]:
-        found = (
-            (token, own.seqs, own.seqs.searchsorted(seq)) for token, own in self.postings.items()
-        )
-        return {token for token, seqs, at in found if at < len(seqs) and seqs[at] == seq}
+        known = self._tokens_of
+        return known[seq] if seq in known else self._having(np.array([seq]))[seq]
+
+    @cached_property
+    def _tokens_of(self) -> Mapping[int, set[str]]:
+        """What the best have of the tokens that are asked for, and of those that stand for them."""
+        return self._having(self.found.first(self.limit + _MORE)[0])
+
+    def _having(self, seqs: Numbers) -> dict[int, set[str]]:
+        found: dict[int, set[str]] = {seq: set() for seq in seqs.tolist()}
+        for token, own in self.postings.items():
+            at = np.minimum(own.seqs.searchsorted(seqs), len(own.seqs) - 1)
+            for seq in seqs[own.seqs[at] == seqs].tolist():
+                found[seq].add(token)
+        return found
 
     # ------------------------------------------------------------------------- reasons
 

@@ -143,9 +143,7 @@ class MemorandaSaver(BaseCheckpointSaver[Any]):
     async def _get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         place = Place.of(config)
         if not place.id:
-            ids = await self._memory.records.ids(
-                MemoryFilter(id_prefix=CHECKPOINT + place.path)
-            )
+            ids = await self._memory.records.ids(MemoryFilter(id_prefix=CHECKPOINT + place.path))
             if not ids:
                 return None
             place = max(map(Place.in_id, ids), key=lambda found: found.id)

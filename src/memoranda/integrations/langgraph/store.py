@@ -149,9 +149,7 @@ class MemorandaStore(BaseStore):
             return None
         if op.refresh_ttl:
             _note(found.id, found.meta, now, refreshed)
-        return items.item(
-            found.id, found.data, found.meta, found.created_at, found.updated_at
-        )
+        return items.item(found.id, found.data, found.meta, found.created_at, found.updated_at)
 
     async def _search(
         self, op: SearchOp, now: int, refreshed: dict[str, Lifetime]
@@ -225,9 +223,7 @@ class MemorandaStore(BaseStore):
                     ends = refreshed[one.id].end(now)
                     written = one.meta.get(items.UPDATED, one.updated_at)
                     meta = {**one.meta, items.EXPIRES: ends, items.UPDATED: written}
-                    batch.update(
-                        one.id, {}, expected_version=one.version, meta=meta, expires=ends
-                    )
+                    batch.update(one.id, {}, expected_version=one.version, meta=meta, expires=ends)
 
     async def _sweep(self) -> int:
         over = MemoryFilter(

@@ -96,5 +96,3 @@ def times(created: object, updated: object) -> dict[str, JsonValue]:
     return without_nothing(
         {"created_at": milliseconds(created), "updated_at": milliseconds(updated)}
     )
-
-

@@ -235,9 +235,7 @@ async def _import(
     return await memory.journal.import_objects(lines, log=log, lenient=lenient, dry_run=dry_run)
 
 
-async def _in_memory(
-    target: Target, act: Act[ImportReport | MovedIn]
-) -> ImportReport | MovedIn:
+async def _in_memory(target: Target, act: Act[ImportReport | MovedIn]) -> ImportReport | MovedIn:
     """What would come into a scope that is not there: nothing is made but in memory."""
     async with memoranda.open(
         f"sqlite://{MEMORY}", scope=target.scope_name, actor=target.actor_name, seal=Seal()
