@@ -73,6 +73,8 @@ class RecallOptions(Filters, total=False):
     token_budget: int | None
     """At most so many tokens of text, by an estimate or by `count_tokens`."""
     count_tokens: Count
+    reasoning_id: str | None
+    """A name for the reasoning phase that it belongs to, whatever process goes on with it."""
 
 
 class Memory(Verbs[T], Generic[T]):
@@ -380,7 +382,9 @@ class Memory(Verbs[T], Generic[T]):
         `branch` is the one that the work is for: the trace names its head.
 
         The outcome is found, empty, degraded or failed; a failed recall has no items to ask for.
-        Hand the result to `act` as `memory=`.
+        Hand the result to `act` as `memory=`. Or give all recalls that belong together the same
+        `reasoning_id`, a name of your own: the proposal with that name rests on them, and after it
+        the phase is closed (ReasoningClosed).
         """
         return await self._handle.parts.recalling.recall(
             query,

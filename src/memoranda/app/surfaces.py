@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memoranda.app.service.operation import Operation
     from memoranda.app.service.operations import OPERATIONS
     from memoranda.app.service.schema import Schemas
+    from memoranda.app.service.telemetry import continued
     from memoranda.app.witness import opened_witness
     from memoranda.journeys.access.gate import PER_MINUTE
     from memoranda.journeys.audit.witness import Witness
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from memoranda.plans.session import DEFAULT_SESSION
     from memoranda.recall.frame import quotable
     from memoranda.recall.selectors import SHIPPED, USUAL
+    from memoranda.stores.postgres.grants import grants
     from memoranda.stores.sqlite.connection import MEMORY
     from memoranda.worlds.world import MAIN
 
@@ -90,6 +92,7 @@ __all__ = [
     "Witness",
     "WorldHistory",
     "back_up_database",
+    "continued",
     "copy_scopes",
     "data_of",
     "default_url",
@@ -99,6 +102,7 @@ __all__ = [
     "find_rule",
     "first_damages",
     "format_time",
+    "grants",
     "hidden",
     "is_server",
     "load_book",
