@@ -28,7 +28,7 @@ def asks(_: State) -> State:
 
 
 def built(saver: MemorandaSaver) -> Any:
-    builder = StateGraph(State)
+    builder: Any = StateGraph(State)
     builder.add_node("first", lambda _: {"steps": ["first"]})
     builder.add_node("asks", asks)
     builder.add_edge(START, "first")

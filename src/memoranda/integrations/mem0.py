@@ -12,7 +12,7 @@ Nothing of mem0 is imported. What is added goes through `learn`: nothing that is
 removed by it. What differs is listed in docs/integrations/mem0.md.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from types import TracebackType
 from typing import Any, Final, Self
@@ -21,6 +21,7 @@ from warnings import warn
 import memoranda
 from memoranda import Memo, MemoryFilter
 from memoranda.app.crossing import Crossing
+from memoranda.app.surfaces import Include
 from memoranda.integrations.mem0_forms import (
     MARK,
     WHO,
@@ -40,6 +41,7 @@ from memoranda.integrations.mem0_forms import (
 )
 from memoranda.types import AnyExtractor, BlockingDatabase, BlockingMemory
 
+EXPIRED: Final[Sequence[Include]] = ("expired",)
 DELETED: Final = "deleted by caller"
 
 _UNSET: Final = object()
@@ -152,7 +154,7 @@ class _Verbs:
         asked = narrowed(filters, who_of(user_id=user_id, agent_id=agent_id, run_id=run_id))
         found = await self._memory.list(
             limit=top_k if limit is None else limit,
-            include=("expired",) if show_expired else (),
+            include=EXPIRED if show_expired else (),
             **asked,
         )
         return {"results": [shown(one) for one in found]}
@@ -169,7 +171,7 @@ class _Verbs:
         text = data if text is None else text
         if text is None and metadata is None and expiration_date is _UNSET:
             raise ValueError("At least one of text, metadata, or expiration_date must be provided.")
-        found = await self._memory.get(memory_id, include=("expired",))
+        found = await self._memory.get(memory_id, include=EXPIRED)
         if found is None:
             raise not_found(memory_id)
         about: dict[str, Any] = {}

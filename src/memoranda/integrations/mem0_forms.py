@@ -44,9 +44,9 @@ def messages_of(given: Given) -> list[dict[str, Any]]:
         return [{"role": "user", "content": given}]
     if isinstance(given, Mapping):
         return [dict(given)]
-    if not isinstance(given, Sequence):
-        raise ValueError("messages must be str, dict, or list[dict]")  # noqa: TRY004 - as mem0 does
-    return [dict(one) for one in given]
+    if not isinstance(given, Sequence) or not all(isinstance(one, Mapping) for one in given):
+        raise ValueError("messages must be str, dict, or list[dict]")
+    return [dict(one) for one in given if isinstance(one, Mapping)]
 
 
 def said_by(message: Mapping[str, Any]) -> dict[str, Any]:

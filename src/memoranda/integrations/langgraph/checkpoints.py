@@ -152,7 +152,7 @@ class MemorandaSaver(BaseCheckpointSaver[Any]):
         loaded = []
         for one in (found[id] for id in ids if id in found):
             shown = await self._tuple(one)
-            metadata: Mapping[str, Any] = shown.metadata  # type: ignore[assignment]
+            metadata: Mapping[str, Any] = shown.metadata
             if all(metadata.get(name) == value for name, value in (filter or {}).items()):
                 loaded.append(shown)
         return loaded
