@@ -13,6 +13,7 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis import checks
+from schemathesis.specs.openapi.schemas import OpenApiSchema
 
 import memoranda
 from memoranda.journeys.access.keys import MOST_PER_MINUTE
@@ -44,7 +45,7 @@ def documented() -> dict[str, Any]:
     return whole
 
 
-def schema(*, covers_all: bool) -> Any:
+def schema(*, covers_all: bool) -> OpenApiSchema:
     """The operations; all that their schemas can tell apart is asked for, or a few examples."""
     made = schemathesis.openapi.from_dict(documented())
     made.config.phases.coverage.enabled = covers_all
