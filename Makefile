@@ -135,7 +135,7 @@ docs: $(RELEASED)
 	@echo "build/docs/index.html"
 
 clone: $(TEST)
-	@MEMORANDA_CLONE=whole $(VENV)/bin/python -m pytest -s tests/project/packaging/test_clone.py
+	@MEMORANDA_CLONE=whole $(VENV)/bin/python -m pytest -s -o timeout=3600 tests/project/packaging/test_clone.py
 
 # The suite on the installed wheel: nothing is imported from src.
 wheel:
