@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from memoranda.app.maintain import restore as restore_backup
     from memoranda.app.maintain import upgrade as upgrade_schema
     from memoranda.app.maintain import work as work_on_jobs
+    from memoranda.app.moving_in import ExportFormat, move_in
     from memoranda.app.opening import default_url
     from memoranda.app.options import KEY_FILE, KEYRING, seal_from_environment
     from memoranda.app.service.operation import Operation
     from memoranda.app.service.operations import OPERATIONS
     from memoranda.app.service.schema import Schemas
+    from memoranda.app.service.telemetry import continued
     from memoranda.app.witness import opened_witness
     from memoranda.journeys.access.gate import PER_MINUTE
     from memoranda.journeys.audit.witness import Witness
@@ -68,6 +70,7 @@ __all__ = [
     "AppOf",
     "Cause",
     "Declared",
+    "ExportFormat",
     "ExportKind",
     "Include",
     "KeptNote",
@@ -89,6 +92,7 @@ __all__ = [
     "Witness",
     "WorldHistory",
     "back_up_database",
+    "continued",
     "copy_scopes",
     "data_of",
     "default_url",
@@ -104,6 +108,7 @@ __all__ = [
     "load_book",
     "load_proofs",
     "milliseconds_of",
+    "move_in",
     "no_app",
     "opened_witness",
     "parse_origin",

@@ -11,13 +11,16 @@ import sys
 from array import array
 from collections.abc import Sequence
 from numbers import Real
+from operator import mul
 from typing import Final, Protocol
 
 from memoranda.kernel.errors import MemorandaError, ModelFailed
+from memoranda.recall.arrays import np
 
 _STEPS: Final = float(1 << 20)
 _LONGEST_IDENTITY: Final = 200
 _COMPONENT_BYTES: Final = 4
+_USUAL: Final = frozenset({float, int})
 
 
 ROLE: Final = "embedder"
@@ -86,15 +89,17 @@ def packed(vector: Sequence[float], embedder: Embedder) -> bytes:
     if len(vector) != embedder.dimensions:
         why = f"a vector has {len(vector)} dimensions, and {embedder.dimensions} were promised"
         raise ModelFailed(embedder.identity, why)
-    if not all(isinstance(x, Real) and math.isfinite(x) for x in vector):
+    kinds = set(map(type, vector))
+    are_numbers = kinds <= _USUAL or all(isinstance(x, Real) for x in vector)
+    if not (are_numbers and all(map(math.isfinite, vector))):
         raise ModelFailed(embedder.identity, "a vector has something in it that is no number")
     # 2
-    components = [float(x) for x in vector]
+    components = vector if kinds == {float} else [float(x) for x in vector]
     largest = max(map(abs, components))
     if largest == 0:
         raise ModelFailed(embedder.identity, "a vector has no direction")
     scaled = [x / largest for x in components]  # so that no square is too large or too small
-    length = math.sqrt(math.fsum(x * x for x in scaled))
+    length = math.sqrt(math.fsum(map(mul, scaled, scaled)))
     # 3
     return _bytes(array("f", (round(x / length * _STEPS) / _STEPS for x in scaled)))
 
@@ -121,11 +126,11 @@ def broken_vector(model: str, vector: bytes) -> str | None:
     if len(vector) != _COMPONENT_BYTES * int(dimensions):
         return f"it has not the {dimensions} dimensions of its model"
     # 2
-    components = unpacked(vector)
-    if not all(math.isfinite(x) and (x * _STEPS).is_integer() for x in components):
+    components = np.frombuffer(vector, "<f4")
+    if not np.isfinite(components).all() or (components.astype(np.float64) * _STEPS % 1).any():
         return "it has components that no vector is kept with"
     # 3. Each was rounded by half a step at most.
-    length = math.sqrt(math.fsum(x * x for x in components))
+    length = math.sqrt(np.square(components, dtype=np.float64).sum())
     if abs(length - 1) > math.sqrt(len(components)) / _STEPS:
         return "its length is not one"
     return None

@@ -50,7 +50,11 @@ _COMMANDS: Final = {
     "Databases": (
         ("scopes", "database", "List every scope that was ever written to in a database."),
         ("export", "journal", "Export a scope as NDJSON, for memoranda-verify and for others."),
-        ("import", "journal", "Bring MemoryObjects as NDJSON into a scope, untrusted."),
+        (
+            "import",
+            "journal",
+            "Bring in what another memory exported: ours, mem0, LangGraph and more.",
+        ),
         ("copy", "journal", "Copy scopes into another database, whole and verified."),
         ("upgrade", "journal", "Bring the schema of a database up to date."),
         (
