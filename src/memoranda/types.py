@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from memoranda.app.groups import ActOptions, ConsolidationOptions
     from memoranda.app.journal import JournalEntry, JournalHead
     from memoranda.app.memory import ListOptions, RecallOptions
+    from memoranda.app.moving_in import ExportFormat, MovedIn
     from memoranda.app.opening import Opening
     from memoranda.app.options import ConnectOptions
     from memoranda.journeys.access.keys import AccessKey, Keys, NewKey
@@ -164,6 +165,7 @@ __all__ = [
     "Evaluated",
     "Event",
     "Expiry",
+    "ExportFormat",
     "FileAnchor",
     "Filters",
     "Finding",
@@ -207,6 +209,7 @@ __all__ = [
     "MemoryUpdate",
     "Merge",
     "Moment",
+    "MovedIn",
     "NewKey",
     "Opening",
     "Original",

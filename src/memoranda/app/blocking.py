@@ -295,6 +295,11 @@ class BlockingMemory(Twin[Memory[T]], Generic[T]):
             yield BlockingReasoning(twin)
 
     @property
+    def awaited(self) -> Memory[T]:
+        """The handle that this one waits for, on the loop of all blocking handles."""
+        return self._twin
+
+    @property
     def scope(self) -> str:
         return self._twin.scope
 

@@ -6,6 +6,7 @@ from memoranda.app.service.operations import NOT_OFFERED, OPERATIONS
 from memoranda.surfaces.errors import STATUSES
 from memoranda.surfaces.http.routes import PREFIX
 from memoranda.surfaces.mcp.tools import TOOLS
+from tests.project.docs.names import without_rules
 
 PAGE = Path(__file__).parents[3] / "docs" / "http.md"
 
@@ -17,7 +18,7 @@ def rendered() -> str:
         f"| `{operation.method} {PREFIX}{operation.path}` | `{name}` | {operation.right} | "
         f"{tools.get(name, '')} | "
         f"{operation.effect}{', repeatable' if operation.is_idempotent else ''} | "
-        f"{operation.summary.replace('|', ',')} |"
+        f"{without_rules(operation.summary).replace('|', ',')} |"
         for name, operation in OPERATIONS.items()
     ]
     statuses = [
