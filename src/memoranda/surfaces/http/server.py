@@ -23,6 +23,7 @@ import memoranda
 from memoranda import models
 from memoranda.app.surfaces import AppOf, LocalPrincipal, no_app
 from memoranda.surfaces.http.application import HttpServer, Mounts, no_mounts
+from memoranda.surfaces.http.connection import HttpConnection
 from memoranda.surfaces.http.door import AT_ONCE, LOOPBACK, TIME_LIMIT_S, DoorLimits
 from memoranda.surfaces.http.messages import MAX_BODY
 
@@ -175,7 +176,7 @@ def _nothing() -> None:
 def _config(server: HttpServer) -> uvicorn.Config:
     return uvicorn.Config(
         server.application(),
-        http="h11",
+        http=HttpConnection,
         ws="none",
         lifespan="on",
         access_log=False,
