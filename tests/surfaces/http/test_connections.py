@@ -32,6 +32,7 @@ async def listening(folder: Path, limits: DoorLimits) -> AsyncIterator[tuple[str
     with socket.create_server(("127.0.0.1", 0)) as bound:
         served = asyncio.create_task(running.serve([bound]))
         while not running.started:
+            assert not served.done()
             await asyncio.sleep(0.005)
         try:
             yield bound.getsockname()

@@ -6,6 +6,7 @@ them opens the database for itself.
 
 import ipaddress
 import logging
+import os
 import signal
 import socket
 import sys
@@ -14,10 +15,12 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from multiprocessing.context import SpawnProcess
+from tempfile import TemporaryDirectory
 from threading import Event
 from typing import Final
 
 import uvicorn
+from prometheus_client.multiprocess import mark_process_dead
 
 import memoranda
 from memoranda import models
@@ -26,6 +29,7 @@ from memoranda.surfaces.http.application import HttpServer, Mounts, no_mounts
 from memoranda.surfaces.http.connection import HttpConnection
 from memoranda.surfaces.http.door import AT_ONCE, LOOPBACK, TIME_LIMIT_S, DoorLimits
 from memoranda.surfaces.http.messages import MAX_BODY
+from memoranda.surfaces.http.metrics import SHARED
 
 DRAIN_S: Final = 10
 """How long a server that stops waits for requests that are under way."""
@@ -126,7 +130,9 @@ def serve(options: ServeOptions, say: Callable[[str], None]) -> bool:
         if options.workers == 1:
             return _work(options, partial(say, address), [listening])
         say(address)
-        return _supervise(options, listening)
+        with TemporaryDirectory(prefix="memoranda-metrics-") as counts:
+            os.environ[SHARED] = counts  # workers count together, whichever of them is asked
+            return _supervise(options, listening)
 
 
 def _supervise(options: ServeOptions, listening: socket.socket) -> bool:
@@ -147,6 +153,7 @@ def _supervise(options: ServeOptions, listening: socket.socket) -> bool:
             break
         for number, found in enumerate(workers):
             if not found.is_alive():
+                mark_process_dead(found.pid)
                 log.warning("a worker ended with %s, and is replaced", found.exitcode)
                 workers[number] = worker()
     for found in workers:
