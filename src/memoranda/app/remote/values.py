@@ -178,7 +178,7 @@ class Values:
         )
         data = self._codec.decode(wire["data"]) if wire["kind"] == "record" else wire["data"]
         return Item(
-            selected=selected,
+            selected.to_wire(),
             data=data,
             said=wire["data"],
             text=wire["data"] if isinstance(wire["data"], str) else str(wire["data"]),
@@ -209,7 +209,7 @@ class Values:
         return Recalled(
             trace_id=wire["traceId"],
             outcome=wire["outcome"],
-            journaled=trace,
+            traced=trace.to_wire(),
             notes=wire.get("notes", ()),
             error=wire.get("error"),
             selected_items=items,

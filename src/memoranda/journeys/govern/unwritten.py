@@ -22,7 +22,7 @@ from memoranda.kernel.errors import EntryDamaged
 from memoranda.ledger.attachments import KeptSession, NamedSession, OriginOf, StoredItem
 from memoranda.ledger.entry import genesis
 from memoranda.ledger.lease import Lease
-from memoranda.ledger.port import Compacted
+from memoranda.ledger.port import NOTHING_SEEN, Compacted, Sight, Wanted
 from memoranda.ledger.snapshot import Index, LedgerSnapshot, Table
 from memoranda.ledger.tree import Block, Blocks
 from memoranda.ledger.unit import Committed, Current, Head, Mark, Past, StoredEntry, Unit
@@ -83,6 +83,9 @@ class ScopeLedger:
             self.commit = ledger.commit
             self.current = ledger.current  # type: ignore[method-assign]
             self.select = ledger.select  # type: ignore[method-assign]
+            self.rank = ledger.rank  # type: ignore[method-assign]
+            self.sight = ledger.sight  # type: ignore[method-assign]
+            self.notices = ledger.notices  # type: ignore[method-assign]
 
     async def _begin(self, unit: Unit) -> Committed:
         return await (await self.begun(unit.at)).commit(unit)
@@ -229,6 +232,18 @@ class ScopeLedger:
 
     async def hashes(self, blocks: Collection[Block]) -> Blocks:
         return await self.ask(lambda ledger: ledger.hashes(blocks), {block: [] for block in blocks})
+
+    async def sight(
+        self,
+        seqs: Collection[int],
+        wanted: Callable[[int, Sequence[str]], Wanted],
+        *,
+        named: str,
+        notes: int,
+    ) -> Sight:
+        return await self.ask(
+            lambda ledger: ledger.sight(seqs, wanted, named=named, notes=notes), NOTHING_SEEN
+        )
 
     async def notes(self, limit: int | None = None) -> list[str]:
         return await self.ask(lambda ledger: ledger.notes(limit), [])

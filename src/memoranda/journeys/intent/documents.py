@@ -15,7 +15,6 @@ from memoranda.ledger.entry import Entry
 from memoranda.ledger.fact import Fact
 from memoranda.ledger.unit import Mark, OfSubject
 from memoranda.recall.selector import Outcome
-from memoranda.recall.trace import MemoryTrace
 from memoranda.worlds.proposal import DecisionRecord, Proposal, TribunalDecisionRecord, Vote
 
 PROPOSAL: Final = "Proposal"
@@ -348,14 +347,14 @@ TRACE: Final = "Trace"
 def traced(
     trace_id: str,
     outcome: Outcome,
-    trace: MemoryTrace,
+    trace: Mapping[str, Any],
     details: Mapping[str, JsonValue],
     selected: Iterable[str],
     *,
     reasoning_id: str | None = None,
     subjects: Sequence[str] = (),
 ) -> Fact:
-    """A selection, whose trace has no proofs in it.
+    """A selection, whose trace, as JSON, has no proofs in it.
 
     It goes with the memory that was selected, by id or name, and with the persons whom the
     question is about, the first of whom it names: also if nothing was found.
@@ -364,8 +363,8 @@ def traced(
         "type": TRACE,
         "traceId": trace_id,
         "outcome": outcome,
-        "trace": trace.to_wire(),
-        "details": dict(details),
+        "trace": trace,
+        "details": details,
     }
     if reasoning_id is not None:
         says["reasoningId"] = reasoning_id
@@ -374,7 +373,7 @@ def traced(
         says["subject"] = subjects[0]
         sources += dict.fromkeys(OfSubject(subject).name for subject in subjects)
     name = names.trace(trace_id)
-    refs = [names.ref(memory.ref.world_id) for memory in trace.selected]
+    refs = [names.ref(memory["ref"]["worldId"]) for memory in trace["selected"]]
     phases = [] if reasoning_id is None else [names.reasoning(reasoning_id)]
     return Fact(
         "trace",

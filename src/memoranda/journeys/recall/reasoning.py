@@ -60,6 +60,7 @@ from memoranda.kernel.given import check_seconds
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.port import Ledger
 from memoranda.ledger.unit import Expected
+from memoranda.recall.index import EVERYTHING
 from memoranda.recall.selector import Constraints, Count, Selector, estimate
 from memoranda.recall.selectors import USUAL, named
 from memoranda.recall.trace import MemoryRef
@@ -349,14 +350,15 @@ class Recalling(Generic[T]):
         Outside of a reasoning phase, a later proposal of the same actor may rest on it. In a phase,
         ReasoningClosed if a proposal has closed it by its name.
         """
-        check_free(branch)
+        if branch != MAIN:
+            check_free(branch)
         now = self._clock.now_ms()
         constraints = Constraints(
             min_confidence=min_confidence,
             verified_only=verified_only,
-            valid_at=milliseconds_of(valid_at, now),
+            valid_at=None if valid_at is None else milliseconds_of(valid_at, now),
             as_of=None if at is None else await size_of(self._ledger, at, now),
-            filter=filter_of(filters, now),
+            filter=filter_of(filters, now) if filters else EVERYTHING,
             token_budget=token_budget,
         )
         found = await self._recaller.recall(
@@ -372,5 +374,5 @@ class Recalling(Generic[T]):
             count=count_tokens,
         )
         if reasoning_id is None:
-            note_recall(self._recalls, found.journaled.selected_at, partial(traced_by, found))
+            note_recall(self._recalls, found.traced["selectedAt"], partial(traced_by, found))
         return found
