@@ -49,5 +49,5 @@ class Metrics:
         if not os.environ.get(SHARED):
             return generate_latest(self._registry)
         together = CollectorRegistry()
-        MultiProcessCollector(together)
+        MultiProcessCollector(together)  # type: ignore[no-untyped-call]
         return generate_latest(together)
