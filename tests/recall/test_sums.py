@@ -37,11 +37,51 @@ def test_the_words_of_a_text_are_its_words() -> None:
     "words",
     [
         SOUND[:1],
-        [*SOUND, ("or", 0, ONCE,)],
-        [*SOUND, ("or", 0, kind_of(0, 3),)],
-        [("again", 0, ONCE,), SOUND[1]],
-        [("again", 0, kind_of(2, 4),), SOUND[1]],
-        [("again", 0, ONCE,), ("again", 0, ONCE,), SOUND[1]],
+        [
+            *SOUND,
+            (
+                "or",
+                0,
+                ONCE,
+            ),
+        ],
+        [
+            *SOUND,
+            (
+                "or",
+                0,
+                kind_of(0, 3),
+            ),
+        ],
+        [
+            (
+                "again",
+                0,
+                ONCE,
+            ),
+            SOUND[1],
+        ],
+        [
+            (
+                "again",
+                0,
+                kind_of(2, 4),
+            ),
+            SOUND[1],
+        ],
+        [
+            (
+                "again",
+                0,
+                ONCE,
+            ),
+            (
+                "again",
+                0,
+                ONCE,
+            ),
+            SOUND[1],
+        ],
     ],
     ids=["missing", "another", "counted 0 times", "count", "length", "split in two"],
 )
@@ -53,5 +93,13 @@ def test_a_token_counts_up_to_what_a_posting_can_hold() -> None:
     text = "again " * 300
     length = terms(text).length
 
-    sums = _sums([("again", 0, kind_of(300, length),)])
+    sums = _sums(
+        [
+            (
+                "again",
+                0,
+                kind_of(300, length),
+            )
+        ]
+    )
     assert sums.is_as(0, text, is_counted=True) == (True, length)

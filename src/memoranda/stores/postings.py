@@ -60,7 +60,9 @@ def checked(chunk: Chunk) -> Postings:
     """The postings of a chunk; ChunkDamaged if it is not as `packed` makes them."""
     sizes, seqs, kinds = all_checked([chunk.first], [chunk.body], [0], [_BEYOND])
     if not sizes[0]:
-        raise ChunkDamaged("a chunk has postings in order, each once, not too many; the first names it")
+        raise ChunkDamaged(
+            "a chunk has postings in order, each once, not too many; the first names it"
+        )
     return Postings(seqs, kinds)
 
 
@@ -79,7 +81,9 @@ def all_checked(
     sizes = lengths // POSTING_BYTES
     good = (lengths > 0) & (lengths == sizes * POSTING_BYTES) & (sizes <= CHUNK)
     if not good.all():  # nothing can be read of some
-        kept = [body if is_good else b"" for body, is_good in zip(bodies, good.tolist(), strict=True)]
+        kept = [
+            body if is_good else b"" for body, is_good in zip(bodies, good.tolist(), strict=True)
+        ]
         bodies, sizes = kept, np.where(good, sizes, 0)
     numbers = np.frombuffer(b"".join(bodies), _NUMBER)
     behind = np.cumsum(sizes)

@@ -186,9 +186,7 @@ async def check_vectors(
             await to_thread(_look_at, vectors, unindexed, damages)
 
 
-def _look_at(
-    vectors: Sequence[StoredVector], unindexed: Collection[int], damages: Damages
-) -> None:
+def _look_at(vectors: Sequence[StoredVector], unindexed: Collection[int], damages: Damages) -> None:
     for vector in vectors:
         why = _misplaced(vector) or _broken(vector, is_unindexed=vector.seq in unindexed)
         if why is not None:

@@ -27,6 +27,7 @@ from memoranda.journeys.records.contents import (
     retry_key,
 )
 from memoranda.journeys.records.notify import notify
+from memoranda.identity import decode
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.ambient import check_reach, check_writable, reached
 from memoranda.kernel.clock import Clock, IdSource
@@ -352,9 +353,10 @@ class Records(Generic[T]):
 
     def _record(self, row: Row) -> StoredMemoryRecord[T]:
         """The row as a record, made of values of its own."""
-        id, created_at, updated_at, content, *_ = row
-        data, meta = read(self._codec, content.value), content.meta_value
-        return StoredMemoryRecord(id, data, created_at, updated_at, content.tags, meta)
+        id, created_at, updated_at, (raw, tags, meta, is_raw) = row[:4]
+        data = raw if is_raw else self._codec.decode(decode(raw))
+        known = None if meta is None else decode(meta)
+        return StoredMemoryRecord(id, data, created_at, updated_at, tags, known)  # type: ignore[arg-type]
 
     async def _handed_out(
         self, filter: MemoryFilter, rows: Sequence[Row]
