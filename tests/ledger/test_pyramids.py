@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from memoranda.identity.merkle import leaf_hash, verify_inclusion
 from memoranda.kernel.errors import InvalidProof
 from memoranda.ledger import tree
-from memoranda.ledger.tree import BLOCK, Block, Pyramids, completed, node_of
+from memoranda.ledger.tree import (
+    BLOCK,
+    Block,
+    Pyramids,
+    blocks_for_entries,
+    completed,
+    node_of,
+)
 
 LARGEST = 1_300
 
@@ -41,10 +48,10 @@ def test_a_tree_that_grows_gives_the_proofs_of_each_size(
     for size in sorted(sizes):
         stored = Stored(size)
         seqs = data.draw(st.lists(st.integers(0, size - 1), min_size=1, max_size=3))
-        new = pyramids.new_leaves(size)
-        pyramids.grow([leaf_hash(b"%d" % seq) for seq in new], new)
-        pyramids.add(stored.hashes(pyramids.missing(seqs, size)))
-        held = pyramids.held(seqs, size)
+        new, missing = pyramids.wanted(blocks_for_entries(seqs, size), size)
+        pyramids.grow({seq: leaf_hash(b"%d" % seq) for seq in new})
+        pyramids.add(stored.hashes(missing))
+        held = pyramids.held(blocks_for_entries(seqs, size), size)
         for seq in seqs:
             blocks = stored.hashes(tree.blocks_for_inclusion(seq, size))
             assert held.inclusion(seq) == tree.inclusion(seq, size, blocks)
@@ -62,7 +69,7 @@ def test_in_a_damaged_tree_no_entry_is_found_that_could_not_be_proved(
 ) -> None:
     stored, pyramids = Stored(size), Pyramids()
     seq = data.draw(st.integers(0, size - 1))
-    blocks = stored.hashes(pyramids.missing([seq], size))
+    blocks = stored.hashes(pyramids.wanted(blocks_for_entries([seq], size), size)[1])
     damaged = data.draw(st.sampled_from(sorted(block for block in blocks if blocks[block])))
     place = data.draw(st.integers(0, len(blocks[damaged]) - 1))
     if data.draw(st.booleans(), label="is gone"):
@@ -70,7 +77,7 @@ def test_in_a_damaged_tree_no_entry_is_found_that_could_not_be_proved(
     else:
         blocks[damaged][place] = leaf_hash(b"damage")
     pyramids.add(blocks)
-    held, leaf = pyramids.held([seq], size), leaf_hash(b"%d" % seq)
+    held, leaf = pyramids.held(blocks_for_entries([seq], size), size), leaf_hash(b"%d" % seq)
     try:
         root = held.root()
         held.check(seq, leaf)
@@ -81,34 +88,38 @@ def test_in_a_damaged_tree_no_entry_is_found_that_could_not_be_proved(
 
 def test_what_is_remembered_is_not_read_again() -> None:
     stored, pyramids = Stored(LARGEST), Pyramids()
-    pyramids.add(stored.hashes(pyramids.missing([7], LARGEST)))
+    pyramids.add(stored.hashes(pyramids.wanted(blocks_for_entries([7], LARGEST), LARGEST)[1]))
     read = stored.reads
 
-    assert pyramids.missing([7, 8, 255], LARGEST) == set()
-    assert pyramids.missing([7, 256], LARGEST) == {Block(0, 1)}
+    assert pyramids.wanted(blocks_for_entries([7, 8, 255], LARGEST), LARGEST)[1] == set()
+    assert pyramids.wanted(blocks_for_entries([7, 256], LARGEST), LARGEST)[1] == {Block(0, 1)}
     assert stored.reads == read
 
 
 def test_no_more_is_remembered_than_it_may() -> None:
     stored, pyramids = Stored(LARGEST), Pyramids(remembered=2)
-    pyramids.add(stored.hashes(pyramids.missing([0, 300, 600, 900], LARGEST)))
+    pyramids.add(
+        stored.hashes(pyramids.wanted(blocks_for_entries([0, 300, 600, 900], LARGEST), LARGEST)[1])
+    )
 
     pyramids.settle()
 
-    assert len(pyramids.missing([0, 300, 600, 900], LARGEST)) > 1
+    assert len(pyramids.wanted(blocks_for_entries([0, 300, 600, 900], LARGEST), LARGEST)[1]) > 1
 
 
 def test_a_few_new_leaves_are_added_without_reading_their_block() -> None:
     pyramids = Pyramids()
-    pyramids.add(Stored(LARGEST).hashes(pyramids.missing([7], LARGEST)))
+    pyramids.add(
+        Stored(LARGEST).hashes(pyramids.wanted(blocks_for_entries([7], LARGEST), LARGEST)[1])
+    )
     size = LARGEST + 3
     grown = Stored(size)
 
-    new = pyramids.new_leaves(size)
-    pyramids.grow([leaf_hash(b"%d" % seq) for seq in new], new)
+    new, _ = pyramids.wanted((), size)
+    pyramids.grow({seq: leaf_hash(b"%d" % seq) for seq in new})
 
     assert list(new) == [LARGEST, LARGEST + 1, LARGEST + 2]
-    assert pyramids.missing([7], size) == set()
-    assert pyramids.held([7], size).root() == tree.root(
+    assert pyramids.wanted(blocks_for_entries([7], size), size)[1] == set()
+    assert pyramids.held(blocks_for_entries([7], size), size).root() == tree.root(
         size, grown.hashes(tree.blocks_for_root(size))
     )

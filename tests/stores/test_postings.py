@@ -87,9 +87,13 @@ def test_chunks_that_are_joined_are_those_of_all_postings(found: Found, size: in
 def test_the_words_of_documents_become_the_chunks_of_their_postings(found: Found) -> None:
     documents = [(seq, {"a": kind >> 8, "b": 300}, kind & 255) for seq, kind in found]
 
-    chunks = chunks_by_token(documents)
+    chunks = list(zip(*chunks_by_token(documents), strict=True))
 
-    by_token = {token: [chunk for named, chunk in chunks if named == token] for token in "ab"}
+    by_token = {
+        token: [Chunk(first, body) for named, first, body in chunks if named == token]
+        for token in "ab"
+    }
+    assert [named for named, _, _ in chunks] == sorted(named for named, _, _ in chunks)
     assert by_token["a"] == packed(arrays(found))
     most = [(seq, 255 << 8 | kind & 255) for seq, kind in found]
     assert by_token["b"] == packed(arrays(most))

@@ -1,9 +1,10 @@
 """The port to a scope's ledger: it runs units of work, and reads."""
 
-from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeVar
 
+from memoranda.kernel.errors import EntryDamaged
 from memoranda.ledger.attachments import Attachment, AttachmentRows, Origins
 from memoranda.ledger.lease import Leases
 from memoranda.ledger.snapshot import Index, LedgerSnapshot, StoredRow
@@ -22,6 +23,35 @@ class Compacted(NamedTuple):
     upto: int
     is_all: bool
     """Whether nothing comes after that, for now."""
+
+
+class Wanted(NamedTuple):
+    """What is to be read of a journal besides the entries that are looked at."""
+
+    leaves: Collection[int]
+    blocks: Collection[Block]
+
+
+class Sight(NamedTuple):
+    """Some entries of a journal and all that a verification of them asks for, at one moment."""
+
+    size: int
+    entries: Mapping[int, StoredEntry]
+    damaged: EntryDamaged | None
+    """The first of them that is not what was written."""
+    leaves: Mapping[int, bytes]
+    """The bytes of the entries that were wanted, and of the last one."""
+    hashes: Blocks
+    notes: Sequence[str]
+    """The newest checkpoints, the largest size first."""
+    notices: list[StoredEntry]
+    """What `notices` gives: the same list as long as it is the same."""
+    named: StoredEntry | EntryDamaged | None
+    """The newest entry under the name that was asked for."""
+
+
+NOTHING_SEEN: Final = Sight(0, {}, None, {}, {}, (), [], None)
+"""What a scope shows to which nothing was written yet."""
 
 
 class Ledger(Protocol):
@@ -134,6 +164,20 @@ class Ledger(Protocol):
         """The entries about the memory as a whole (`entry.NOTICES`), the first one first.
 
         A damaged one is marked (`codec.Unreadable`) and has no content: a database with one opens.
+        """
+        ...
+
+    async def sight(
+        self,
+        seqs: Collection[int],
+        wanted: Callable[[int, Sequence[str]], Wanted],
+        *,
+        named: str,
+        notes: int,
+    ) -> Sight:
+        """All that a verification looks at, in one read.
+
+        `wanted` is told the size of the journal and its newest notes, so many of them.
         """
         ...
 

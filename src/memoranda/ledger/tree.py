@@ -7,7 +7,7 @@ proof in a tree of a million entries needs five or so of them.
 """
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -139,22 +139,62 @@ def block_over(level: int, index: int) -> Block:
 # blocks of 256 anew; whoever proves ten entries for every question remembers them here. What is
 # proved is compared with the entry as it is stored now: a changed entry fails, whatever is
 # remembered of its neighbours. The way up to the root is hashed once for a block, not once for each
-# of its entries; the proof itself is made for whoever asks for it.
+# of its entries; of a block that is complete only its hashes and the node over them are kept. The
+# proof itself is made for whoever asks for it.
 
-REMEMBERED: Final = 1_024
-"""Blocks: 16 MB at the most, and a quarter of a million entries."""
+REMEMBERED: Final = 4_096
+"""Blocks: 34 MB at the most, and a million entries."""
 
 FEW: Final = 32
 """New leaves that are read one by one rather than with all their block."""
 
-Pyramid = Sequence[list[bytes]]
-"""The hashes of a block, then the nodes over each two of them, and so on up to the one over all."""
+
+class _Whole(NamedTuple):
+    """A block that is complete: nothing is added to it any more."""
+
+    hashes: bytes
+    over: bytes
+    """The node over all of them."""
+
+    def __len__(self) -> int:
+        return BLOCK
+
+    def at(self, place: int, height: int = 0) -> bytes:
+        if height == STRIDE:
+            return self.over
+        start, end = place << height, place + 1 << height
+        return node_of([self.hashes[n * 32 : n * 32 + 32] for n in range(start, end)])
+
+
+class _Growing:
+    """A block at the right end: its hashes, the nodes over each two of them, and so on."""
+
+    def __init__(self, hashes: Iterable[bytes]) -> None:
+        self._levels: list[list[bytes]] = [[] for _ in range(STRIDE + 1)]
+        for node_hash in hashes:
+            self.add(node_hash)
+
+    def __len__(self) -> int:
+        return len(self._levels[0])
+
+    def add(self, node_hash: bytes) -> None:
+        self._levels[0].append(node_hash)
+        for below, above in pairwise(self._levels):
+            if len(below) % 2:
+                break
+            above.append(node_of(below[-2:]))
+
+    def at(self, place: int, height: int = 0) -> bytes:
+        nodes = self._levels[height]
+        if place >= len(nodes):
+            raise InvalidProof(f"the node {place} at height {height} of a block is not complete")
+        return nodes[place]
 
 
 class Held:
-    """The tree of a size, as far as the pyramids over some of its entries tell."""
+    """The tree of a size, as far as the blocks of some of its entries tell."""
 
-    def __init__(self, known: Mapping[Block, Pyramid], size: int) -> None:
+    def __init__(self, known: Mapping[Block, "_Whole | _Growing"], size: int) -> None:
         self._known = known
         self.size = size
 
@@ -165,6 +205,10 @@ class Held:
         """The proof that an entry is in the tree."""
         return inclusion_proof(seq, self.size, self._node)
 
+    def consistency(self, old_size: int) -> list[bytes]:
+        """The proof that it begins with the tree of an older size."""
+        return consistency_proof(old_size, self.size, self._node)
+
     def check(self, seq: int, leaf: bytes) -> None:
         """Prove that an entry with this leaf hash is in the tree, or InvalidProof.
 
@@ -174,10 +218,10 @@ class Held:
         """
         found, index, level = leaf, seq, 0
         while True:
-            pyramid = self._known.get(Block(level, index >> STRIDE))
+            block = self._known.get(Block(level, index >> STRIDE))
             place = index & BLOCK - 1
             # 1.
-            if pyramid is None or place >= len(pyramid[0]) or pyramid[0][place] != found:
+            if block is None or place >= len(block) or block.at(place) != found:
                 raise InvalidProof("it leads to another root")
             index >>= STRIDE
             level += STRIDE
@@ -185,89 +229,81 @@ class Held:
             if index + 1 << level > self.size:
                 return
             # 2.
-            if not pyramid[STRIDE]:
-                raise InvalidProof("its block is not complete")
-            (found,) = pyramid[STRIDE]
+            found = block.at(0, STRIDE)
 
     def _node(self, level: int, index: int, /) -> bytes:
         height = level % STRIDE
         block = block_over(level, index)
-        place = index - (block.number << (STRIDE - height))
-        nodes = self._known[block][height]
-        if place >= len(nodes):
-            raise InvalidProof(f"the node {index} of level {level} is not complete")
-        return nodes[place]
+        known = self._known.get(block)
+        if known is None:
+            raise InvalidProof(f"the node {index} of level {level} was not read")
+        return known.at(index - (block.number << (STRIDE - height)), height)
 
 
 class Pyramids:
     """The nodes of one journal's tree, as far as they were read."""
 
     def __init__(self, remembered: int = REMEMBERED) -> None:
-        self._known: OrderedDict[Block, Pyramid] = OrderedDict()
+        self._known: OrderedDict[Block, _Whole | _Growing] = OrderedDict()
         self._remembered = remembered
 
-    def missing(self, seqs: Collection[int], size: int) -> set[Block]:
-        """The blocks that proofs of these entries still need, in the tree of a size.
+    def wanted(self, blocks: Iterable[Block], size: int) -> tuple[range, set[Block]]:
+        """What is still to be read of these blocks, in the tree of a size.
 
-        Beside an entry stand those of its own blocks, level by level; all else is at the right
-        end of the tree, from which its root follows.
+        That is blocks as a whole, and of the last one the entries that it lacks, if they are few.
         """
-        return {block for block in _needed(seqs, size) if not self._has(block, size)}
-
-    def new_leaves(self, size: int) -> range:
-        """The entries that the last block of leaves lacks, if it is known and they are few."""
         last = Block(0, (size - 1) // BLOCK)
         known = self._known.get(last)
-        first = size if known is None else last.number * BLOCK + len(known[0])
-        return range(first, size) if size - first <= FEW else range(0)
+        first = size if known is None else last.number * BLOCK + len(known)
+        new = range(first, size) if size - first <= FEW else range(0)
+        missing = {block for block in blocks if not self._has(block, size)}
+        return new, missing - {last} if new else missing
 
-    def grow(self, leaves: Sequence[bytes], of: range) -> None:
-        """Add the hashes of new leaves to the last block, if they are all there."""
-        if not leaves or len(leaves) != len(of):
-            return
-        levels = self._known[Block(0, of[0] // BLOCK)]
-        for leaf in leaves:
-            levels[0].append(leaf)
-            for below, above in pairwise(levels):
-                if len(below) % 2:
-                    break
-                above.append(node_of(below[-2:]))
+    def grow(self, leaves: Mapping[int, bytes]) -> None:
+        """Add the hashes of new leaves, by entry, to the last block, as far as they follow it.
+
+        Another one may have added them meanwhile.
+        """
+        for seq in sorted(leaves):
+            block = self._known.get(Block(0, seq // BLOCK))
+            if isinstance(block, _Growing) and len(block) == seq % BLOCK:
+                block.add(leaves[seq])
 
     def add(self, blocks: Blocks) -> None:
         """Remember blocks as they were read; InvalidProof if what is stored there is no hash."""
         for block, hashes in blocks.items():
             if any(len(node_hash) != HASH_SIZE for node_hash in hashes):
                 raise InvalidProof(f"a node of level {block.level} is no hash")
-            self._known[block] = _pyramid(hashes)
-            self._known.move_to_end(block)
+            if len(hashes) == BLOCK:
+                self._known[block] = _Whole(b"".join(hashes), node_of(hashes))
+            elif len(hashes) >= len(self._known.get(block, ())):  # none that was read later
+                self._known[block] = _Growing(hashes)
 
     def settle(self) -> None:
         """Forget what was not used for the longest time, beyond what is remembered."""
         while len(self._known) > self._remembered:
             self._known.popitem(last=False)
 
-    def held(self, seqs: Collection[int], size: int) -> Held:
-        """The tree of a size, to prove these entries in: nothing is `missing` for that."""
-        return Held({block: self._known[block] for block in _needed(seqs, size)}, size)
+    def held(self, blocks: Iterable[Block], size: int) -> Held:
+        """The tree of a size, as far as these blocks were read."""
+        known = self._known
+        return Held({block: known[block] for block in blocks if block in known}, size)
 
     def _has(self, block: Block, size: int) -> bool:
         known = self._known.get(block)
         if known is None:
             return False
         self._known.move_to_end(block)
-        return len(known[0]) >= min(BLOCK, (size >> block.level) - block.number * BLOCK)
+        return len(known) >= min(BLOCK, (size >> block.level) - block.number * BLOCK)
 
 
-def _needed(seqs: Collection[int], size: int) -> set[Block]:
-    needed = blocks_for_root(size)
+def blocks_for_entries(seqs: Iterable[int], size: int) -> set[Block]:
+    """The blocks that proofs of these entries need, in the tree of a size.
+
+    Beside an entry stand those of its own blocks, level by level; all else is at the right
+    end of the tree, from which its root follows.
+    """
+    needed, seqs = blocks_for_root(size), set(seqs)
     for level in range(0, size.bit_length(), STRIDE):
         needed |= {Block(level, seq >> level + STRIDE) for seq in seqs}
     return needed
-
-
-def _pyramid(hashes: Sequence[bytes]) -> Pyramid:
-    levels = [list(hashes)]
-    for _ in range(STRIDE):
-        below = levels[-1]
-        levels.append([node_of(below[at : at + 2]) for at in range(0, len(below) - 1, 2)])
-    return levels

@@ -11,6 +11,7 @@ import sys
 from array import array
 from collections.abc import Sequence
 from numbers import Real
+from operator import mul
 from typing import Final, Protocol
 
 from memoranda.kernel.errors import MemorandaError, ModelFailed
@@ -19,6 +20,7 @@ from memoranda.recall.arrays import np
 _STEPS: Final = float(1 << 20)
 _LONGEST_IDENTITY: Final = 200
 _COMPONENT_BYTES: Final = 4
+_USUAL: Final = frozenset({float, int})
 
 
 ROLE: Final = "embedder"
@@ -87,15 +89,17 @@ def packed(vector: Sequence[float], embedder: Embedder) -> bytes:
     if len(vector) != embedder.dimensions:
         why = f"a vector has {len(vector)} dimensions, and {embedder.dimensions} were promised"
         raise ModelFailed(embedder.identity, why)
-    if not all(isinstance(x, Real) and math.isfinite(x) for x in vector):
+    kinds = set(map(type, vector))
+    are_numbers = kinds <= _USUAL or all(isinstance(x, Real) for x in vector)
+    if not (are_numbers and all(map(math.isfinite, vector))):
         raise ModelFailed(embedder.identity, "a vector has something in it that is no number")
     # 2
-    components = [float(x) for x in vector]
+    components = vector if kinds == {float} else [float(x) for x in vector]
     largest = max(map(abs, components))
     if largest == 0:
         raise ModelFailed(embedder.identity, "a vector has no direction")
     scaled = [x / largest for x in components]  # so that no square is too large or too small
-    length = math.sqrt(math.fsum(x * x for x in scaled))
+    length = math.sqrt(math.fsum(map(mul, scaled, scaled)))
     # 3
     return _bytes(array("f", (round(x / length * _STEPS) / _STEPS for x in scaled)))
 

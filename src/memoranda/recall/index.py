@@ -4,14 +4,14 @@ A store answers from postings and statistics that are the scope's own; the order
 `ranking`, to the last bit, whatever store it is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from memoranda.identity import decode
 from memoranda.kernel.errors import EntryDamaged
 from memoranda.ledger.derive import thread_of
 from memoranda.ledger.object import data_of
-from memoranda.ledger.unit import Current
+from memoranda.ledger.unit import Current, StoredEntry
 from memoranda.recall.bm25 import Scored
 from memoranda.recall.near_words import WordVectors
 from memoranda.recall.question import ParsedQuestion
@@ -84,6 +84,8 @@ class Ranking(NamedTuple, Generic[R]):
     """How many entries the journal had at that moment."""
     without: int = 0
     """How many records have no vector yet of the model that was asked."""
+    stored: Mapping[int, StoredEntry] = {}
+    """The entries that were read of the best, by number."""
 
 
 class WordIndex(Protocol):

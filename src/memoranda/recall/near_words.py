@@ -10,7 +10,6 @@ it: vectors are whole multiples of 2^-11, so that sums of their products fit int
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 from memoranda.recall.arrays import NDArray, np
@@ -38,6 +37,8 @@ _SHORTEST: Final = 4
 _STEPS: Final = 2048.0
 _PLAIN: Final = re.compile("[a-z]+")
 _MOST_TYPED: Final = 4
+_MOST_FOUND: Final = 4_096
+_ALPHABET: Final = 26
 
 
 @runtime_checkable
@@ -64,6 +65,19 @@ StandIns = Mapping[str, Sequence[StandIn]]
 NO_STAND_INS: Final[StandIns] = {}
 
 
+class _Found(NamedTuple):
+    """What was found for a token among the first words of a vocabulary, so many of them."""
+
+    seen: int
+    near: Sequence[tuple[float, str]]
+    """The cosine, negative, and the word."""
+    typed: Sequence[tuple[int, str]]
+    """How many letters are wrong, and the word."""
+
+
+_NOTHING_FOUND: Final = _Found(0, (), ())
+
+
 class Vocabulary:
     """The words of one scope that may stand for others; it grows with the scope.
 
@@ -74,8 +88,10 @@ class Vocabulary:
         self._known: set[str] = set()
         self._tokens: list[str] = []
         """Those of plain letters."""
+        self._letters: NDArray[Any] = np.zeros(0, np.uint32)
+        self._lengths: NDArray[Any] = np.zeros(0, np.int64)
         self._vectors: dict[int, NDArray[Any]] = {}
-        self._found: dict[tuple[str, int], tuple[StandIn, ...]] = {}
+        self._found: dict[tuple[str, int], _Found] = {}
 
     def __len__(self) -> int:
         return len(self._known)
@@ -91,33 +107,55 @@ class Vocabulary:
             self._known |= new
             plain = sorted(token for token in new if _PLAIN.fullmatch(token))
             self._tokens += plain[: max(MOST - len(self._tokens), 0)]
-            self._found.clear()
 
     def stand_ins(self, question: ParsedQuestion, model: WordVectors | None) -> StandIns:
         """What may stand for the tokens of a question: by their meaning, if there is a model."""
         wanted = [token for token in question.tokens if _PLAIN.fullmatch(token)]
-        new = [token for token in wanted if (token, id(model)) not in self._found]
-        if new:
-            near = [()] * len(new) if model is None else self._near(new, model)
-            for token, found in zip(new, near, strict=True):
-                self._found[token, id(model)] = (*found, *self._typed(token))
-        return {token: found for token in wanted if (found := self._found[token, id(model)])}
+        if len(self._found) > _MOST_FOUND:
+            self._found.clear()
+        old = [self._found.get((token, id(model)), _NOTHING_FOUND) for token in wanted]
+        for seen in {found.seen for found in old if found.seen < len(self._tokens)}:
+            some = [token for token, found in zip(wanted, old, strict=True) if found.seen == seen]
+            near = [()] * len(some) if model is None else self._near(some, model, seen)
+            for token, more in zip(some, near, strict=True):
+                key = (token, id(model))
+                known = self._found.get(key, _NOTHING_FOUND)
+                best = sorted([*known.near, *more])[:NEAREST]
+                typed = sorted([*known.typed, *self._typed(token, seen)])[:_MOST_TYPED]
+                self._found[key] = _Found(len(self._tokens), best, typed)
+        return {token: found for token in wanted if (found := self._stand_ins(token, model))}
 
-    def _near(self, wanted: Sequence[str], model: WordVectors) -> list[tuple[StandIn, ...]]:
-        if not self._tokens:
-            return [()] * len(wanted)
-        cosines = self._matrix(model) @ quantized(model.of_tokens(wanted)).T / (_STEPS * _STEPS)
+    def _stand_ins(self, token: str, model: WordVectors | None) -> tuple[StandIn, ...]:
+        _, near, typed = self._found.get((token, id(model)), _NOTHING_FOUND)
+        if token in self._known or not typed:
+            nearest = []
+        else:
+            nearest = [other for distance, other in typed if distance == typed[0][0]]
+        return (
+            *(StandIn(other, NEAR_WEIGHT * -cosine, is_near=True) for cosine, other in near),
+            *(StandIn(other, TYPED_WEIGHT, is_near=False) for other in nearest),
+        )
+
+    def _near(
+        self, wanted: Sequence[str], model: WordVectors, first: int
+    ) -> list[list[tuple[float, str]]]:
+        """The nearest of the words from one on: the cosine, negative, and the word."""
+        matrix = self._matrix(model)[first:]
+        cosines = matrix @ quantized(model.of_tokens(wanted)).T / (_STEPS * _STEPS)
         return [
-            tuple(self._nearest(token, cosines[:, number])) for number, token in enumerate(wanted)
+            sorted(self._nearest(token, cosines[:, number], first))[:NEAREST]
+            for number, token in enumerate(wanted)
         ]
 
-    def _nearest(self, token: str, cosines: NDArray[Any]) -> Iterable[StandIn]:
-        near = np.flatnonzero(cosines >= LEAST).tolist()
-        others = sorted(
-            (-float(cosines[at]), self._tokens[at]) for at in near if self._tokens[at] != token
-        )
-        for cosine, other in others[:NEAREST]:
-            yield StandIn(other, NEAR_WEIGHT * -cosine, is_near=True)
+    def _nearest(
+        self, token: str, cosines: NDArray[Any], first: int
+    ) -> Iterable[tuple[float, str]]:
+        least = LEAST
+        if len(cosines) > NEAREST:  # the token itself may be among them
+            least = max(LEAST, float(np.partition(cosines, -NEAREST - 1)[-NEAREST - 1]))
+        for at in np.flatnonzero(cosines >= least).tolist():
+            if (other := self._tokens[first + at]) != token:
+                yield -float(cosines[at]), other
 
     def _matrix(self, model: WordVectors) -> NDArray[Any]:
         known = self._vectors.get(id(model))
@@ -128,30 +166,30 @@ class Vocabulary:
             self._vectors[id(model)] = known
         return known
 
-    def _typed(self, token: str) -> Iterable[StandIn]:
+    def _typed(self, token: str, first: int) -> Iterable[tuple[int, str]]:
         """Words at edit distance 1, or 2 from `LONG_WORD` letters, of a token that is in none."""
         if token in self._known or len(token) < _SHORTEST:
             return
         most = 2 if len(token) >= LONG_WORD else 1
-        found = sorted(
-            (distance, other)
-            for other in self._like(token, most)
-            if (distance := edits(token, other, most)) <= most
-        )
-        for distance, other in found[:_MOST_TYPED]:
-            if distance == found[0][0]:
-                yield StandIn(other, TYPED_WEIGHT, is_near=False)
+        for other in self._like(token, most, first):
+            if (distance := edits(token, other, most)) <= most:
+                yield distance, other
 
-    def _like(self, token: str, most: int) -> Iterable[str]:
+    def _like(self, token: str, most: int, first: int) -> Iterable[str]:
         """Those with about the same letters: few of many thousands."""
-        letters = _letters(token)
-        return (
-            other
-            for other in self._tokens
-            if abs(len(other) - len(token)) <= most
-            and len(other) >= _SHORTEST - 1
-            and (_letters(other) ^ letters).bit_count() <= 2 * most
-        )
+        new = self._tokens[len(self._lengths) :]
+        if new:
+            letters = np.array(list(map(_letters, new)), np.uint32)
+            self._letters = np.concatenate([self._letters, letters])
+            self._lengths = np.concatenate([self._lengths, np.array(list(map(len, new)))])
+        lengths = self._lengths[first:]
+        apart = np.abs(lengths - len(token)) <= most
+        near = first + np.flatnonzero(apart & (lengths >= _SHORTEST - 1))
+        differing = self._letters[near] ^ np.uint32(_letters(token))
+        is_like = np.zeros(len(near), np.int64)
+        for letter in range(_ALPHABET):
+            is_like += (differing >> np.uint32(letter)) & np.uint32(1)
+        return map(self._tokens.__getitem__, near[is_like <= 2 * most].tolist())
 
 
 def quantized(vector: NDArray[Any]) -> NDArray[Any]:
@@ -161,6 +199,10 @@ def quantized(vector: NDArray[Any]) -> NDArray[Any]:
 
 def edits(word: str, other: str, most: int) -> int:
     """How many letters are wrong: changed, missing, added, or two exchanged; `most` + 1 if more."""
+    while word and other and word[-1] == other[-1]:
+        word, other = word[:-1], other[:-1]
+    while word and other and word[0] == other[0]:
+        word, other = word[1:], other[1:]
     before: list[int] = []
     last = list(range(len(other) + 1))
     for at, letter in enumerate(word, 1):
@@ -177,10 +219,9 @@ def edits(word: str, other: str, most: int) -> int:
     return min(last[-1], most + 1)
 
 
-@lru_cache(maxsize=65_536)
 def _letters(word: str) -> int:
     """Which letters a word has, a bit for each."""
     found = 0
-    for letter in word:
-        found |= 1 << (ord(letter) - ord("a"))
+    for letter in word.encode():
+        found |= 1 << letter - 97
     return found

@@ -35,7 +35,6 @@ from memoranda.kernel.errors import InvalidProof, InvalidWorld
 from memoranda.kernel.json import MAX_INTEGER, JsonValue
 from memoranda.kernel.wire import tuple_of
 from memoranda.ledger.entry import SALT_BYTES
-from memoranda.ledger.object import integrity_digest
 from memoranda.recall.trace import CoveringCheckpoint, MemoryRef, VerificationEvidence
 from memoranda.worlds.snapshot import Id, Json, Name, Snapshot, Text, WorldModel, world_id
 
@@ -188,4 +187,4 @@ def record_address(digest: str) -> str:
 
 def body_address(body: bytes) -> str:
     """The address of the record version with these stored bytes."""
-    return record_address(integrity_digest(body))
+    return world_id(MEMORY_OBJECT_SCHEMA, sha256_hex(body))

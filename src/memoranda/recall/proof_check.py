@@ -240,8 +240,8 @@ def _check_included(raw: str, entry: Entry, path: Sequence[str], tree: Inclusion
     )
 
 
-def check_original(given: MemoryRef | HashProof, original: StoredOriginal) -> Entry:
-    """Prove that an original is what a reference, or a proof, says (7.), or InvalidProof.
+def check_original(given: str | MemoryRef | HashProof, original: StoredOriginal) -> Entry:
+    """Prove that an original is what an address, or a proof, says (7.), or InvalidProof.
 
     Its entry is given back as it was read; where that stands is another question.
     """
@@ -253,7 +253,8 @@ def check_original(given: MemoryRef | HashProof, original: StoredOriginal) -> En
     if body_digest(original.salt, original.body) != entry.body_digest:
         raise InvalidProof("the original is not what its entry holds")
     schema, content = content_of(entry, original.body)
-    if world_id(schema, content) != given.world_id:
+    address = given if isinstance(given, str) else given.world_id
+    if world_id(schema, content) != address:
         raise InvalidProof("the original is another memory")
     if original.snapshot is None:
         return entry

@@ -40,12 +40,14 @@ from memoranda.recall.question import ParsedQuestion
 from memoranda.recall.reasons import Reason
 from memoranda.recall.scores import (
     NOTHING,
+    NOTHING_BY_WORDS,
     NOTHING_IN_THREADS,
     SHARPER,
     Evidence,
     alone,
     confidences,
     in_threads,
+    nothing_among,
     rounded,
 )
 from memoranda.text import Query, QueryWord
@@ -67,6 +69,7 @@ NEAREST: Final = 40
 """So many of the nearest in meaning are looked at, whatever words they have."""
 
 _SPARSE: Final = 4
+_MORE: Final = 16
 
 
 class RankingMode(StrEnum):
@@ -374,7 +377,10 @@ class Ranked:
 
     @cached_property
     def _confidences(self) -> Mapping[int, float]:
-        nothing = NOTHING_IN_THREADS if self.is_threaded else NOTHING
+        nothing = NOTHING_BY_WORDS if self.alike is None else NOTHING
+        if self.is_threaded:
+            nothing = NOTHING_IN_THREADS
+        nothing = nothing_among(self.columns.documents, nothing)
         sharpness = SHARPER if self.is_threaded and self.alike is None else 1.0
         scores = self.scores * sharpness
         sure = confidences(scores, nothing * sharpness, is_unheard=self._is_unheard)
@@ -461,10 +467,21 @@ class Ranked:
         return np.isin(seqs, list(self.only))
 
     def _tokens_at(self, seq: int) -> set[str]:
-        found = (
-            (token, own.seqs, own.seqs.searchsorted(seq)) for token, own in self.postings.items()
-        )
-        return {token for token, seqs, at in found if at < len(seqs) and seqs[at] == seq}
+        known = self._tokens_of
+        return known[seq] if seq in known else self._having(np.array([seq]))[seq]
+
+    @cached_property
+    def _tokens_of(self) -> Mapping[int, set[str]]:
+        """What the best have of the tokens that are asked for, and of those that stand for them."""
+        return self._having(self.found.first(self.limit + _MORE)[0])
+
+    def _having(self, seqs: Numbers) -> dict[int, set[str]]:
+        found: dict[int, set[str]] = {seq: set() for seq in seqs.tolist()}
+        for token, own in self.postings.items():
+            at = np.minimum(own.seqs.searchsorted(seqs), len(own.seqs) - 1)
+            for seq in seqs[own.seqs[at] == seqs].tolist():
+                found[seq].add(token)
+        return found
 
     # ------------------------------------------------------------------------- reasons
 

@@ -95,14 +95,11 @@ class Compared:
         """Versions with the numbers of their entries; the damaged ones likewise."""
         return ((row[_WIDTH], one) for row, one in _undamaged(rows, self.current, damaged))
 
-    def bodies(
+    def entries(
         self, rows: Iterable[Sequence[Any]], damaged: list[EntryDamaged] | None
-    ) -> Iterator[tuple[int, bytes]]:
-        """Bodies with the numbers of their entries; the damaged ones likewise."""
-        return ((row[0], body) for row, body in _undamaged(rows, self._body_of, damaged))
-
-    def _body_of(self, row: Sequence[Any]) -> bytes:
-        return self.body(*row)
+    ) -> dict[int, StoredEntry]:
+        """Entries that have a body, by number; the damaged ones likewise."""
+        return {row[0]: stored for row, stored in _undamaged(rows, self.marked, damaged)}
 
     def past(self, row: Sequence[Any]) -> Past:
         """A version with its entry; without a body where its row says that it was erased."""
@@ -121,7 +118,8 @@ class Compared:
     def marked(self, row: Sequence[Any]) -> StoredEntry:
         """One that is found by a name, which it has no longer once it is erased."""
         seq, entry, salt, _ = row
-        return StoredEntry(seq, self._unpacked(entry), salt, self.body(*row))
+        body = self.body(*row)
+        return StoredEntry(seq, self._unpacked(entry), salt, body)
 
     def notice(self, row: Sequence[Any]) -> StoredEntry:
         """One about the memory as a whole: of a damaged one nothing is left but that it is.

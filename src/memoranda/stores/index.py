@@ -5,8 +5,7 @@ Each names a journal: one scope's index is made, read and emptied without anothe
 
 from typing import Final, NamedTuple
 
-from memoranda.kernel.errors import IndexStale
-from memoranda.ledger.snapshot import INDEX_FORM, Index
+from memoranda.ledger.snapshot import Index
 from memoranda.ledger.walk import OBJECT_KINDS
 from memoranda.stores.selection import ROW
 from memoranda.stores.shorthand import first_bytes
@@ -23,11 +22,6 @@ class State(NamedTuple):
     length: int
     revision: int
     """It is another one whenever the index was changed."""
-
-    def check(self) -> None:
-        """IndexStale if its tokens are another tokenizer's."""
-        if self.described.is_stale:
-            raise IndexStale(self.tokenizer, INDEX_FORM)
 
     @property
     def described(self) -> Index:

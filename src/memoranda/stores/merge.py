@@ -32,6 +32,7 @@ from memoranda.stores.index import State
 from memoranda.stores.postings import (
     Chunk,
     ChunkDamaged,
+    NewChunks,
     Segment,
     SegmentMerge,
     checked,
@@ -74,7 +75,7 @@ class WordBatch(NamedTuple):
     end: int
     segment: int
     added: Sequence[StoredDocument]
-    chunks: Sequence[ChunkRow]
+    chunks: NewChunks
     taken: Taken
     blocks: Mapping[int, bytes]
     is_lost: bool = False
@@ -120,9 +121,8 @@ def batch(
     found = sorted((seq, words) for seq, words in newest.values() if words.document is not None)
     added = [words.document._replace(seq=seq) for seq, words in found if words.document is not None]
     counts = ((seq, words.counts, words.document.length) for seq, words in found if words.document)
-    chunks = [ChunkRow(number, token, chunk) for token, chunk in chunks_by_token(counts)]
     blocks = yield from _blocks(taken.gone, added)
-    return WordBatch(state, end, number, added, chunks, taken, blocks, is_lost)
+    return WordBatch(state, end, number, added, chunks_by_token(counts), taken, blocks, is_lost)
 
 
 def write_batch(made: WordBatch) -> Procedure[bool]:
@@ -147,7 +147,18 @@ def write_batch(made: WordBatch) -> Procedure[bool]:
     yield from _take(taken)
     first = Segment(made.segment, state.indexed, made.end, 0)
     yield ask(index.PUT_SEGMENT, **first._asdict())
-    yield from _put(made.chunks)
+    if made.chunks.tokens:
+        segments = Integers([made.segment] * len(made.chunks.tokens))
+        tokens, firsts, bodies = made.chunks
+        yield EachRow(
+            index.PUT_CHUNKS,
+            {
+                "segments": segments,
+                "tokens": Texts(tokens),
+                "firsts": Integers(firsts),
+                "bodies": Blobs(bodies),
+            },
+        )
     yield from _put_blocks(made.blocks)
     threads = [row for row in made.added if row.thread]
     if threads:

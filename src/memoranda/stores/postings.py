@@ -6,15 +6,14 @@ then what each is: a byte for the length of its document, one for its count (`te
 are numbers of two bytes, the low one first: numpy reads them as they are.
 """
 
-import struct
-from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final, NamedTuple
 
 from memoranda.recall.arrays import np
 from memoranda.recall.columns import Numbers
 from memoranda.recall.ranking import Postings
+from memoranda.text.tokens import MOST
 
 CHUNK: Final = 4_096
 """Postings to a chunk, at most: a version that is replaced has its chunks written anew."""
@@ -23,7 +22,6 @@ POSTING_BYTES: Final = 4
 BLOCK_BITS: Final = 16
 _PLACE: Final = (1 << BLOCK_BITS) - 1
 _NUMBER: Final = "<u2"
-_SHORT: Final = 64
 _BEYOND: Final = 1 << 62
 
 
@@ -137,28 +135,76 @@ def joined(chunks: Sequence[Chunk]) -> list[Chunk]:
     return [Chunk(first, places + b"".join(body[half:] for body, half in halves))]
 
 
-def chunks_by_token(
-    documents: Iterable[tuple[int, Mapping[str, int], int]],
-) -> list[tuple[str, Chunk]]:
-    """The chunks of documents, by token; they come by their entry: words, and class of length."""
-    found: dict[str, tuple[array[int], array[int]]] = {}
-    for seq, counts, length in documents:
-        for token, count in counts.items():
-            own = found.get(token)
-            if own is None:
-                own = found[token] = (array("q"), array("H"))
-            own[0].append(seq)
-            own[1].append(min(count, 255) << 8 | length)
-    made: list[tuple[str, Chunk]] = []
-    for token in sorted(found):
-        seqs, kinds = found[token]
-        if len(seqs) > min(_SHORT, CHUNK) or seqs[0] >> BLOCK_BITS != seqs[-1] >> BLOCK_BITS:
-            whole = Postings(np.array(seqs, np.int64), np.array(kinds, np.uint16))
-            made += [(token, chunk) for chunk in packed(whole)]
-        else:  # nearly all
-            numbers = [*(seq & _PLACE for seq in seqs), *kinds]
-            body = struct.pack(f"<{len(numbers)}H", *numbers)
-            made.append((token, Chunk(seqs[0], body)))
+class TokenNumbers(dict[str, int]):
+    """A number for each token, from 0 on."""
+
+    def __missing__(self, token: str) -> int:
+        number = self[token] = len(self)
+        return number
+
+
+class PostingColumns(NamedTuple):
+    """Postings of several tokens: the number of the token, the entry, the kind."""
+
+    tokens: Numbers
+    seqs: Numbers
+    kinds: Numbers
+
+    def at(self, places: Numbers) -> "PostingColumns":
+        return PostingColumns(*(column[places] for column in self))
+
+
+WordCounts = tuple[int, Mapping[str, int], int]
+"""The words of a document: its entry, its counts, and the class of its length."""
+
+
+def columns_of_words(documents: Sequence[WordCounts], numbers: TokenNumbers) -> PostingColumns:
+    """The postings of documents, which come by their entry, in the order of these."""
+    sizes = [len(counts) for _, counts, _ in documents]
+    total = sum(sizes)
+    names = chain.from_iterable(counts for _, counts, _ in documents)
+    counted = chain.from_iterable(counts.values() for _, counts, _ in documents)
+    tokens = np.fromiter(map(numbers.__getitem__, names), np.int32, total)
+    seqs = np.repeat(np.array([seq for seq, _, _ in documents], np.int64), sizes)
+    lengths = np.repeat(np.array([length for _, _, length in documents], np.uint16), sizes)
+    kinds = np.minimum(np.fromiter(counted, np.int64, total), MOST).astype(np.uint16)
+    return PostingColumns(tokens, seqs, kinds << 8 | lengths)
+
+
+class NewChunks(NamedTuple):
+    """Chunks side by side, as they are written: by token."""
+
+    tokens: list[str]
+    firsts: list[int]
+    bodies: list[bytes]
+
+
+def chunks_by_token(documents: Iterable[WordCounts]) -> NewChunks:
+    """The chunks of documents, which come by their entry."""
+    numbers = TokenNumbers()
+    found = columns_of_words(list(documents), numbers)
+    made = NewChunks([], [], [])
+    if not numbers:
+        return made
+    names = sorted(numbers)
+    places = np.empty(len(names), np.int32)
+    places[[numbers[name] for name in names]] = np.arange(len(names), dtype=np.int32)
+    found = found._replace(tokens=places[found.tokens])
+    tokens, seqs, kinds = found.at(np.argsort(found.tokens, kind="stable"))
+    blocks = seqs >> BLOCK_BITS
+    new = (tokens[1:] != tokens[:-1]) | (blocks[1:] != blocks[:-1])
+    starts = [0, *(np.flatnonzero(new) + 1).tolist(), len(seqs)]
+    in_block, kind_of_each = (
+        (seqs & _PLACE).astype(_NUMBER).tobytes(),
+        kinds.astype(_NUMBER).tobytes(),
+    )
+    named, firsts = tokens.tolist(), seqs.tolist()
+    for start, end in pairwise(starts):
+        for first in range(start, end, CHUNK):
+            part = slice(2 * first, 2 * min(first + CHUNK, end))
+            made.tokens.append(names[named[first]])
+            made.firsts.append(firsts[first])
+            made.bodies.append(in_block[part] + kind_of_each[part])
     return made
 
 

@@ -1,13 +1,16 @@
 """Reading a journal: entries by number and by name, versions, notes. In either database."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from operator import itemgetter
-from typing import Final
+from typing import Any, Final
 
+from memoranda.kernel.errors import EntryDamaged
+from memoranda.ledger.port import Sight, Wanted
+from memoranda.ledger.tree import Block, Blocks
 from memoranda.ledger.unit import Head, Mark, Past, StoredEntry
 from memoranda.stores.compared import Compared
 from memoranda.stores.selection import AFTER_ALL, COLUMNS, WITH_ENTRY
-from memoranda.stores.statements import Integers, JournalRows, Statement
+from memoranda.stores.statements import Integers, JournalRows, Procedure, Statement, ask
 
 _VERSIONS: Final = Statement(
     f"SELECT {COLUMNS} FROM versions v {WITH_ENTRY.sqlite}"  # noqa: S608 - ours
@@ -91,6 +94,12 @@ class JournalReader:
 
     _reads: JournalRows
     _compared: Compared
+    _noticed: tuple[Any, list[StoredEntry]] = ([], [])
+    """The rows of the notices that were read last, and what they say."""
+
+    def read_blocks(self, blocks: Collection[Block]) -> Procedure[Blocks]:
+        """Blocks of the tree, as a step of a procedure: each database stores them in its way."""
+        raise NotImplementedError
 
     async def versions(self, id: str) -> list[Past]:
         """Every version of an object, the first one first."""
@@ -137,7 +146,60 @@ class JournalReader:
 
     async def notices(self) -> list[StoredEntry]:
         """The entries about the memory as a whole, the first one first."""
-        return await self._reads.rows(self._compared.notice, _NOTICES)
+        return self._noted(await self._reads.rows(tuple, _NOTICES))
+
+    def _noted(self, rows: Sequence[Any]) -> list[StoredEntry]:
+        """The same list as before, where the rows are: nearly always."""
+        rows = [tuple(row) for row in rows]
+        known, noted = self._noticed
+        if rows != known:
+            noted = list(map(self._compared.notice, rows))
+            self._noticed = (rows, noted)
+        return noted
+
+    async def hashes(self, blocks: Collection[Block]) -> Blocks:
+        """Blocks of the tree."""
+        return await self._reads.glimpse(lambda: self.read_blocks(blocks))
+
+    async def sight(
+        self,
+        seqs: Collection[int],
+        wanted: Callable[[int, Sequence[str]], Wanted],
+        *,
+        named: str,
+        notes: int,
+    ) -> Sight:
+        """All that a verification looks at, in one read."""
+        return await self._reads.glimpse(lambda: self._seen(seqs, wanted, named, notes))
+
+    def _seen(
+        self,
+        seqs: Collection[int],
+        wanted: Callable[[int, Sequence[str]], Wanted],
+        named: str,
+        notes: int,
+    ) -> Procedure[Sight]:
+        ((_, size, _),) = yield ask(_HEAD)
+        newest = [note for (note,) in (yield ask(_NOTES, most=notes))]
+        leaves, blocks = wanted(size, newest)
+        entries, damaged = {}, None
+        if seqs:
+            for row in (yield ask(_ENTRIES_AT, seqs=_sorted(seqs))):
+                try:
+                    entries[row[0]] = self._compared.entry(row)
+                except EntryDamaged as found:
+                    damaged = damaged or found
+        ends = yield ask(_BYTES_AT, seqs=_sorted({*leaves, size - 1}))
+        hashes = (yield from self.read_blocks(blocks)) if blocks else {}
+        notices = self._noted((yield ask(_NOTICES)))
+        last: StoredEntry | EntryDamaged | None = None
+        for row in (yield ask(_NEWEST_FIRST, name=named, after=-1, most=1)):
+            try:
+                last = self._compared.marked(row)
+            except EntryDamaged as found:
+                last = found
+        made = dict(map(self._compared.numbered, ends))
+        return Sight(size, entries, damaged, made, hashes, newest, notices, last)
 
     async def notes(self, limit: int | None = None) -> list[str]:
         """The notes that are kept, the largest size first; at most so many."""

@@ -4,7 +4,7 @@ A vector is kept in whole steps of 2^-11: products of two such, and sums of them
 without rounding, so that every machine finds the same. It takes four bytes a dimension.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final
 
 from memoranda.recall.arrays import np
@@ -18,6 +18,7 @@ MOST_BYTES: Final = 256 * 1024 * 1024
 _STEPS: Final = 2048.0
 _NONE: Final = -1
 _LEAST: Final = 1_024
+_WIDTH: Final = 256
 
 
 class ScopeVectors:
@@ -25,7 +26,11 @@ class ScopeVectors:
 
     def __init__(self, dimensions: int) -> None:
         self._dimensions = dimensions
-        self._rows: Numbers = np.zeros((0, dimensions), np.float32)
+        self._parts = [
+            np.zeros((0, min(_WIDTH, dimensions - start)), np.float32)
+            for start in range(0, dimensions, _WIDTH)
+        ]
+        """The vectors by rows, cut into parts: of a question in one language most are zero."""
         self._entries: Numbers = np.zeros(0, np.int64)
         self._count = 0
         self._at: Numbers = np.zeros(0, np.int32)
@@ -34,31 +39,37 @@ class ScopeVectors:
     @property
     def size(self) -> int:
         """About how much memory it takes."""
-        return int(self._rows.nbytes + self._entries.nbytes + self._at.nbytes)
+        return int(sum(part.nbytes for part in (*self._parts, self._entries, self._at)))
 
     def unread(self, columns: Columns) -> Numbers:
         """The documents whose vectors are not here."""
         self._reserve(len(columns.there))
         return np.flatnonzero(columns.there & (self._at[: len(columns.there)] == 0))
 
-    def add(self, rows: Iterable[tuple[int, bytes]]) -> None:
+    def add(self, rows: Sequence[tuple[int, bytes]]) -> None:
         """Remember vectors as they are stored; what has another size is nobody's, and near none."""
-        for seq, vector in rows:
-            self._reserve(seq + 1)
-            if self._at[seq] != 0:
-                continue
-            if len(vector) != 4 * self._dimensions or self._rows.nbytes > MOST_BYTES:
-                self._at[seq] = _NONE
-                continue
-            if self._count == len(self._rows):
-                more = max(len(self._rows), _LEAST)
-                grown = np.zeros((more, self._dimensions), np.float32)
-                self._rows = np.concatenate([self._rows, grown])
-                self._entries = np.concatenate([self._entries, np.zeros(more, np.int64)])
-            self._rows[self._count] = quantized(np.frombuffer(vector, "<f4"))
-            self._entries[self._count] = seq
-            self._count += 1
-            self._at[seq] = self._count
+        if not rows:
+            return
+        self._reserve(max(seq for seq, _ in rows) + 1)
+        width = 4 * self._dimensions
+        room = max(MOST_BYTES // width - self._count, 0)
+        new = {seq: vector for seq, vector in rows if self._at[seq] == 0}
+        fitting = [seq for seq, vector in new.items() if len(vector) == width][:room]
+        self._at[list(new)] = _NONE
+        first, self._count = self._count, self._count + len(fitting)
+        if self._count > len(self._entries):
+            more = max(self._count - len(self._entries), len(self._entries) // 4, _LEAST)
+            self._entries = _longer(self._entries, more)
+            self._parts = [_longer(part, more) for part in self._parts]
+        for start in range(0, len(fitting), _LEAST):
+            some = fitting[start : start + _LEAST]
+            rows_at = slice(first + start, first + start + len(some))
+            stored = np.frombuffer(b"".join(map(new.__getitem__, some)), "<f4")
+            vectors = quantized(stored.reshape(len(some), self._dimensions))
+            for number, part in enumerate(self._parts):
+                part[rows_at] = vectors[:, number * _WIDTH : (number + 1) * _WIDTH]
+        self._entries[first : self._count] = fitting
+        self._at[fitting] = np.arange(first, self._count, dtype=np.int32) + 1
 
     def alike(self, vector: bytes, columns: Columns) -> Numbers:
         """By entry, how near each document is to a vector, in deviations from their mean."""
@@ -66,7 +77,12 @@ class ScopeVectors:
         entries = self._entries[: self._count]
         there = columns.there[entries]
         asked = quantized(np.frombuffer(vector, "<f4"))
-        near = (self._rows[: self._count] @ asked)[there].astype(np.float64) / (_STEPS * _STEPS)
+        products = np.zeros(self._count, np.float32)
+        for number, part in enumerate(self._parts):
+            wanted = asked[number * _WIDTH : (number + 1) * _WIDTH]
+            if wanted.any():
+                products += part[: self._count] @ wanted
+        near = products[there].astype(np.float64) / (_STEPS * _STEPS)
         found[entries[there]] = deviations(near)
         return found
 
@@ -75,3 +91,7 @@ class ScopeVectors:
         if more > 0:
             more = max(more, len(self._at) // 4, _LEAST)
             self._at = np.concatenate([self._at, np.zeros(more, np.int32)])
+
+
+def _longer(column: Numbers, more: int) -> Numbers:
+    return np.concatenate([column, np.zeros((more, *column.shape[1:]), column.dtype)])

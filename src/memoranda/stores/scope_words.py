@@ -6,10 +6,9 @@ taken from the index and which from here. So a merge changes nothing that is fou
 waits for one.
 """
 
-from array import array
-from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, count, islice
 from threading import Lock
 from typing import Final
 
@@ -18,14 +17,83 @@ from memoranda.recall.arrays import np
 from memoranda.recall.columns import Columns, Numbers
 from memoranda.recall.near_words import Vocabulary
 from memoranda.recall.ranking import Postings
+from memoranda.stores.postings import (
+    PostingColumns,
+    TokenNumbers,
+    WordCounts,
+    columns_of_words,
+)
 from memoranda.stores.scope_vectors import ScopeVectors
 from memoranda.stores.words import Words
 
 MOST_BYTES: Final = 256 * 1024 * 1024
 """What all scopes of a database may take together, about."""
 
-_POSTING_BYTES: Final = 10
-_TOKEN_BYTES: Final = 300
+_TOKEN_BYTES: Final = 200
+_UNSORTED: Final = 8_192
+"""Postings that are looked through one by one; more are sorted first."""
+
+
+def _joined(parts: Iterable[PostingColumns]) -> PostingColumns:
+    return PostingColumns(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+class _Tail:
+    """The postings of entries beyond an index, as arrays.
+
+    What was added last is as it came. When that is much, all is sorted by token, then by entry.
+    """
+
+    def __init__(self) -> None:
+        self.tokens = TokenNumbers()
+        self._sorted = columns_of_words((), self.tokens)
+        self._new: list[PostingColumns] = []
+
+    @property
+    def size(self) -> int:
+        """About how much memory it takes."""
+        columns = chain(self._sorted, *self._new)
+        return len(self.tokens) * _TOKEN_BYTES + sum(column.nbytes for column in columns)
+
+    def add(self, entries: Sequence[WordCounts]) -> None:
+        """The words of documents, which come by their entry."""
+        self._new.append(columns_of_words(entries, self.tokens))
+
+    def of(self, token: str, first: int) -> Postings | None:
+        """The postings of a token from an entry on."""
+        number = self.tokens.get(token)
+        if number is None:
+            return None
+        if len(self._new) > 1:
+            self._new = [_joined(self._new)]
+        if self._new and len(self._new[0].seqs) > _UNSORTED:
+            self._sort(_joined([self._sorted, *self._new]))
+        _, seqs, kinds = self._sorted
+        start, end = self._sorted.tokens.searchsorted([number, number + 1]).tolist()
+        start += int(seqs[start:end].searchsorted(first))
+        found = [Postings(seqs[start:end], kinds[start:end])]
+        for new in self._new:
+            at = np.flatnonzero(new.tokens == number)
+            _, seqs, kinds = new.at(at[new.seqs[at] >= first])
+            found.append(Postings(seqs, kinds))
+        return Postings(*map(np.concatenate, zip(*found, strict=True)))
+
+    def forget(self, before: int) -> None:
+        """Nothing is asked any more of the entries before this one."""
+        every = _joined([self._sorted, *self._new])
+        kept = np.flatnonzero(every.seqs >= before)
+        if 2 * len(kept) > len(every.seqs):
+            return
+        left, names = every.at(kept), list(self.tokens)
+        numbers, tokens = np.unique(left.tokens, return_inverse=True)
+        self.tokens = TokenNumbers(
+            zip(map(names.__getitem__, numbers.tolist()), count(), strict=False)
+        )
+        self._sort(left._replace(tokens=tokens.astype(np.int32)))
+
+    def _sort(self, part: PostingColumns) -> None:
+        order = np.argsort(part.tokens, kind="stable")  # of a token, each came by its entry
+        self._sorted, self._new = part.at(order), []
 
 
 class ScopeWords:
@@ -37,8 +105,7 @@ class ScopeWords:
         """Held by whoever brings it forward, or asks it."""
         self.columns = columns
         self.indexed = self.size = indexed
-        self._tail: dict[str, tuple[array[int], array[int]]] = {}
-        self._postings = 0
+        self._tail = _Tail()
         self._gone: dict[int, int] = {}
         """Which entries are no documents any more, each with the entry that says so: those that
         the index still has."""
@@ -49,10 +116,9 @@ class ScopeWords:
     @property
     def bytes(self) -> int:
         """About how much memory it takes."""
-        tail = len(self._tail) * _TOKEN_BYTES + self._postings * _POSTING_BYTES
         words = 0 if self.vocabulary is None else self.vocabulary.size
         vectors = sum(found.size for found in self._vectors.values())
-        return self.columns.size + tail + words + vectors
+        return self.columns.size + self._tail.size + words + vectors
 
     def vectors(self, model: str, dimensions: int) -> ScopeVectors:
         """What is remembered of its vectors; those of the model that was asked last."""
@@ -65,7 +131,7 @@ class ScopeWords:
         if self.vocabulary is None:
             self.vocabulary = Vocabulary()
             self.vocabulary.add(stored)
-            self.vocabulary.add(self._tail)
+            self.vocabulary.add(self._tail.tokens)
         return self.vocabulary
 
     def extend(
@@ -79,25 +145,22 @@ class ScopeWords:
         `earlier` has the entries of all versions of those objects that had one before.
         """
         new = list[StoredDocument]()
+        found = list[WordCounts]()
         for seq, (id, _, counts, document) in entries:
             if id in earlier:
                 self.columns.add(new)
                 new = list[StoredDocument]()
                 for gone in self.columns.remove(old for old in earlier[id] if old < seq):
                     self._gone[gone] = seq
-            if document is None:
-                continue
-            new.append(document._replace(seq=seq))
-            self._postings += len(counts)
-            if self.vocabulary is not None:
-                self.vocabulary.add(counts)
-            for token, count in counts.items():
-                own = self._tail.get(token)
-                if own is None:
-                    own = self._tail[token] = (array("q"), array("H"))
-                own[0].append(seq)
-                own[1].append(min(count, 255) << 8 | document.length)
+            if document is not None:
+                new.append(document._replace(seq=seq))
+                found.append((seq, counts, document.length))
         self.columns.add(new)
+        if found:
+            known = len(self._tail.tokens)
+            self._tail.add(found)
+            if self.vocabulary is not None and len(self._tail.tokens) > known:
+                self.vocabulary.add(islice(self._tail.tokens, known, None))
         self.size = size
 
     def advance(self, indexed: int) -> None:
@@ -106,14 +169,7 @@ class ScopeWords:
             return
         self.indexed = indexed
         self._gone = {seq: by for seq, by in self._gone.items() if by >= indexed}
-        self._postings = 0
-        for token, (seqs, kinds) in list(self._tail.items()):
-            at = bisect_left(seqs, indexed)
-            if at == len(seqs):
-                del self._tail[token]
-            elif at:
-                self._tail[token] = (seqs[at:], kinds[at:])
-            self._postings += len(seqs) - at
+        self._tail.forget(indexed)
 
     def postings(
         self, stored: Mapping[str, Postings], tokens: Iterable[str]
@@ -122,13 +178,12 @@ class ScopeWords:
         gone = np.array(sorted(seq for seq in self._gone if seq < self.indexed), np.int64)
         found: dict[str, Postings] = {}
         for token in tokens:
-            own, more = stored.get(token), self._tail.get(token)
+            own, more = stored.get(token), self._tail.of(token, self.indexed)
             if own is not None and len(gone):
                 own = _without(own, gone)
             if more is not None:
-                seqs = np.array(more[0], np.int64)
-                there: Numbers = self.columns.there[seqs]
-                added = Postings(seqs[there], np.array(more[1], np.uint16)[there])
+                there: Numbers = self.columns.there[more.seqs]
+                added = Postings(more.seqs[there], more.kinds[there])
                 own = (
                     added
                     if own is None

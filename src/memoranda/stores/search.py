@@ -16,14 +16,13 @@ from typing import Any, Final, TypeVar
 import orjson
 
 from memoranda.identity import decode
-from memoranda.kernel.errors import EntryDamaged, StoreFailed, StoreUnavailable
+from memoranda.kernel.errors import EntryDamaged, IndexStale, StoreFailed, StoreUnavailable
 from memoranda.ledger.codec import LenientCodec, Unreadable
 from memoranda.ledger.object import version_of
-from memoranda.ledger.snapshot import REBUILDING, Index
-from memoranda.ledger.unit import Current
+from memoranda.ledger.snapshot import INDEX_FORM, REBUILDING, Index
+from memoranda.ledger.unit import Current, StoredEntry
 from memoranda.recall.arrays import np
 from memoranda.recall.bm25 import Scored
-from memoranda.recall.columns import Numbers
 from memoranda.recall.index import EVERYTHING, AskedMeaning, Ranking, fits
 from memoranda.recall.near_words import NO_STAND_INS, StandIns
 from memoranda.recall.question import ParsedQuestion
@@ -98,7 +97,7 @@ class WordSearch:
         hits = Matches(postings, state.size).matching(query, every=every)
         made: list[R] = []
         if len(hits) <= FEW:
-            found = yield from self._records(hits.tolist(), None)
+            found, _ = yield from self._records(hits.tolist(), None)
             in_order = sorted(found.values(), key=_newest, reverse=True)
             _make(made, (one for one in in_order if _newest(one) < after), make, limit)
             return made
@@ -107,7 +106,7 @@ class WordSearch:
         most = _LEAST if limit is None else max(_LEAST, 2 * limit)
         while rows := (yield ask(index.NEWEST, time=after[0], since=after[1], most=most)):
             seqs = [seq for _, _, seq in rows if seq < state.size and wanted[seq]]
-            found = yield from self._records(seqs, None)
+            found, _ = yield from self._records(seqs, None)
             if _make(made, (found[seq] for seq in seqs if seq in found), make, limit):
                 break
             after, most = rows[-1][:2], min(most * _GROWTH, _MOST)
@@ -133,23 +132,28 @@ class WordSearch:
             stand_ins = yield from self._stand_ins(words, asked, meaning)
         others = (other.token for found in stand_ins.values() for other in found)
         tokens = list(dict.fromkeys([*asked.tokens, *others]))
-        stored = yield from self._stored(tokens)  # 2.
+        indexed = yield from self._stored(tokens)  # 2.
         only = yield from self._looked_at(within, damaged)  # 3.
         without = yield from self._read_vectors(words, meaning)
         with words.lock:
             _check(words, state)
-            postings = words.postings(stored, tokens)
-            alike = None if meaning is None else _alike(words, meaning)
+            postings = words.postings(indexed, tokens)
+            alike = None
+            if meaning is not None:
+                vectors = words.vectors(meaning.model, len(meaning.vector) // 4)
+                alike = vectors.alike(meaning.vector, words.columns)
             ranked = Ranked(
                 mode, asked, postings, words.columns, state.size, limit, only, stand_ins, alike
             )
             hits, total = len(ranked.hits), len(ranked.found)
         made: list[R] = []
         rest: list[Scored] = []
+        stored: dict[int, StoredEntry] = {}
         done, most = 0, limit + below
         while done < total and len(made) + len(rest) < limit + below:  # 4.
             best = ranked.first(most)[done:]
-            records = yield from self._records([seq for seq, _ in best], damaged)
+            records, read = yield from self._records([seq for seq, _ in best], damaged)
+            stored |= read
             for seq, points in best:
                 if seq in records and len(made) + len(rest) < limit + below:
                     scored = ranked.scored(seq, points, records[seq].id)
@@ -159,14 +163,15 @@ class WordSearch:
                     elif value is not None:
                         rest.append(scored)
             done, most = most, most * _GROWTH
-        return Ranking(made, rest, hits, state.size, without)
+        return Ranking(made, rest, hits, state.size, without, stored)
 
     # --------------------------------------------------------------------------- parts
 
     def _state(self) -> Procedure[State]:
         (row,) = yield ask(index.STATE)
         state = State._make(row)
-        state.check()
+        if state.tokenizer not in ("", INDEX_FORM):
+            raise IndexStale(state.tokenizer, INDEX_FORM)
         return state
 
     def _stand_ins(
@@ -252,21 +257,22 @@ class WordSearch:
 
     def _records(
         self, seqs: Sequence[int], damaged: list[EntryDamaged] | None
-    ) -> Procedure[dict[int, Current]]:
-        """The versions that some entries led to, if they are current, by entry."""
+    ) -> Procedure[tuple[dict[int, Current], dict[int, StoredEntry]]]:
+        """The versions that some entries led to, if they are current, and the entries; by entry."""
         if not seqs:
-            return {}
-        rows = yield ask(index.STORED, seqs=Integers(seqs))
-        bodies = dict(self._compared.bodies(rows, damaged))
+            return {}, {}
+        stored = self._compared.entries((yield ask(index.STORED, seqs=Integers(seqs))), damaged)
+        bodies = {seq: entry.body for seq, entry in stored.items() if entry.body is not None}
         named = Texts(
             orjson.dumps([document["id"], version_of(document), seq]).decode()  # noqa: TID251 - a parameter
             for seq, document in zip(bodies, map(_head_of, bodies.values()), strict=True)
         )
         versions = yield ask(index.VERSIONS, named=named, seqs=Integers(bodies))
-        return {
+        found = {
             seq: Current(*[*row, bodies[seq]])._replace(since=since)
             for seq, since, *row in versions
         }
+        return found, stored
 
 
 def _check(words: ScopeWords, state: State) -> None:
@@ -274,11 +280,6 @@ def _check(words: ScopeWords, state: State) -> None:
     if words.size != state.size or words.indexed > state.indexed:
         raise Overtaken
     words.advance(state.indexed)
-
-
-def _alike(words: ScopeWords, meaning: AskedMeaning) -> Numbers:
-    vectors = words.vectors(meaning.model, len(meaning.vector) // 4)
-    return vectors.alike(meaning.vector, words.columns)
 
 
 def _make(

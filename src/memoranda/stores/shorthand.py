@@ -65,9 +65,9 @@ class InShorthand:
         self, body: bytes, subject: str | None, first: passages.WrittenBody | None = None
     ) -> bytes:
         """What is stored of a body; `first` is how it was written, unless it was replaced since."""
-        if first is not None and first.body is body and first.shorthand:
-            return self._codec.pack(first.shorthand, subject)
-        return self._codec.pack(BODY.pack(body), subject)
+        is_at_hand = first is not None and first.body is body and first.shorthand
+        shorthand = first.shorthand if first is not None and is_at_hand else passages.pack(body)
+        return shorthand if self.is_plain else self._codec.pack(shorthand, subject)
 
     def _decoded(self, stored: bytes) -> bytes:
         return BODY.unpack(self._codec.unpack(stored))

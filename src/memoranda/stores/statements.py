@@ -150,6 +150,10 @@ class JournalRows(Protocol):
         """Run what only reads, all of it at one moment."""
         ...
 
+    async def glimpse(self, procedure: Callable[[], Procedure[R]]) -> R:
+        """The same for what reads little: where it was short, no other thread was asked."""
+        ...
+
     async def write(self, procedure: Callable[[], Procedure[R]]) -> R:
         """Run what writes, in one transaction that has locked the journal; maybe more than once."""
         ...

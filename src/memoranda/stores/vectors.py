@@ -120,7 +120,8 @@ class StoredVectors:
     def _unembedded(self, row: Any) -> list[Unembedded]:
         """What is damaged gets no vector, and is counted as one that has none."""
         id, *stored = row
-        return [unembedded(id, seq, body) for seq, body in self._compared.bodies([stored], [])]
+        found = self._compared.entries([stored], [])
+        return [unembedded(id, seq, entry.body or b"") for seq, entry in found.items()]
 
     async def put(self, model: str, embeddings: Sequence[Embedding]) -> int:
         several = [embedding._asdict() | {"model": model} for embedding in embeddings]

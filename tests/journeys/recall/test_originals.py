@@ -123,25 +123,25 @@ async def test_nothing_is_verified_while_a_break_stands(opens: Opens) -> None:
 async def test_an_entry_that_was_changed_is_not_verified(memory: Memory[Any]) -> None:
     await memory.remember("the price is 10")
     await memory.remember("the price is 20")
-    verifying = inside(memory).recaller.verifying
-    ledger = verifying._ledger
+    recaller = inside(memory).recaller
+    ledger = recaller._ledger
 
     class Tampered:
-        """A ledger whose first entry was changed by somebody."""
+        """A ledger whose entries were changed by somebody."""
 
         def __getattr__(self, name: str) -> Any:
             return getattr(ledger, name)
 
-        async def entries_at(self, seqs: Any) -> Any:
-            found = await ledger.entries_at(seqs)
-            return [
-                one._replace(entry=one.entry.replace(b"agent:worker", b"agent:liar"))
-                if b'"create"' in one.entry
-                else one
-                for one in found
-            ]
+        async def rank(self, *given: Any, **more: Any) -> Any:
+            found = await ledger.rank(*given, **more)
+            changed = {
+                seq: one._replace(entry=one.entry.replace(b"agent:worker", b"agent:liar"))
+                for seq, one in found.stored.items()
+            }
+            assert changed
+            return found._replace(stored=changed)
 
-    verifying._ledger = Tampered()
+    recaller._ledger = Tampered()  # type: ignore[assignment]
     found = await memory.recall("price", top_k=2)
 
     assert [item.verified for item in found] == [False, False]

@@ -232,15 +232,15 @@ async def test_what_is_forgotten_while_it_is_selected_is_not_verified(
 ) -> None:
     receipt = await memory.remember("the price is 10")
     await memory.remember("the price is 20")
-    verified = inside(memory).recaller.verifying.verified
+    looked = inside(memory).recaller.verifying.looked
 
     async def forget_first(*given: Any, **more: Any) -> Any:
-        inside(memory).recaller.verifying.verified = verified  # type: ignore[method-assign]
-        found = await verified(*given, **more)
+        inside(memory).recaller.verifying.looked = looked  # type: ignore[method-assign]
+        found = await looked(*given, **more)
         await memory.forget(receipt.id, reason="wrong")
         return found
 
-    inside(memory).recaller.verifying.verified = forget_first  # type: ignore[method-assign]
+    inside(memory).recaller.verifying.looked = forget_first  # type: ignore[method-assign]
     found = await memory.recall("price", top_k=2)
 
     assert [item.data for item in found] == ["the price is 20"]

@@ -47,17 +47,28 @@ class Rulebook:
 
     async def state(self) -> Governance:
         """What the journal says of the memory as a whole, and breaks that are not on record."""
-        state = await self.logged()
+        return self.state_by(await self._ledger.notices())
+
+    def state_by(self, notices: list[StoredEntry]) -> Governance:
+        """The same, by notices that were just read."""
+        state = self._folded_from(notices)
         if not self.unrecorded:
             return state
         return replace(state, standing={**state.standing, **self.unrecorded})
 
+    async def known(self) -> Governance:
+        """What it said when it was read last: for whoever sees soon enough if it still does."""
+        return await self.logged() if self._folded is None else self._folded[1]
+
     async def logged(self) -> Governance:
         """What the journal says; read each time, and folded where it says something else."""
-        notices = await self._ledger.notices()
-        if self._folded is None or notices != self._folded[0]:
-            self._folded = (notices, folded(notices))
-        return self._folded[1]
+        return self._folded_from(await self._ledger.notices())
+
+    def _folded_from(self, notices: list[StoredEntry]) -> Governance:
+        known = self._folded
+        if known is None or (notices is not known[0] and notices != known[0]):
+            known = self._folded = (notices, folded(notices))
+        return known[1]
 
     async def obeyed(
         self,

@@ -19,10 +19,10 @@ from typing import Any, TypeVar
 
 from memoranda.journeys.govern.table import FilteredLedger
 from memoranda.kernel.errors import EntryDamaged
-from memoranda.ledger.attachments import KeptSession, OriginOf, StoredItem
+from memoranda.ledger.attachments import KeptSession, NamedSession, OriginOf, StoredItem
 from memoranda.ledger.entry import genesis
 from memoranda.ledger.lease import Lease
-from memoranda.ledger.port import Compacted
+from memoranda.ledger.port import NOTHING_SEEN, Compacted, Sight, Wanted
 from memoranda.ledger.snapshot import Index, LedgerSnapshot, Table
 from memoranda.ledger.tree import Block, Blocks
 from memoranda.ledger.unit import Committed, Current, Head, Mark, Past, StoredEntry, Unit
@@ -83,6 +83,9 @@ class ScopeLedger:
             self.commit = ledger.commit
             self.current = ledger.current  # type: ignore[method-assign]
             self.select = ledger.select  # type: ignore[method-assign]
+            self.rank = ledger.rank  # type: ignore[method-assign]
+            self.sight = ledger.sight  # type: ignore[method-assign]
+            self.notices = ledger.notices  # type: ignore[method-assign]
 
     async def _begin(self, unit: Unit) -> Committed:
         return await (await self.begun(unit.at)).commit(unit)
@@ -230,6 +233,18 @@ class ScopeLedger:
     async def hashes(self, blocks: Collection[Block]) -> Blocks:
         return await self.ask(lambda ledger: ledger.hashes(blocks), {block: [] for block in blocks})
 
+    async def sight(
+        self,
+        seqs: Collection[int],
+        wanted: Callable[[int, Sequence[str]], Wanted],
+        *,
+        named: str,
+        notes: int,
+    ) -> Sight:
+        return await self.ask(
+            lambda ledger: ledger.sight(seqs, wanted, named=named, notes=notes), NOTHING_SEEN
+        )
+
     async def notes(self, limit: int | None = None) -> list[str]:
         return await self.ask(lambda ledger: ledger.notes(limit), [])
 
@@ -286,6 +301,9 @@ class _Vectors(_Part):
 class _Attachments(_Part):
     async def session(self, name: str) -> bytes | None:
         return await self._ask(lambda ledger: ledger.attachments.session(name), None)
+
+    async def sessions(self, after: str, limit: int) -> list[NamedSession]:
+        return await self._ask(lambda ledger: ledger.attachments.sessions(after, limit), [])
 
     async def saved_by(self, name: str) -> str | None:
         return await self._ask(lambda ledger: ledger.attachments.saved_by(name), None)

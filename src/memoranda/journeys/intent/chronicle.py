@@ -229,9 +229,7 @@ class Chronicle:
         fact = await self.newest(names.branch(branch))
         if fact is None:
             return None
-        if fact.type == documents.BRANCH:
-            return LoggedHead(branch, fact.document["head"], fact.document["schemaHash"], fact)
-        return LoggedHead(branch, fact.document["world"], fact.document["schemaHash"], fact)
+        return LoggedHead(branch, _reached(fact), fact.document["schemaHash"], fact)
 
     async def known_head(self, branch: str) -> LoggedHead:
         """The head of a branch; WorldNotFound if there is none."""
@@ -355,6 +353,16 @@ def _as_it_stands(
             said["completedAt"] = fact.document["completedAt"]
     said["status"] = status
     return Proposal.model_validate(said)
+
+
+def world_reached(stored: StoredEntry) -> str | None:
+    """The world that the newest entry of a branch leads to; None if that was erased."""
+    fact = _fact(stored)
+    return None if fact is None else _reached(fact)
+
+
+def _reached(fact: FoundFact) -> str:
+    return str(fact.document["head" if fact.type == documents.BRANCH else "world"])
 
 
 def _facts(stored: Sequence[StoredEntry], name: str) -> list[FoundFact]:

@@ -15,7 +15,6 @@ from memoranda.ledger.entry import Entry
 from memoranda.ledger.fact import Fact
 from memoranda.ledger.unit import Mark, OfSubject
 from memoranda.recall.selector import Outcome
-from memoranda.recall.trace import MemoryTrace
 from memoranda.worlds.proposal import DecisionRecord, Proposal, TribunalDecisionRecord, Vote
 
 PROPOSAL: Final = "Proposal"
@@ -72,11 +71,12 @@ def proposed(
     risk: str | None,
     about: Sequence[str] = (),
     hints: Mapping[str, JsonValue] | None = None,
+    concludes: str | None = None,
 ) -> Fact:
     """A proposal as it was submitted; `waits_for` is the policy that still has to be satisfied.
 
     `about` are the objects whose content is in it: when they are erased, it goes. `hints` are for
-    whoever is asked for memory before it runs.
+    whoever is asked for memory before it runs. `concludes` is the reasoning phase that it closes.
     """
     says: Document = {"type": PROPOSAL, "proposal": proposal.to_wire(), "branch": branch}
     if risk is not None:
@@ -84,6 +84,8 @@ def proposed(
     if hints is not None:
         says["hints"] = dict(hints)
     marks = [names.proposal(proposal.proposal_id)]
+    if concludes is not None:
+        marks.append(names.concluded(concludes))
     if waits_for is not None:
         says["policy"] = dict(waits_for)
         marks.append(names.waiting(proposal.proposal_id))
@@ -345,14 +347,14 @@ TRACE: Final = "Trace"
 def traced(
     trace_id: str,
     outcome: Outcome,
-    trace: MemoryTrace,
+    trace: Mapping[str, Any],
     details: Mapping[str, JsonValue],
     selected: Iterable[str],
     *,
     reasoning_id: str | None = None,
     subjects: Sequence[str] = (),
 ) -> Fact:
-    """A selection, whose trace has no proofs in it.
+    """A selection, whose trace, as JSON, has no proofs in it.
 
     It goes with the memory that was selected, by id or name, and with the persons whom the
     question is about, the first of whom it names: also if nothing was found.
@@ -361,8 +363,8 @@ def traced(
         "type": TRACE,
         "traceId": trace_id,
         "outcome": outcome,
-        "trace": trace.to_wire(),
-        "details": dict(details),
+        "trace": trace,
+        "details": details,
     }
     if reasoning_id is not None:
         says["reasoningId"] = reasoning_id
@@ -371,11 +373,12 @@ def traced(
         says["subject"] = subjects[0]
         sources += dict.fromkeys(OfSubject(subject).name for subject in subjects)
     name = names.trace(trace_id)
-    refs = [names.ref(memory.ref.world_id) for memory in trace.selected]
+    refs = [names.ref(memory["ref"]["worldId"]) for memory in trace["selected"]]
+    phases = [] if reasoning_id is None else [names.reasoning(reasoning_id)]
     return Fact(
         "trace",
         says,
-        marks=tuple(dict.fromkeys([name, *refs])),
+        marks=tuple(dict.fromkeys([name, *phases, *refs])),
         inputs=tuple(sources),
         output=name if sources else "",
     )

@@ -14,7 +14,13 @@ from memoranda.journeys.govern.objects import Remembered, remembered
 from memoranda.journeys.intent import names
 from memoranda.journeys.intent.chronicle import Chronicle
 from memoranda.journeys.intent.documents import made_from
-from memoranda.journeys.recall.verification import UnverifiedItem, Verified, Verifying, damaged
+from memoranda.journeys.recall.verification import (
+    UnverifiedItem,
+    Verified,
+    Verifying,
+    damaged,
+    verified,
+)
 from memoranda.journeys.records.codec import DataCodec
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.ambient import check_reach, reached
@@ -137,8 +143,8 @@ class Originals(Generic[T]):
                 found.append(missing)
         there = [record for record in found if isinstance(record, _Found)]
         reached([record.source for record in there])
-        verified = iter(await self._verified(there, by))
-        return [error if isinstance(error, MemorandaError) else next(verified) for error in found]
+        proved = iter(await self._verified(there, by))
+        return [error if isinstance(error, MemorandaError) else next(proved) for error in found]
 
     async def _found(self, ref: MemoryRef, seq: int | None) -> _Found:
         if seq is None and await self._chronicle.is_there(names.world(ref.world_id)):
@@ -151,7 +157,7 @@ class Originals(Generic[T]):
         document = decode(stored.body)
         current = Current(*row_of(document), stored.body)
         return _Found(
-            UnverifiedItem(ref, stored.seq, await self._against(current.id, stored.seq)),
+            UnverifiedItem(ref.world_id, stored.seq, await self._against(current.id, stored.seq)),
             current.id,
             data_of(document),
             remembered(current, self._codec),
@@ -172,7 +178,7 @@ class Originals(Generic[T]):
         keeper = await self._chronicle.keeper(ref.world_id)
         kept = await self._chronicle.kept(keeper)
         snapshot = Snapshot.known(kept.parts)
-        candidate = UnverifiedItem(ref, record.seq, None, kept.parts)
+        candidate = UnverifiedItem(ref.world_id, record.seq, None, kept.parts)
         return _Found(candidate, made_from(keeper), snapshot.data, snapshot=snapshot)
 
     async def _verified(
@@ -188,10 +194,9 @@ class Originals(Generic[T]):
             )
             for there in found
         ]
-        verified, _ = await self._verifying.verified(
-            candidates, by=by, at=self._clock.now_ms(), broken=broken
-        )
-        return [_original(there, proved) for there, proved in zip(found, verified, strict=True)]
+        looked = await self._verifying.looked([candidate.seq for candidate in candidates])
+        proved, _ = verified(looked, candidates, by=by, at=self._clock.now_ms(), broken=broken)
+        return [_original(there, one) for there, one in zip(found, proved, strict=True)]
 
     # ------------------------------------------------------------------------- looking up
 
@@ -230,7 +235,7 @@ def _original(found: _Found, proved: Verified) -> Original[Any] | MemorandaError
     if not proved.is_original:
         return InvalidProof(proved.why_not or "it can't be proved")
     return Original(
-        found.candidate.ref,
+        MemoryRef(world_id=found.candidate.address),
         "world" if found.record is None else "record",
         proved.is_verified,
         None if proved.shown is None else proved.shown.evidence(),

@@ -60,6 +60,7 @@ from memoranda.kernel.given import check_seconds
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.port import Ledger
 from memoranda.ledger.unit import Expected
+from memoranda.recall.index import EVERYTHING
 from memoranda.recall.selector import Constraints, Count, Selector, estimate
 from memoranda.recall.selectors import USUAL, named
 from memoranda.recall.trace import MemoryRef
@@ -230,7 +231,7 @@ class Reasoning(Generic[T]):
     async def recall(self, query: str, *, top_k: int, **asked: Any) -> Recalled[T]:
         """The same as the handle's `recall`; ReasoningClosed once a proposal was submitted."""
         async with self._phase.selecting():
-            found = await self._recall(query, top_k=top_k, **asked)
+            found = await self._recall(query, top_k=top_k, reasoning_id=self.id, **asked)
             self._phase.add(found)
             return found
 
@@ -315,7 +316,7 @@ class Recalling(Generic[T]):
         check_free(branch)
         phase: Phase[T] = Phase(f"reasoning-{self._ids.new_id()}")
         with phase.observing():
-            recall = partial(self.recall, reasoning_id=phase.id, branch=branch)
+            recall = partial(self.recall, branch=branch)
             yield Reasoning(phase, branch, intents, recall, original)
 
     async def original(self, ref: MemoryRef | Item[T] | str) -> Original[T]:
@@ -346,16 +347,18 @@ class Recalling(Generic[T]):
     ) -> Recalled[T]:
         """Select memory as `Memory.recall` says.
 
-        Outside of a reasoning phase, a later proposal of the same actor may rest on it.
+        Outside of a reasoning phase, a later proposal of the same actor may rest on it. In a phase,
+        ReasoningClosed if a proposal has closed it by its name.
         """
-        check_free(branch)
+        if branch != MAIN:
+            check_free(branch)
         now = self._clock.now_ms()
         constraints = Constraints(
             min_confidence=min_confidence,
             verified_only=verified_only,
-            valid_at=milliseconds_of(valid_at, now),
+            valid_at=None if valid_at is None else milliseconds_of(valid_at, now),
             as_of=None if at is None else await size_of(self._ledger, at, now),
-            filter=filter_of(filters, now),
+            filter=filter_of(filters, now) if filters else EVERYTHING,
             token_budget=token_budget,
         )
         found = await self._recaller.recall(
@@ -371,5 +374,5 @@ class Recalling(Generic[T]):
             count=count_tokens,
         )
         if reasoning_id is None:
-            note_recall(self._recalls, found.journaled.selected_at, partial(traced_by, found))
+            note_recall(self._recalls, found.traced["selectedAt"], partial(traced_by, found))
         return found

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from memoranda.journeys.recall.verification import Shown
 from memoranda.kernel.errors import RecallFailed
@@ -27,8 +27,8 @@ T = TypeVar("T")
 class Item(Result, Generic[T]):
     """One memory that was selected: what it says is an interpretation until `original` is read."""
 
-    selected: SelectedMemory
-    """As it stands in the journal: who verified it and when, without the proof."""
+    traced: Mapping[str, JsonValue]
+    """As it stands in the journal, as JSON: who verified it and when, without the proof."""
     data: T
     """What the record says; of a world, the state that was reached."""
     said: JsonValue
@@ -59,6 +59,11 @@ class Item(Result, Generic[T]):
         """The proof, which anybody can check without any store; None where it can't be proved."""
         return None if self.shown is None else self.shown.evidence()
 
+    @cached_property
+    def selected(self) -> SelectedMemory:
+        """The selection as a value."""
+        return SelectedMemory.from_wire(self.traced)
+
     @property
     def ref(self) -> MemoryRef:
         """Where the original is."""
@@ -67,12 +72,12 @@ class Item(Result, Generic[T]):
     @property
     def reason(self) -> str:
         """Why it was selected."""
-        return self.selected.reason
+        return str(self.traced["reason"])
 
     @property
     def confidence(self) -> float:
         """How probable it is that it holds what was asked, from 0 to 1, to whoever selected it."""
-        return self.selected.confidence
+        return float(self.traced["confidence"])
 
     @property
     def sureness(self) -> Sureness:
@@ -82,7 +87,7 @@ class Item(Result, Generic[T]):
     @property
     def verified(self) -> bool:
         """Whether its original was verified."""
-        return self.selected.verified
+        return bool(self.traced["verified"])
 
     def wire_members(self) -> Mapping[str, object]:
         """All of it but the proof; what is not known of it is left out."""
@@ -124,8 +129,8 @@ class Recalled(Result, Generic[T]):
 
     trace_id: str
     outcome: Outcome
-    journaled: MemoryTrace
-    """The trace as it stands in the journal, without proofs."""
+    traced: Mapping[str, Any]
+    """The trace as it stands in the journal, as JSON, without proofs."""
     notes: Sequence[str] = ()
     """Why it is degraded."""
     error: str | None = None
@@ -135,6 +140,11 @@ class Recalled(Result, Generic[T]):
     """What was selected; none where it failed. `items` is for whoever uses them."""
     seq: int = -1
     """The entry of the journal that holds the trace."""
+
+    @cached_property
+    def journaled(self) -> MemoryTrace:
+        """The trace as it stands in the journal, as a value."""
+        return MemoryTrace.from_wire(self.traced)
 
     @cached_property
     def trace(self) -> MemoryTrace:

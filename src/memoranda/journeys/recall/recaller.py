@@ -14,13 +14,14 @@ Only then is anything handed out.
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from memoranda.journeys.govern.about import check_name
 from memoranda.journeys.govern.conformance import Conformance
 from memoranda.journeys.govern.table import FilteredLedger
+from memoranda.journeys.intent import names
 from memoranda.journeys.intent.branches import empty_world
-from memoranda.journeys.intent.chronicle import MEMORY, Chronicle
+from memoranda.journeys.intent.chronicle import MEMORY, Chronicle, world_reached
 from memoranda.journeys.intent.documents import traced
 from memoranda.journeys.intent.phases import observed_aside
 from memoranda.journeys.recall.recalled import Item, Recalled
@@ -39,6 +40,7 @@ from memoranda.journeys.recall.verification import (
     Verified,
     Verifying,
     damaged,
+    verified,
 )
 from memoranda.journeys.records.codec import DataCodec
 from memoranda.kernel.actors import ActorRef
@@ -46,14 +48,17 @@ from memoranda.kernel.ambient import check_reach, reached
 from memoranda.kernel.clock import Clock, IdSource
 from memoranda.kernel.errors import (
     CapabilityMissing,
+    EntryDamaged,
     InvalidFilter,
     InvalidInput,
     InvalidObject,
     MarkMoved,
+    ReasoningClosed,
     WorldErased,
 )
 from memoranda.ledger.lifecycle import trust_of
-from memoranda.ledger.unit import Current, Draft, Unit
+from memoranda.ledger.port import Sight
+from memoranda.ledger.unit import Current, Draft, Expected, Unit
 from memoranda.recall.embedder import ROLE
 from memoranda.recall.meaning import Meaning
 from memoranda.recall.proof import Method
@@ -71,10 +76,11 @@ from memoranda.recall.selector import (
     fits,
     well_formed,
 )
-from memoranda.recall.trace import MemoryTrace, SelectedMemory, VerificationEvidence
+from memoranda.worlds.snapshot import wire_of
 from memoranda.worlds.world import MAIN
 
 T = TypeVar("T")
+Wire = dict[str, Any]
 
 INCLUSION: Final[Method] = "inclusion"
 """How memory is verified."""
@@ -96,10 +102,14 @@ class Recaller(Generic[T]):
         codec: DataCodec[T],
         clock: Clock,
         ids: IdSource,
+        verifying: Verifying,
         meaning: Meaning | None = None,
         without_vector: Callable[[], None] = lambda: None,
     ) -> None:
-        """`without_vector` is called where something has no vector yet."""
+        """`verifying` is shared by all handles of the scope.
+
+        `without_vector` is called where something has no vector yet.
+        """
         self._ledger = ledger
         self._without_vector = without_vector
         self._chronicle = chronicle
@@ -109,7 +119,7 @@ class Recaller(Generic[T]):
         self._ids = ids
         self._meaning = meaning
         self._resolving = Resolving(ledger, chronicle)
-        self.verifying: Final = Verifying(ledger)
+        self.verifying: Final = verifying
 
     async def recall(
         self,
@@ -133,8 +143,9 @@ class Recaller(Generic[T]):
         check_query(query)
         check_top_k(top_k)
         check_offset(offset, top_k)
-        _check_person("about", about)
-        _check_person("subject", constraints.filter.subject)
+        _check_named("about", about)
+        _check_named("subject", constraints.filter.subject)
+        _check_named("reasoning_id", reasoning_id)
         subjects = [text for text in (about, constraints.filter.subject) if text is not None]
         check_reach()
         # 1.
@@ -142,14 +153,18 @@ class Recaller(Generic[T]):
         accepts = accepting(constraints, at)
         request = Request(query, offset + top_k, at, by, constraints, accepts, offset)
         # 2. to 4.
-        picked = await self._picked(request, selector, count)
+        picked = None
+        while picked is None:
+            picked = await self._picked(request, selector, count, branch)
         # 5.
-        world = await self._at_world(branch)
+        world = picked.world or await self._at_world(branch)
         while True:
             recalled = self._recalled(request, selector, world, picked)
             try:
-                seq = await self._write(recalled, picked, by, reasoning_id, subjects)
+                seq = await self._write(recalled, picked, at, str(by), reasoning_id, subjects)
             except (WorldErased, MarkMoved) as gone:
+                if reasoning_id is not None and gone.name == names.concluded(reasoning_id):
+                    raise ReasoningClosed(reasoning_id) from None
                 picked = picked.without(gone.name)  # erased or forgotten meanwhile: not handed out
                 continue
             # 6.
@@ -170,9 +185,12 @@ class Recaller(Generic[T]):
             head = None
         return empty_world() if head is None else head.world
 
-    async def _picked(self, request: Request, selector: Selector, count: Count) -> Picked:
+    async def _picked(
+        self, request: Request, selector: Selector, count: Count, branch: str
+    ) -> Picked | None:
+        """What is left of a selection; None where the models have changed that it was made by."""
         constraints = request.constraints
-        state = await self._conformance.state()
+        state = await self._conformance.rulebook.known()
         declared = state.policies["models"].rules["roles"].get(ROLE)
         sources = ScopeSources(self._ledger, self._chronicle, self._meaning, request, declared)
         # 2.
@@ -185,40 +203,44 @@ class Recaller(Generic[T]):
                 return failed_selection(error)
         # 3.
         notes = list(selection.notes)
-        unreadable = sources.damaged
-        notes += [f"entry {lost.entry} is left out: {lost.why}" for lost in unreadable[:MANY]]
-        if len(unreadable) > MANY:
-            notes.append(f"{len(unreadable) - MANY:,} others are left out: they are damaged")
-        await self._conformance.note_all(unreadable)
+        if unreadable := sources.damaged:
+            notes += [f"entry {lost.entry} is left out: {lost.why}" for lost in unreadable[:MANY]]
+            if len(unreadable) > MANY:
+                notes.append(f"{len(unreadable) - MANY:,} others are left out: they are damaged")
+            await self._conformance.note_all(unreadable)
         resolved, left_out = await self._looked_up(selection, request, sources)
-        notes += [
-            f"{unresolved.name} was selected, and is left out: {unresolved.why}"
-            for unresolved in left_out[:MANY]
-        ]
-        if len(left_out) > MANY:
-            notes.append(f"{len(left_out) - MANY:,} others were selected, and are left out")
-        if unreadable:
-            state = await self._conformance.state()
+        if left_out:
+            notes += [
+                f"{one.name} was selected, and is left out: {one.why}" for one in left_out[:MANY]
+            ]
+            if len(left_out) > MANY:
+                notes.append(f"{len(left_out) - MANY:,} others were selected, and are left out")
+        stored = {item.seq for item in resolved if item.stored is not None}
+        looked = await self.verifying.looked([item.seq for item in resolved], stored, branch)
+        state = self._conformance.rulebook.state_by(looked.sight.notices)
+        if state.policies["models"].rules["roles"].get(ROLE) != declared:
+            return None
         broken = next(iter(state.breaks.values()), None)
         if broken is not None:
             notes.append(f"there is an open conformance break: {broken}")
-        verified, tree = await self.verifying.verified(
-            [
-                UnverifiedItem(
-                    item.ref, item.seq, item.against or damaged(state, item.seq), item.snapshot
-                )
-                for item in resolved
-            ],
-            by=selector.actor or request.by,
-            at=request.at,
-            broken=broken,
-        )
+        candidates = [
+            UnverifiedItem(
+                item.address,
+                item.seq,
+                item.against or damaged(state, item.seq),
+                item.snapshot,
+                item.stored,
+            )
+            for item in resolved
+        ]
+        by = selector.actor or request.by
+        proved, tree = verified(looked, candidates, by=by, at=request.at, broken=broken)
         # 4.
         items = [
-            (item, proved)
-            for item, proved in zip(resolved, verified, strict=True)
+            (item, shown)
+            for item, shown in zip(resolved, proved, strict=True)
             if item.chosen.confidence >= constraints.min_confidence
-            and not (constraints.verified_only and not is_trusted(item, proved))
+            and not (constraints.verified_only and not is_trusted(item, shown))
         ][request.offset : request.top_k]
         if constraints.token_budget is not None:
             try:
@@ -228,7 +250,8 @@ class Recaller(Generic[T]):
             except Exception as error:  # noqa: BLE001 - whatever it is, it is on record
                 return failed_selection(error)
             items = items[:room]
-        return Picked(items, tree, notes, None, selection, declared is not None)
+        world = _world_in(looked.sight)
+        return Picked(items, tree, notes, None, selection, world, declared is not None)
 
     async def _looked_up(
         self, selection: Selection, request: Request, sources: ScopeSources
@@ -237,14 +260,13 @@ class Recaller(Generic[T]):
         resolved: dict[str, Resolved] = {}
         left_out: list[Unresolved] = []
         for chosen in selection.chosen:
-            is_read = sources.has_read(chosen)
-            found = await self._resolving.resolved(chosen, request, is_read=is_read)
+            found = await self._resolving.resolved(chosen, request, sources)
             if isinstance(found, Resolved) and found.kind == "record":
                 found = self._readable(found)
             if isinstance(found, Unresolved):
                 left_out.append(found)
             else:
-                resolved.setdefault(found.ref.world_id, found)
+                resolved.setdefault(found.address, found)
         return list(resolved.values()), left_out
 
     def _readable(self, found: Resolved) -> Resolved | Unresolved:
@@ -259,25 +281,16 @@ class Recaller(Generic[T]):
     def _recalled(
         self, request: Request, selector: Selector, world: str, picked: Picked
     ) -> Recalled[T]:
-        who = selector.actor or request.by
-        by = VerificationEvidence(method=INCLUSION, verified_at=request.at, verified_by=who)
-        selected = [
-            SelectedMemory(
-                ref=resolved.ref,
-                reason=resolved.chosen.reason,
-                confidence=resolved.chosen.confidence,
-                verified=proved.is_verified,
-                evidence=None if proved.shown is None else by,
-            )
-            for resolved, proved in picked.items
-        ]
-        trace = MemoryTrace(
-            selector=who,
-            query=request.query,
-            selected_at=request.at,
-            at_world_id=world,
-            selected=selected,
-        )
+        who = wire_of(selector.actor or request.by)
+        evidence = {"method": INCLUSION, "verifiedAt": request.at, "verifiedBy": who}
+        selected = [_selected(resolved, proved, evidence) for resolved, proved in picked.items]
+        trace: Wire = {
+            "selector": who,
+            "query": request.query,
+            "selectedAt": request.at,
+            "atWorldId": world,
+            "selected": selected,
+        }
         outcome: Outcome = "found" if selected else "empty"
         if picked.notes:
             outcome = "degraded"
@@ -297,7 +310,7 @@ class Recaller(Generic[T]):
             items,
         )
 
-    def _item(self, memory: SelectedMemory, resolved: Resolved, proved: Verified) -> Item[T]:
+    def _item(self, memory: Wire, resolved: Resolved, proved: Verified) -> Item[T]:
         return Item(
             memory,
             resolved.data,
@@ -323,20 +336,24 @@ class Recaller(Generic[T]):
         self,
         recalled: Recalled[T],
         picked: Picked,
-        by: ActorRef,
+        at: int,
+        by: str,
         reasoning_id: str | None,
         subjects: Sequence[str],
     ) -> int:
         fact = traced(
             recalled.trace_id,
             recalled.outcome,
-            recalled.journaled,
+            recalled.traced,
             recalled.details,
             picked.sources,
             reasoning_id=reasoning_id,
             subjects=subjects,
         )
-        drafts = [*await self._first_use(picked, recalled), *self._chronicle.drafts([fact])]
+        drafts = self._chronicle.drafts([fact])
+        if (used := picked.selection.model) is not None and not picked.is_declared:
+            # Logged with the trace where the scope declared no model before (GOV-BREAK).
+            drafts = [*await self._conformance.used_models({ROLE: [used.model]}, at), *drafts]
         records = list(
             dict.fromkeys(resolved.id for resolved, _ in picked.items if resolved.kind == "record")
         )
@@ -356,22 +373,36 @@ class Recaller(Generic[T]):
                     raise WorldErased(MEMORY, current.id)
             return drafts
 
-        at = recalled.journaled.selected_at
         expected = list(dict.fromkeys(worlds))
+        if reasoning_id is not None:
+            expected.append(Expected(names.concluded(reasoning_id), None))
         committed = await self._chronicle.run(
-            Unit(str(by), at, decide, records, expects=expected, is_short=True, reads_rows=True)
+            Unit(by, at, decide, records, expects=expected, is_short=True, reads_rows=True)
         )
         return committed.places[-1].seq
 
-    async def _first_use(self, picked: Picked, recalled: Recalled[T]) -> Sequence[Draft]:
-        """What is logged with the trace where the scope declared no model before (GOV-BREAK)."""
-        if picked.selection.model is None or picked.is_declared:
-            return ()
-        used = {ROLE: [picked.selection.model.model]}
-        return await self._conformance.used_models(used, recalled.journaled.selected_at)
+
+def _selected(resolved: Resolved, proved: Verified, evidence: Wire) -> Wire:
+    """What a trace says of one memory (`recall.trace.SelectedMemory`), as JSON."""
+    chosen = resolved.chosen
+    says = {
+        "ref": {"worldId": resolved.address},
+        "reason": chosen.reason,
+        "confidence": chosen.confidence,
+        "verified": proved.why_not is None,
+    }
+    return says if proved.shown is None else says | {"evidence": evidence}
 
 
-def _check_person(place: str, name: str | None) -> None:
+def _world_in(sight: Sight) -> str | None:
+    """The head of the branch that was looked at."""
+    if isinstance(sight.named, EntryDamaged):
+        raise sight.named
+    reached = None if sight.named is None else world_reached(sight.named)
+    return empty_world() if reached is None else reached
+
+
+def _check_named(place: str, name: str | None) -> None:
     try:
         check_name(name, f"$.{place}")
     except InvalidObject as refused:

@@ -10,6 +10,7 @@ from memoranda.journeys.govern.table import FilteredLedger
 from memoranda.journeys.intent.chronicle import MEMORY, Chronicle
 from memoranda.journeys.intent.documents import made_from
 from memoranda.journeys.intent.execution import described
+from memoranda.journeys.recall.sources import ScopeSources, is_allowed
 from memoranda.journeys.recall.verification import Tree, Verified
 from memoranda.kernel.errors import (
     EntryDamaged,
@@ -21,11 +22,10 @@ from memoranda.kernel.errors import (
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.lifecycle import trust_of
 from memoranda.ledger.object import data_of, value_of
-from memoranda.ledger.unit import Current, Expected, Past
-from memoranda.recall.index import EVERYTHING, fits, fits_by_time
+from memoranda.ledger.unit import Current, Expected, Past, StoredEntry
+from memoranda.recall.index import EVERYTHING, fits_by_time
 from memoranda.recall.proof import body_address
 from memoranda.recall.selector import Chosen, NoSelection, Request, Selection, Selector
-from memoranda.recall.trace import MemoryRef
 from memoranda.text.tokens import shown
 
 NOTHING: Final[Mapping[str, JsonValue]] = MappingProxyType({})
@@ -35,7 +35,7 @@ class Resolved(NamedTuple):
     """A memory as the journal has it."""
 
     chosen: Chosen
-    ref: MemoryRef
+    address: str
     kind: Literal["record", "world"]
     id: str
     version: int | None
@@ -57,6 +57,8 @@ class Resolved(NamedTuple):
     tags: tuple[str, ...] = ()
     meta: Mapping[str, JsonValue] = NOTHING
     subject: str | None = None
+    stored: StoredEntry | None = None
+    """Its entry, where that was read with it."""
 
 
 class Unresolved(NamedTuple):
@@ -74,17 +76,18 @@ class Resolving:
         self._chronicle = chronicle
 
     async def resolved(
-        self, chosen: Chosen, request: Request, *, is_read: bool
+        self, chosen: Chosen, request: Request, sources: ScopeSources
     ) -> Resolved | Unresolved:
         """The memory that was chosen; or why there is none.
 
-        `is_read` says that its version was read for this request: it is looked up otherwise.
+        What was not read from its sources for this request is looked up.
         """
         if chosen.world is not None:
             return await self._world(chosen, chosen.world, request)
         name, size = str(chosen.id), request.constraints.as_of
-        if is_read and chosen.found is not None and chosen.seq is not None and size is None:
-            return _record(chosen, chosen.found, chosen.seq, None)
+        current, seq = chosen.found, chosen.seq
+        if current is not None and seq is not None and size is None and sources.has_read(chosen):
+            return _record(chosen, current, seq, None, sources.stored.get(seq))
         try:
             versions = await self._ledger.versions(name)
         except EntryDamaged as damaged:
@@ -117,7 +120,7 @@ class Resolving:
             return Unresolved(world_id, str(missing))
         return Resolved(
             chosen,
-            MemoryRef(world_id=world_id),
+            world_id,
             "world",
             name.partition("/")[2],
             None,
@@ -134,17 +137,18 @@ class Resolving:
         )
 
 
-def is_allowed(current: Current, request: Request) -> bool:
-    """Whether a record is what was asked for, where its selector could not know."""
-    return request.accepts(current) and fits(request.constraints.filter, current)
-
-
-def _record(chosen: Chosen, current: Current, seq: int, against: str | None) -> Resolved:
+def _record(
+    chosen: Chosen,
+    current: Current,
+    seq: int,
+    against: str | None,
+    stored: StoredEntry | None = None,
+) -> Resolved:
     document: Any = decode(current.body)
     data = data_of(document)
     return Resolved(
         chosen,
-        MemoryRef(world_id=body_address(current.body)),
+        body_address(current.body),
         "record",
         current.id,
         current.number,
@@ -160,6 +164,7 @@ def _record(chosen: Chosen, current: Current, seq: int, against: str | None) -> 
         tags=tuple(document.get("tags") or ()),
         meta=document.get("meta") or NOTHING,
         subject=current.subject,
+        stored=stored,
     )
 
 
@@ -190,6 +195,8 @@ class Picked(NamedTuple):
     notes: Sequence[str]
     error: str | None
     selection: Selection
+    world: str | None = None
+    """The head of the branch that it was made at, as far as it was read."""
     is_declared: bool = True
     """Whether the scope declares which embedders it is asked with."""
 

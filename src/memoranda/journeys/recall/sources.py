@@ -10,7 +10,6 @@ from memoranda.journeys.govern.table import FilteredLedger
 from memoranda.journeys.intent import documents, names
 from memoranda.journeys.intent.chronicle import Chronicle
 from memoranda.journeys.intent.documents import FoundFact
-from memoranda.journeys.recall.resolution import is_allowed
 from memoranda.kernel.errors import (
     EmbedderMissing,
     EntryDamaged,
@@ -73,6 +72,8 @@ class ScopeSources:
         self._request = request
         self._size = request.constraints.as_of
         self._read: dict[int, Chosen] = {}
+        self.stored: dict[int, StoredEntry] = {}
+        """The entries that were read of what was found, by number."""
         self._damaged: list[EntryDamaged] = []
 
     @property
@@ -134,6 +135,7 @@ class ScopeSources:
         found = await self._rank(mode, wanted, make, limit, below, within, meaning)
         left_out = [Below(scored.id, scored.score) for scored in found.below]
         self._note_read(request, found.made)
+        self.stored |= found.stored
         model = None if meaning is None else ModelUsed(meaning.model, found.without)
         return Selection(found.made, left_out, notes, model)
 
@@ -340,6 +342,11 @@ class _Then(NamedTuple):
 
 def _is_active(then: _Then) -> bool:
     return status_of(then.document) == "active"
+
+
+def is_allowed(current: Current, request: Request) -> bool:
+    """Whether a record is what was asked for, where its selector could not know."""
+    return request.accepts(current) and fits(request.constraints.filter, current)
 
 
 def accepting(constraints: Constraints, at: int) -> Callable[[Current], bool]:

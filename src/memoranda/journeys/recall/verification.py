@@ -12,16 +12,15 @@ of what is recalled is never shown to an authority: so it is checked at once, an
 of the same pieces when somebody asks for it.
 """
 
-import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
 from memoranda.identity import leaf_hash, verify_consistency
+from memoranda.journeys.intent import names
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.errors import (
-    EntryDamaged,
     InvalidCheckpoint,
     InvalidJson,
     InvalidProof,
@@ -31,13 +30,20 @@ from memoranda.kernel.json import JsonValue
 from memoranda.ledger.checkpoint import Checkpoint, parse_checkpoint
 from memoranda.ledger.entry import Entry, read_entry
 from memoranda.ledger.governance import Governance
-from memoranda.ledger.port import Ledger
+from memoranda.ledger.port import Ledger, Sight, Wanted
 from memoranda.ledger.signed_note import SignedNote
-from memoranda.ledger.tree import Held, Pyramids, blocks_for_consistency, consistency
+from memoranda.ledger.tree import (
+    Block,
+    Held,
+    Pyramids,
+    blocks_for_consistency,
+    blocks_for_entries,
+)
 from memoranda.ledger.unit import StoredEntry
 from memoranda.recall.proof import StoredOriginal, evidence
 from memoranda.recall.proof_check import TreePlace, check_original, prove
 from memoranda.recall.trace import CoveringCheckpoint, MemoryRef, VerificationEvidence
+from memoranda.worlds.world import MAIN
 
 NEWEST_NOTES: Final = 8
 """How many of the newest checkpoints are looked at for one that is signed."""
@@ -46,34 +52,40 @@ NEWEST_NOTES: Final = 8
 class UnverifiedItem(NamedTuple):
     """A memory to be verified: its reference, its entry, and what speaks against it already."""
 
-    ref: MemoryRef
+    address: str
     seq: int
     against: str | None = None
     snapshot: Mapping[str, JsonValue] | None = None
     """Of a world, what was restored of it."""
+    stored: StoredEntry | None = None
+    """Its entry, if that was read for this very request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
     """All that a proof is made of, checked already; and who had it checked, when."""
 
-    ref: MemoryRef
+    address: str
     original: StoredOriginal
     seq: int
     tree: Held
     head_entry: bytes
     by: ActorRef
     at: int
-    checkpoint: CoveringCheckpoint | None
+    covering: "Covering | None"
 
     def evidence(self) -> VerificationEvidence:
         head_path = self.tree.inclusion(self.tree.size - 1)
         path = self.tree.inclusion(self.seq)
         place = TreePlace(self.tree.size, self.tree.root(), path, self.head_entry, head_path)
-        result = prove(self.ref, self.original, place=place)
+        result = prove(MemoryRef(world_id=self.address), self.original, place=place)
         if result.proof is None:
             raise InvalidProof(result.error or "it can't be proved")
-        return evidence(result.proof, at=self.at, by=self.by, checkpoint=self.checkpoint)
+        covering, checkpoint = self.covering, None
+        if covering is not None and self.seq < covering.size:
+            path = [data.hex() for data in covering.path]
+            checkpoint = CoveringCheckpoint(note=covering.note, path=path)
+        return evidence(result.proof, at=self.at, by=self.by, checkpoint=checkpoint)
 
 
 class Verified(NamedTuple):
@@ -97,111 +109,158 @@ class Tree(NamedTuple):
     signed: int | None
 
 
+class Covering(NamedTuple):
+    """The newest signed checkpoint of a tree, and how the tree grew since."""
+
+    size: int
+    note: str
+    path: Sequence[bytes]
+
+
+class Looked(NamedTuple):
+    """What a journal showed of some entries, and the tree that it has then."""
+
+    sight: Sight
+    tree: Held
+    wrong: str | None
+    """Why nothing can be proved in this tree, if that is so."""
+
+
 class Verifying:
     """Verifies the memories of one scope's journal."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._pyramids = Pyramids()
-        self._growing = asyncio.Lock()
 
-    async def verified(
-        self, candidates: Sequence[UnverifiedItem], *, by: ActorRef, at: int, broken: str | None
-    ) -> tuple[list[Verified], Tree | None]:
-        """Each of them, in the tree as it is now; `broken` names a conformance break that stands.
-
-        Damage is an answer here, not an error: what can't be proved is not verified. One selection
-        is verified at a time: what is remembered of the tree grows while it is read.
-        """
-        async with self._growing:
-            return await self._verified(candidates, by, at, broken)
-
-    async def _verified(
-        self, candidates: Sequence[UnverifiedItem], by: ActorRef, at: int, broken: str | None
-    ) -> tuple[list[Verified], Tree | None]:
-        size = (await self._ledger.head()).size
-        seqs = {candidate.seq for candidate in candidates if candidate.seq < size}
-        try:
-            stored = {entry.seq: entry for entry in await self._ledger.entries_at(seqs)}
-        except EntryDamaged as damaged:
-            return [Verified(None, damaged.why, is_original=False) for _ in candidates], None
-        originals = [_checked(stored, candidate) for candidate in candidates]
-        try:
-            last, tree = await self._tree(seqs, size)
-            root = tree.root()
-        except (InvalidProof, EntryDamaged) as damaged:
-            self._pyramids = Pyramids()  # what is damaged is not remembered
-            there = [isinstance(original, StoredOriginal) for original in originals]
-            return [Verified(None, damaged.why, is_original) for is_original in there], None
-        covering = await self._covering(size, root)
-        found = []
-        for item, original in zip(candidates, originals, strict=True):
-            why_not = item.against or broken
-            if not isinstance(original, StoredOriginal):
-                found.append(Verified(None, why_not or original, is_original=False))
-                continue
-            try:
-                tree.check(item.seq, leaf_hash(original.entry))
-            except InvalidProof as refused:
-                found.append(Verified(None, why_not or refused.why))
-                continue
-            covers = covering is not None and item.seq < covering[0].size
-            checkpoint = covering[1] if covering is not None and covers else None
-            shown = Shown(item.ref, original, item.seq, tree, last, by, at, checkpoint)
-            found.append(Verified(shown, why_not))
-        self._pyramids.settle()
-        signed = None if covering is None else covering[0].size
-        return found, Tree(size, root.hex(), signed)
-
-    async def _tree(self, seqs: Collection[int], size: int) -> tuple[bytes, Held]:
-        """The last entry and the tree of a size; InvalidProof if it does not end with that.
+    async def looked(
+        self, seqs: Collection[int], stored: Collection[int] = (), branch: str = MAIN
+    ) -> Looked:
+        """Look at entries in the tree as it is now; those that were `stored` are not read again.
 
         What came since the last time is read entry by entry, where that is little: the block at
         the right end grows with every recall.
         """
-        if not size:
-            raise InvalidProof("the journal is empty")
-        new = self._pyramids.new_leaves(size)
-        stored = await self._ledger.bytes_at({*new, size - 1})
-        if size - 1 not in stored:
-            raise InvalidProof("the journal has no end")
-        self._pyramids.grow([leaf_hash(stored[seq]) for seq in new if seq in stored], new)
-        missing = self._pyramids.missing({*seqs, size - 1}, size)
-        self._pyramids.add(await self._ledger.hashes(missing))
-        tree = self._pyramids.held({*seqs, size - 1}, size)
-        last = stored[size - 1]
-        _check_place(read_entry(last), size - 1)
-        tree.check(size - 1, leaf_hash(last))
-        return last, tree
+        wanted = partial(self._wanted, seqs)
+        unread = [seq for seq in seqs if seq not in stored]
+        sight = await self._ledger.sight(
+            unread, wanted, named=names.branch(branch), notes=NEWEST_NOTES
+        )
+        pyramids, size = self._pyramids, sight.size
+        wrong = None
+        try:
+            pyramids.grow({seq: leaf_hash(raw) for seq, raw in sight.leaves.items()})
+            pyramids.add(sight.hashes)
+        except InvalidProof as damaged:
+            wrong = damaged.why
+        tree = pyramids.held(_blocks(seqs, size, sight.notes), size)
+        wrong = wrong or _wrong_end(sight, tree)
+        if wrong is None:
+            pyramids.settle()
+        else:
+            self._pyramids = Pyramids()  # what is damaged is not remembered
+        return Looked(sight, tree, wrong)
 
-    async def _covering(
-        self, size: int, root: bytes
-    ) -> tuple[Checkpoint, CoveringCheckpoint] | None:
-        """The newest signed checkpoint of this tree, and how it grew since.
+    def _wanted(self, seqs: Collection[int], size: int, notes: Sequence[str]) -> Wanted:
+        return Wanted(*self._pyramids.wanted(_blocks(seqs, size, notes), size))
 
-        One that the tree does not begin with covers nothing of it.
-        """
-        for note in await self._ledger.notes(NEWEST_NOTES):
-            try:
-                checkpoint, signed = _read_note(note)
-            except InvalidCheckpoint:
-                continue  # for `verify` to say
-            if not signed.signatures or checkpoint.size > size:
-                continue
-            blocks = await self._ledger.hashes(blocks_for_consistency(checkpoint.size, size))
-            try:
-                path = consistency(checkpoint.size, size, blocks)
-                verify_consistency(
-                    old_size=checkpoint.size,
-                    new_size=size,
-                    proof=path,
-                    old_root=checkpoint.root,
-                    new_root=root,
-                )
-            except InvalidProof:
-                continue  # for `verify` to say
-            return checkpoint, CoveringCheckpoint(note=note, path=[data.hex() for data in path])
-        return None
+
+def _blocks(seqs: Collection[int], size: int, notes: Sequence[str]) -> set[Block]:
+    """The blocks that proofs of entries need, and how the tree grew since a checkpoint."""
+    if not size:
+        return set()
+    needed = blocks_for_entries({*(seq for seq in seqs if seq < size), size - 1}, size)
+    for checkpoint, _ in _signed(notes, size):
+        needed |= blocks_for_consistency(checkpoint.size, size)
+    return needed
+
+
+def _wrong_end(sight: Sight, tree: Held) -> str | None:
+    """Why the tree does not end with the last entry; None if it does."""
+    if not sight.size:
+        return "the journal is empty"
+    last = sight.leaves.get(sight.size - 1)
+    if last is None:
+        return "the journal has no end"
+    try:
+        _check_place(read_entry(last), sight.size - 1)
+        tree.check(sight.size - 1, leaf_hash(last))
+        tree.root()
+    except InvalidProof as refused:
+        return refused.why
+    return None
+
+
+def verified(
+    looked: Looked,
+    candidates: Sequence[UnverifiedItem],
+    *,
+    by: ActorRef,
+    at: int,
+    broken: str | None,
+) -> tuple[list[Verified], Tree | None]:
+    """Each of them, in the tree that was looked at; `broken` names a conformance break that stands.
+
+    Damage is an answer here, not an error: what can't be proved is not verified.
+    """
+    sight, tree, wrong = looked
+    if sight.damaged is not None:
+        return [Verified(None, sight.damaged.why, is_original=False) for _ in candidates], None
+    originals = [_checked(sight.entries, candidate) for candidate in candidates]
+    if wrong is not None:
+        there = [isinstance(original, StoredOriginal) for original in originals]
+        return [Verified(None, wrong, is_original) for is_original in there], None
+    root, last = tree.root(), sight.leaves[sight.size - 1]
+    covering = _covering(tree, root, sight.notes)
+    found = []
+    for item, original in zip(candidates, originals, strict=True):
+        why_not = item.against or broken
+        if not isinstance(original, StoredOriginal):
+            found.append(Verified(None, why_not or original, is_original=False))
+            continue
+        try:
+            tree.check(item.seq, leaf_hash(original.entry))
+        except InvalidProof as refused:
+            found.append(Verified(None, why_not or refused.why))
+            continue
+        shown = Shown(item.address, original, item.seq, tree, last, by, at, covering)
+        found.append(Verified(shown, why_not))
+    signed = None if covering is None else covering.size
+    return found, Tree(sight.size, root.hex(), signed)
+
+
+def _covering(tree: Held, root: bytes, notes: Sequence[str]) -> Covering | None:
+    """The newest signed checkpoint of this tree.
+
+    One that the tree does not begin with covers nothing of it.
+    """
+    for checkpoint, note in _signed(notes, tree.size):
+        try:
+            path = tree.consistency(checkpoint.size)
+            verify_consistency(
+                old_size=checkpoint.size,
+                new_size=tree.size,
+                proof=path,
+                old_root=checkpoint.root,
+                new_root=root,
+            )
+        except InvalidProof:
+            continue  # for `verify` to say
+        return Covering(checkpoint.size, note, path)
+    return None
+
+
+def _signed(notes: Sequence[str], size: int) -> list[tuple[Checkpoint, str]]:
+    """Those of some notes that are signed checkpoints of a tree up to this size."""
+    found = []
+    for note in notes:
+        try:
+            checkpoint, signed = _read_note(note)
+        except InvalidCheckpoint:
+            continue  # for `verify` to say
+        if signed.signatures and checkpoint.size <= size:
+            found.append((checkpoint, note))
+    return found
 
 
 @lru_cache(maxsize=8 * NEWEST_NOTES)
@@ -221,12 +280,12 @@ def damaged(state: Governance, seq: int) -> str | None:
 
 def _checked(stored: Mapping[int, StoredEntry], item: UnverifiedItem) -> StoredOriginal | str:
     """The original of a candidate, if it is what the reference says; else why it is not."""
-    found = stored.get(item.seq)
+    found = item.stored or stored.get(item.seq)
     if found is None or found.salt is None or found.body is None:
         return "the original is not there"
     original = StoredOriginal(found.entry, found.salt, found.body, item.snapshot)
     try:
-        _check_place(check_original(item.ref, original), item.seq)
+        _check_place(check_original(item.address, original), item.seq)
     except (InvalidProof, InvalidWorld, InvalidJson) as refused:
         return refused.why
     return original

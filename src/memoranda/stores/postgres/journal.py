@@ -148,6 +148,8 @@ class PostgresRows:
         async with self._calls.transaction(self._begin_reading) as connection:
             return await run(connection, self._journal, procedure())
 
+    glimpse = read
+
     async def write(self, procedure: Callable[[], Procedure[R]]) -> R:
         async with self._calls.transaction(self._begin_writing, writes=True) as connection:
             return await run(connection, self._journal, procedure())

@@ -26,7 +26,7 @@ from memoranda.stores.scope_words import KnownScopes
 from memoranda.stores.selection import PLACED
 from memoranda.stores.sessions import StoredAttachments
 from memoranda.stores.shorthand import ENTRY, InShorthand
-from memoranda.stores.statements import Integers, Statement
+from memoranda.stores.statements import Integers, PlainStatement, Procedure, Statement
 from memoranda.stores.tables import HEAD, INDEX, SEGMENTS, TABLES, Unpacking, index_of
 from memoranda.stores.vectors import StoredVectors
 
@@ -103,13 +103,11 @@ class PostgresLedger(PostgresSelecting, JournalReader):
                 for row in rows:
                     yield self._compared.placed(row)
 
-    async def hashes(self, blocks: Collection[Block]) -> Blocks:
+    def read_blocks(self, blocks: Collection[Block]) -> Procedure[Blocks]:
         """Blocks of the tree, as they are stored or as they follow from the entries."""
-        asked = (
-            Integers(block.level for block in blocks),
-            Integers(block.number for block in blocks),
-        )
-        return blocks_in(await self._call(BLOCKS, *asked))
+        levels = Integers(block.level for block in blocks)
+        numbers = Integers(block.number for block in blocks)
+        return blocks_in((yield PlainStatement(BLOCKS, (*self._named, levels, numbers))))
 
     async def scrub(self, *, rewrite: bool = False) -> None:
         """With `rewrite`, write the tables anew that held what was erased.

@@ -67,7 +67,7 @@ class SqliteFile:
         self.units = SqliteUnits(bodies, merger.note_written)
         self.connect = connect
         self.writer: Final = writer
-        self._reader = reader
+        self.reader = reader
         self._private = private
         self._known = known
         self._upgrades_at = upgrades_at
@@ -179,7 +179,7 @@ class SqliteFile:
     async def read(self, work: Callable[[apsw.Connection], R]) -> R:
         """Several reads that all see the same moment, on a thread of their own."""
         self.home.check()
-        return await self._reader.run(work)
+        return await self.reader.run(work)
 
     async def write(self, work: Callable[[apsw.Connection], R]) -> R:
         """Run one unit of work in a transaction."""
@@ -227,17 +227,17 @@ class SqliteFile:
     ) -> Coroutine[Any, Any, list[R]]:
         """The rows of a SELECT, each made into a value."""
         self.home.check()
-        return self._reader.rows(sql, parameters, make)
+        return self.reader.rows(sql, parameters, make)
 
     def glance(self, look: Glance, make: Callable[[Any], R]) -> Coroutine[Any, Any, list[R]]:
         """What a few short reads find, all of the same moment."""
         self.home.check()
-        return self._reader.glance(look, make)
+        return self.reader.glance(look, make)
 
     def stream(self, sql: str, parameters: Parameters) -> AsyncGenerator[Any, None]:
         """The rows of a SELECT as they are now, a few at a time."""
         self.home.check()
-        return self._reader.stream(sql, parameters)
+        return self.reader.stream(sql, parameters)
 
     async def close(self) -> None:
         """Finish what is under way, then let go of the file."""
@@ -246,7 +246,7 @@ class SqliteFile:
     def _close(self) -> None:
         if self.writer is not None:
             self.writer.close()
-        self._reader.close()
+        self.reader.close()
         if self._private is not None:
             self._private.remove()
 
@@ -268,7 +268,12 @@ class SqliteRows:
         return self._database.rows(statement.sqlite, asked, make)
 
     async def read(self, procedure: Callable[[], Procedure[R]]) -> R:
-        return await self._database.read(lambda c: run(c, self._journal, procedure()))
+        self._database.home.check()
+        return await self._database.reader.run(lambda c: run(c, self._journal, procedure()))
+
+    async def glimpse(self, procedure: Callable[[], Procedure[R]]) -> R:
+        self._database.home.check()
+        return await self._database.reader.glimpse(lambda c: run(c, self._journal, procedure()))
 
     async def write(self, procedure: Callable[[], Procedure[R]]) -> R:
         return await self._database.write(lambda c: run(c, self._journal, procedure()))

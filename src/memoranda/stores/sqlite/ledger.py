@@ -23,7 +23,7 @@ from memoranda.stores.sqlite.heads import block_read
 from memoranda.stores.sqlite.select import DIALECT, SqliteSelecting
 from memoranda.stores.sqlite.snapshot import SqliteSnapshot
 from memoranda.stores.sqlite.units import JOINED, NEWEST, JournalUnit
-from memoranda.stores.statements import PlainStatement
+from memoranda.stores.statements import PlainStatement, Procedure
 from memoranda.stores.vectors import StoredVectors
 
 A = TypeVar("A")
@@ -86,10 +86,13 @@ class SqliteLedger(SqliteSelecting, JournalReader):
 
     # ------------------------------------------------------------------------ journal
 
-    async def hashes(self, blocks: Collection[Block]) -> Blocks:
+    def read_blocks(self, blocks: Collection[Block]) -> Procedure[Blocks]:
         """Blocks of the tree, as they are stored or as they follow from the entries."""
-        reads = {block: block_read(self._journal, block) for block in blocks}
-        return {block: await self._database.rows(*read) for block, read in reads.items()}
+        found = {}
+        for block in blocks:
+            sql, values, made = block_read(self._journal, block)
+            found[block] = [made(row) for row in (yield PlainStatement(sql, values))]
+        return found
 
     async def scrub(self, *, rewrite: bool = False) -> None:
         """See that what was erased is in no byte of the file."""

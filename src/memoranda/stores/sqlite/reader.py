@@ -9,7 +9,7 @@ it found, so that the loop is never held up.
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
+from itertools import islice, repeat
 from threading import local
 from typing import Any, Final, TypeVar
 
@@ -79,12 +79,30 @@ class Reader:
             return [make(row) for row in rows]
         return await self.run(lambda c: [make(row) for row in look(c.cursor(), {})])
 
+    async def glimpse(self, work: Callable[[apsw.Connection], R]) -> R:
+        """Several reads that all see the same moment; on the loop's thread, if they are short."""
+        if not self._open:
+            raise StoreClosed
+        self._steps = 0
+        try:
+            return self._transacted(self._short, work)
+        except (apsw.InterruptError, apsw.BusyError, apsw.LockedError):
+            pass  # too long for the loop, or not at once
+        except (apsw.Error, UnicodeDecodeError):
+            with plain_errors(self._database):
+                raise
+        return await self.run(work)
+
     async def run(self, work: Callable[[apsw.Connection], R]) -> R:
         """Several reads that all see the same moment, on a reader thread."""
         if not self._open:
             raise StoreClosed
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, self._at_one_moment, work)
+        try:
+            return await loop.run_in_executor(self._threads, self._transacted, None, work)
+        except (apsw.Error, UnicodeDecodeError):
+            with plain_errors(self._database):
+                raise
 
     async def stream(self, sql: str, parameters: Parameters) -> AsyncGenerator[Any, None]:
         """EachRow of one SELECT as they are now, in chunks; writes go on beside it."""
@@ -161,13 +179,15 @@ class Reader:
         with plain_errors(self._database):
             return [make(row) for row in self._of_thread().execute(sql, parameters)]
 
-    def _at_one_moment(self, work: Callable[[apsw.Connection], R]) -> R:
-        with plain_errors(self._database):
-            connection = self._of_thread()
-            connection.execute("BEGIN")
-            try:
-                return work(connection)
-            finally:
+    def _transacted(self, given: apsw.Connection | None, work: Callable[[apsw.Connection], R]) -> R:
+        """Reads of one moment, on a connection that is given, or on this thread's own."""
+        connection = self._of_thread() if given is None else given
+        connection.execute("BEGIN")
+        try:
+            return work(connection)
+        finally:
+            self._steps = 0  # the end is not broken off
+            if connection.in_transaction:
                 connection.execute("ROLLBACK")
 
     def _of_thread(self) -> apsw.Connection:
@@ -225,12 +245,8 @@ def run(connection: apsw.Connection, journal: int, procedure: Procedure[R]) -> R
             statement = question.statement
             sql = statement.sqlite
             if isinstance(question, EachRow):
-                names, columns = list(question.columns), question.columns.values()
-                several = [
-                    parameters(statement, journal, dict(zip(names, row, strict=True)))
-                    for row in zip(*columns, strict=True)
-                ]
-                connection.executemany(sql, several).fetchall()
+                columns = statement.of_sqlite({**question.columns, "journal": repeat(journal)})
+                connection.executemany(sql, zip(*columns, strict=False)).fetchall()
                 found = []
             elif isinstance(question, Question):
                 asked = parameters(statement, journal, question.values)
