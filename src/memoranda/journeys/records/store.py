@@ -10,6 +10,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Final, Generic, TypeVar
 
+from memoranda.identity import decode
 from memoranda.journeys.records.codec import DataCodec, read
 from memoranda.journeys.records.contents import (
     UNCHANGED,
@@ -27,7 +28,6 @@ from memoranda.journeys.records.contents import (
     retry_key,
 )
 from memoranda.journeys.records.notify import notify
-from memoranda.identity import decode
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.ambient import check_reach, check_writable, reached
 from memoranda.kernel.clock import Clock, IdSource
