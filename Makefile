@@ -7,17 +7,26 @@ BENCH  := .venv-bench
 RUN    := $(VENV)/.run-ready
 TEST   := $(VENV)/.test-ready
 BENCHED := $(BENCH)/.bench-ready
+RELEASE := .venv-release
+RELEASED := $(RELEASE)/.release-ready
+WHEEL  := .venv-wheel
+FRAMEWORKS := .venv-frameworks
+FRAMED := $(FRAMEWORKS)/.frameworks-ready
 PIP_INSTALL = -m pip --disable-pip-version-check --python
 PIP_FLAGS   = install --quiet --root-user-action=ignore
-# The suite in as many processes as there are cores, up to four; a file of tests stays together.
-WORKERS = --numprocesses auto --maxprocesses 4 --dist loadfile
+# The suite in as many processes as there are cores, up to four. A file of tests stays together, and files are
+# handed out in the order of tests/conftest.py, which lets those begin that take long.
+WORKERS = --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# Tests start hundreds of processes: none compiles everything anew.
+unexport PYTHONDONTWRITEBYTECODE
 COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
           --no-emit-index-url --no-emit-find-links --no-header
+ALL_EXTRAS = agents,embeddings,langgraph,mcp,meaning,meaning-ko,models,plans,postgres,server,sign,testkit
 # What `make setup` brings: everything a user may try without asking for more.
 EXTRAS  = $(foreach extra,mcp meaning models plans postgres server sign,--extra $(extra))
 
-.PHONY: help setup run test check bench adversity fuzz schemathesis mcp-conformance rules names \
-        pythons lock clean tamper
+.PHONY: help setup run test check bench adversity fuzz schemathesis mcp-conformance frameworks rules names \
+        pythons lock clean tamper docs readme clone wheel sbom containers
 
 help:
 	@echo "make run      set up and show a short session on a SQLite file"
@@ -29,10 +38,17 @@ help:
 	@echo "make fuzz     hand odd values to every verb: only our errors, nothing half written"
 	@echo "make adversity  kill, cut off, fail, fill up and cancel: what is lost is counted"
 	@echo "make mcp-conformance  run the published conformance package of MCP (Node, a network)"
+	@echo "make frameworks  the examples of CrewAI and LlamaIndex, in an environment of their own (1.1 GB)"
 	@echo "make setup    only make the environment: .venv, with the command memoranda in it"
 	@echo "make pythons  the suite on every supported Python that is at hand"
 	@echo "make rules    write docs/rules.md and the proofs anew from a full run of the suite"
 	@echo "make names    write docs/names.md anew: every public name, from the docstrings"
+	@echo "make readme   write the figures of the READMEs anew, from what was measured and proved"
+	@echo "make docs     the documents as a site, in build/docs"
+	@echo "make clone    README, tutorial and demo from a fresh clone, and how long each takes"
+	@echo "make wheel    build the wheel, and pass the suite on what is installed from it"
+	@echo "make sbom     a bill of materials of what is installed, in build/sbom.json"
+	@echo "make containers  check Dockerfile and compose.yaml"
 	@echo "make lock     compile the pinned requirement files anew (needs uv)"
 
 # A virtual environment without its own pip (Debian's python3 can't make one with it):
@@ -57,6 +73,12 @@ $(TEST): requirements/test.txt requirements/run.txt pyproject.toml
 $(BENCHED): requirements/bench.txt pyproject.toml
 	$(call environment,$(BENCH),requirements/bench.txt,$(BENCHED))
 
+$(RELEASED): requirements/release.txt pyproject.toml
+	$(call environment,$(RELEASE),requirements/release.txt,$(RELEASED))
+
+$(FRAMED): requirements/frameworks.txt pyproject.toml
+	$(call environment,$(FRAMEWORKS),requirements/frameworks.txt,$(FRAMED))
+
 setup: $(RUN)
 
 run: $(RUN)
@@ -74,6 +96,7 @@ check: $(TEST)
 bench: $(BENCHED) $(TEST)
 	@$(BENCH)/bin/python -m bench
 	@$(BENCH)/bin/python -m bench.filters
+	@$(VENV)/bin/python -m bench.adapters
 	@$(BENCH)/bin/python -m bench.handles
 	@$(BENCH)/bin/python -m bench.ledger
 	@$(BENCH)/bin/python -m bench.worlds
@@ -99,6 +122,10 @@ fuzz: $(TEST)
 mcp-conformance: $(TEST)
 	@$(VENV)/bin/python -m tests.campaigns.mcp_conformance
 
+# CrewAI and LlamaIndex ask for older releases than ours: the suite skips their examples without this.
+frameworks: $(FRAMED) $(TEST)
+	@$(VENV)/bin/python -m pytest tests/project/examples/test_frameworks.py
+
 # Many examples of every operation, on both databases; the suite has a few.
 schemathesis: $(TEST)
 	@MEMORANDA_SCHEMATHESIS=100 $(VENV)/bin/python -m pytest tests/surfaces/http/test_schemathesis.py
@@ -109,10 +136,42 @@ rules: $(TEST)
 names: $(TEST)
 	@$(VENV)/bin/python -m tests.project.docs.names
 	@$(VENV)/bin/python -m tests.project.docs.operations
+	@$(VENV)/bin/python -m tests.project.docs.errors
+
+# What the READMEs say in numbers, from bench/results, the proofs and docs/adversity.md.
+readme: $(TEST)
+	@$(VENV)/bin/python -m tests.project.docs.figures
+
+docs: $(RELEASED)
+	@$(RELEASE)/bin/sphinx-build --quiet --fail-on-warning --keep-going docs build/docs
+	@echo "build/docs/index.html"
+
+clone: $(TEST)
+	@MEMORANDA_CLONE=whole $(VENV)/bin/python -m pytest -s tests/project/packaging/test_clone.py
+
+# The suite on the installed wheel: nothing is imported from src.
+wheel:
+	@rm -rf dist $(WHEEL)
+	@$(MAKE) --no-print-directory VENV=$(WHEEL) $(WHEEL)/.test-ready
+	@$(WHEEL)/bin/python -m tests.project.packaging.building . dist
+	@$(PYTHON) $(PIP_INSTALL) $(WHEEL)/bin/python uninstall --quiet --yes memoranda
+	@$(PYTHON) $(PIP_INSTALL) $(WHEEL)/bin/python $(PIP_FLAGS) --no-deps dist/*.whl
+	@$(PYTHON) $(PIP_INSTALL) $(WHEEL)/bin/python install --quiet --dry-run "$$(echo dist/*.whl)[$(ALL_EXTRAS)]"
+	@$(WHEEL)/bin/python -m pytest $(WORKERS)
+
+sbom: $(RELEASED) $(RUN)
+	@mkdir -p build
+	@$(RELEASE)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
+	  --of JSON -o build/sbom.json $(VENV)/bin/python
+	@echo "build/sbom.json"
+
+containers: $(RELEASED)
+	@$(RELEASE)/bin/hadolint Dockerfile
+	@$(RELEASE)/bin/check-jsonschema --builtin-schema vendor.compose-spec compose.yaml
 
 # The suite on every supported Python that is at hand, each in an environment of its own.
 pythons:
-	@for python in python3.11 python3.12 python3.13; do \
+	@for python in python3.11 python3.12 python3.13 python3.14; do \
 	  if $$python -c '' 2>/dev/null; then \
 	    $(MAKE) --no-print-directory PYTHON=$$python VENV=.venv-$$python test || exit 1; \
 	  else echo "$$python is not at hand"; fi; done
@@ -124,6 +183,7 @@ lock:
 	$(COMPILE) pyproject.toml requirements/run.in requirements/bench.in \
 	  --extra postgres -o requirements/bench.txt
 	$(COMPILE) pyproject.toml requirements/run.in requirements/frameworks.in -o requirements/frameworks.txt
+	$(COMPILE) requirements/release.in -o requirements/release.txt
 
 clean:
-	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-* build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

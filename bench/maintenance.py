@@ -16,6 +16,7 @@ from time import perf_counter
 from typing import Any, Final
 
 import memoranda
+from bench.postgres import owned_database, server
 from memoranda import App, Clockwork, Domain, Set
 from memoranda.policies import MemoryMaintenanceConfig, MemoryRetentionPolicy
 from memoranda.testkit.strategies import FrozenClock
@@ -112,26 +113,32 @@ async def _main() -> None:
     parser.add_argument("--quarters", type=int, default=96)
     parser.add_argument("--most", type=int, default=2_000, help="records that are kept")
     given = parser.parse_args()
-    print(f"{'':12} {'active':>8} {'entries':>8} {'MB':>7} {'recall p50':>11} {'p95':>8}")
-    found = Day()
-    for maintained in (False, True):
-        with tempfile.TemporaryDirectory() as folder:
-            found = await day(
-                f"sqlite:///{folder}/day.db",
-                quarters=given.quarters,
-                writes=given.writes,
-                most=given.most,
-                maintained=maintained,
+    with tempfile.TemporaryDirectory() as folder, server() as started:
+        for where in ("SQLite", "PostgreSQL"):
+            print(
+                f"{where:12} {'active':>8} {'entries':>8} {'MB':>7} {'recall p50':>11} {'p95':>8}"
             )
-        recalls = sorted(found.recall_s)
-        print(
-            f"{'maintained' if maintained else 'left alone':12} {found.active[-1]:8,}"
-            f" {found.entries:8,} {found.bytes / 1e6:7.1f} {median(recalls) * 1e3:8.2f} ms"
-            f" {recalls[int(len(recalls) * 0.95)] * 1e3:5.2f} ms"
-        )
+            for maintained in (False, True):
+                url = f"sqlite:///{folder}/{maintained}.db"
+                await _told(
+                    given, owned_database(started) if where != "SQLite" else url, maintained
+                )
+
+
+async def _told(given: argparse.Namespace, url: str, maintained: bool) -> None:
+    found = await day(
+        url, quarters=given.quarters, writes=given.writes, most=given.most, maintained=maintained
+    )
+    recalls = sorted(found.recall_s)
+    print(
+        f"{'maintained' if maintained else 'left alone':12} {found.active[-1]:8,}"
+        f" {found.entries:8,} {found.bytes / 1e6:7.1f} {median(recalls) * 1e3:8.2f} ms"
+        f" {recalls[int(len(recalls) * 0.95)] * 1e3:5.2f} ms"
+    )
     for name, count in sorted(found.did.items()):
         print(f"  {name}: {count:,}")
-    print(f"  {sum(found.jobs.values())} runs, {found.job_s:.1f} s: {dict(found.jobs)}")
+    if maintained:
+        print(f"  {sum(found.jobs.values())} runs, {found.job_s:.1f} s: {dict(found.jobs)}")
 
 
 if __name__ == "__main__":

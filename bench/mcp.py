@@ -19,7 +19,7 @@ import memoranda
 from memoranda.app.surfaces import OPERATIONS, LocalPrincipal, Principal, Service
 from memoranda.kernel.access import RIGHTS
 from memoranda.surfaces.http.application import HttpServer
-from memoranda.surfaces.mcp.http import mcp_routes
+from memoranda.surfaces.mcp.mount import mcp_routes
 from memoranda.surfaces.mcp.server import McpDoor
 
 ROUNDS, CALLS, RECORDS = 5, 100, 1_000

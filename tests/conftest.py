@@ -1,6 +1,8 @@
 """What every test has: the plugins, one event loop, readable asserts in the test kit."""
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -10,10 +12,20 @@ pytest.register_assert_rewrite("memoranda.testkit")
 
 pytest_plugins = [
     "pytester",
+    "tests.in_memory",
     "tests.random_examples",
     "tests.project.traceability.plugin",
     "tests.fixtures",
 ]
+
+LONGEST_FIRST: Final = tuple(
+    Path(__file__).parent / name for name in ("campaigns", "stores/postgres", "stores/search")
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes long begins at once: with several processes none is left with it at the end."""
+    items.sort(key=lambda item: not any(map(item.path.is_relative_to, LONGEST_FIRST)))
 
 
 @pytest.fixture(scope="session")

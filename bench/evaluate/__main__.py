@@ -23,6 +23,7 @@ from bench.evaluate.questions import (
     read_locomo,
     read_pages,
     read_pairs,
+    thinned,
     without,
 )
 from memoranda.errors import InvalidJson
@@ -51,13 +52,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     embedder = embedder_from_environment() or default_embedder()
     sets = dict(_read(given.sets or SETS, given.data))
     if "fit" in given.sets:
-        found = dict(_read(SETS, given.data))
+        found = dict(_read(SETS, given.data)) | dict(_read(["cost"], given.data, COSTS[-1:]))
         print("\n".join(asyncio.run(fitted(found, embedder))))
         return
     measured = {
-        name: asyncio.run(
-            measure(questions, embedder=embedder, urls=given.url, every=EVERY.get(name, 1))
-        )
+        name: asyncio.run(measure(questions, embedder=embedder, urls=given.url))
         for name, questions in sets.items()
     }
     if given.json:
@@ -66,13 +65,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print("\n".join(line for name, found in measured.items() for line in lines(name, found)))
 
 
-def _read(names: Sequence[str], data: Path) -> Iterator[tuple[str, Questions]]:
+def _read(
+    names: Sequence[str], data: Path, costs: Sequence[Sequence[str]] = COSTS
+) -> Iterator[tuple[str, Questions]]:
     for name in names:
         if name == "fit":
             continue
         if name == "cost":
             for _, questions in _read(["locomo"], data):
-                for left_out in COSTS:
+                for left_out in costs:
                     yield f"without {', '.join(left_out)}", without(questions, *left_out)
             continue
         if name == "facts":
@@ -84,7 +85,7 @@ def _read(names: Sequence[str], data: Path) -> Iterator[tuple[str, Questions]]:
         else:
             try:
                 read = read_locomo if name == "locomo" else read_pairs
-                yield name, read(path.read_bytes())
+                yield name, thinned(read(path.read_bytes()), EVERY.get(name, 1))
             except InvalidJson as refused:
                 sys.exit(f"{path} is not a file of {name}: {refused.why}.")
 

@@ -24,15 +24,20 @@ from memoranda.recall.ranking import RankingMode
 from memoranda.recall.scores import (
     NOTHING,
     NOTHING_IN_THREADS,
+    AloneWeights,
     Evidence,
     ThreadWeights,
     alone,
     confidences,
     deviations,
     in_threads,
+    nothing_among,
 )
 
 Numbers = NDArray[Any]
+
+IN_CONVERSATION: Final = "locomo"
+"""The set whose texts stand in threads."""
 
 _RIDGE: Final = 1e-3
 _ROUNDS: Final = 40
@@ -43,6 +48,8 @@ class Candidates(NamedTuple):
     """What may be found for one question: the evidence of each record, and which of them answer."""
 
     question: Question
+    documents: int
+    """How many records there are."""
     ids: Sequence[str]
     evidence: Evidence
     right: Numbers
@@ -72,7 +79,7 @@ async def candidates(collection: Collection, embedder: Embedder | None) -> list[
         )
         ids = [collection.texts[at].id for at in ranked.seqs.tolist()]
         right = np.array([id in question.evidence for id in ids], float)
-        found.append(Candidates(question, ids, ranked.evidence, right))
+        found.append(Candidates(question, len(corpus), ids, ranked.evidence, right))
     return found
 
 
@@ -80,12 +87,12 @@ def _matrix(vectors: Sequence[bytes]) -> Numbers:
     return np.array([np.frombuffer(vector, "<f4") for vector in vectors], np.float64)
 
 
-def features(evidence: Evidence) -> Numbers:
-    """The numbers that `in_threads` adds up, a column for each weight."""
+def features(score: Callable[[Evidence, Any], Numbers], kind: Any, evidence: Evidence) -> Numbers:
+    """The numbers that a score adds up, a column for each of its weights."""
     columns = []
-    for name in ThreadWeights._fields:
-        only = ThreadWeights(**{**dict.fromkeys(ThreadWeights._fields, 0.0), name: 1.0})
-        columns.append(in_threads(evidence, only))
+    for name in kind._fields:
+        only = kind(**{**dict.fromkeys(kind._fields, 0.0), name: 1.0})
+        columns.append(score(evidence, only))
     return np.stack(columns, axis=1)
 
 
@@ -141,7 +148,7 @@ def graded(
     for one in several:
         scores = score(one.evidence)
         order = np.lexsort((-np.arange(len(scores)), -scores))[: AT[-1]]
-        sure = confidences(scores, nothing)
+        sure = confidences(scores, nothing_among(one.documents, nothing))
         ids = [one.ids[at] for at in order]
         found.append(Graded(one.question.evidence, ids, sure[order].tolist()))
     return found
@@ -149,36 +156,46 @@ def graded(
 
 async def fitted(sets: Mapping[str, Questions], embedder: Embedder | None) -> list[str]:
     """The weights, what they come to in both directions of a split, and on every set."""
+    found = {
+        name: [await candidates(one, embedder) for one in questions.collections]
+        for name, questions in sets.items()
+    }
     lines = []
-    if "locomo" in sets:
-        talks = [await candidates(one, embedder) for one in sets["locomo"].collections]
+    if IN_CONVERSATION in found:
+        talks = found.pop(IN_CONVERSATION)
         middle = (len(talks) + 1) // 2
-        first = [one for talk in talks[:middle] for one in talk]
-        second = [one for talk in talks[middle:] for one in talk]
+        first, second = _together(talks[:middle]), _together(talks[middle:])
         for name, learnt, other in (
             ("first part, measured on the second", first, second),
             ("second part, measured on the first", second, first),
             ("what is not kept away, measured on the rest", *_apart([*first, *second])),
         ):
-            weights = _thread_weights(learnt)
+            weights = _weights(in_threads, ThreadWeights, learnt)
             score = partial(in_threads, weights=weights)
-            found = figures(graded(other, score, NOTHING_IN_THREADS))
-            lines += [f"fitted on the {name}:", f"  {_shown(weights)}", f"  {found.document()}"]
-        found = figures(graded([*first, *second], in_threads, NOTHING_IN_THREADS))
-        lines.append(f"as it is: {found.document()}")
-    for name in ("facts", "plain", "pairs"):
-        if name in sets:
-            several = await candidates(sets[name].collections[0], embedder)
-            learnt, kept = _apart(several)
-            for part, some in (("development", learnt), ("kept away", kept)):
-                found = figures(graded(some, alone, NOTHING))
-                lines.append(f"{name}, {part}: {found.document()}")
+            lines += [f"in threads, fitted on the {name}:", f"  {_shown(weights)}"]
+            lines.append(f"  {figures(graded(other, score, NOTHING_IN_THREADS)).document()}")
+        as_it_is = figures(graded([*first, *second], in_threads, NOTHING_IN_THREADS))
+        lines.append(f"as it is: {as_it_is.document()}")
+    parts = {name: _apart(_together(several)) for name, several in found.items()}
+    if parts:
+        for number, name in enumerate(("what is not kept away", "what is kept away")):
+            learnt = [one for part in parts.values() for one in part[number]]
+            lines.append(
+                f"alone, fitted on {name}: {_shown(_weights(alone, AloneWeights, learnt))}"
+            )
+    for name, (learnt, kept) in parts.items():
+        for part, some in (("development", learnt), ("kept away", kept)):
+            lines.append(f"{name}, {part}: {figures(graded(some, alone, NOTHING)).document()}")
     return lines
 
 
-def _thread_weights(several: Sequence[Candidates]) -> ThreadWeights:
-    found = fit([(features(one.evidence), one.right) for one in several])
-    return ThreadWeights(*(round(float(weight), 2) for weight in found))
+def _weights(score: Callable[[Evidence, Any], Numbers], kind: Any, some: list[Candidates]) -> Any:
+    found = fit([(features(score, kind, one.evidence), one.right) for one in some])
+    return kind(*(round(float(weight), 2) for weight in found))
+
+
+def _together(several: Sequence[list[Candidates]]) -> list[Candidates]:
+    return [one for some in several for one in some]
 
 
 def _apart(several: Sequence[Candidates]) -> tuple[list[Candidates], list[Candidates]]:
@@ -186,5 +203,5 @@ def _apart(several: Sequence[Candidates]) -> tuple[list[Candidates], list[Candid
     return [one for one in several if not is_kept(one.question)], kept
 
 
-def _shown(weights: ThreadWeights) -> str:
+def _shown(weights: Any) -> str:
     return ", ".join(f"{name} {value:g}" for name, value in weights._asdict().items())

@@ -45,14 +45,13 @@ async def measure(
     *,
     embedder: Embedder | None = None,
     urls: Sequence[str] = (),
-    every: int = 1,
 ) -> Measured:
-    """Ask every question, or every so many, in every way. Without URLs, of a SQLite file."""
+    """Ask every question in every way. Without URLs, of a SQLite file."""
     graded: dict[str, list[tuple[Question, Graded]]] = {}
     for collection in questions.collections:
         async with AsyncExitStack() as stack:
             finders = await _finders(stack, collection, embedder, urls)
-            for question in collection.questions[::every]:
+            for question in collection.questions:
                 for name, found in (await _answers(finders, question)).items():
                     graded.setdefault(name, []).append((question, found))
     parts: dict[str, Callable[[Question], bool]] = {ALL: lambda _: True, KEPT: is_kept}

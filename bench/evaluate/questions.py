@@ -74,6 +74,14 @@ def is_kept(question: Question) -> bool:
     return sha256(question.text.encode()).digest()[0] % 3 == 0
 
 
+def thinned(questions: Questions, every: int) -> Questions:
+    """The same texts, and one question in so many."""
+    collections = [
+        Collection(one.name, one.texts, one.questions[::every]) for one in questions.collections
+    ]
+    return Questions(collections, questions.categories, questions.skipped)
+
+
 # ------------------------------------------------------------------------ conversations
 
 CATEGORIES: Final = {4: "single-hop", 1: "multi-hop", 2: "temporal", 3: "open-domain"}

@@ -10,10 +10,11 @@ if TYPE_CHECKING:
     from memoranda.app.groups import ActOptions, ConsolidationOptions
     from memoranda.app.journal import JournalEntry, JournalHead
     from memoranda.app.memory import ListOptions, RecallOptions
+    from memoranda.app.moving_in import ExportFormat, MovedIn
     from memoranda.app.opening import Opening
     from memoranda.app.options import ConnectOptions
     from memoranda.journeys.access.keys import AccessKey, Keys, NewKey
-    from memoranda.journeys.audit.checkpoints import Seal
+    from memoranda.journeys.audit.checkpoints import Seal, StoredCheckpoint
     from memoranda.journeys.audit.verify import EntryProof
     from memoranda.journeys.audit.verify import Report as JournalReport
     from memoranda.journeys.audit.whole import Audit
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from memoranda.journeys.recall.recalled import Item, Recalled
     from memoranda.journeys.records.codec import DataCodec
     from memoranda.journeys.records.store import Records
-    from memoranda.journeys.turn.sessions import CycleReplay, Difference
+    from memoranda.journeys.turn.sessions import CycleReplay, Difference, TurnSession
     from memoranda.journeys.turn.turns import Turn, Turns
     from memoranda.kernel.actors import ActorKind, ActorRef
     from memoranda.kernel.clock import Clock, IdSource, Randomness, SystemClock, TimeOrderedIds
@@ -164,6 +165,7 @@ __all__ = [
     "Evaluated",
     "Event",
     "Expiry",
+    "ExportFormat",
     "FileAnchor",
     "Filters",
     "Finding",
@@ -207,6 +209,7 @@ __all__ = [
     "MemoryUpdate",
     "Merge",
     "Moment",
+    "MovedIn",
     "NewKey",
     "Opening",
     "Original",
@@ -243,6 +246,7 @@ __all__ = [
     "SourceRef",
     "Status",
     "StoreProvider",
+    "StoredCheckpoint",
     "StoredMemoryRecord",
     "Submitted",
     "Surrounded",
@@ -251,6 +255,7 @@ __all__ = [
     "TimeOrderedIds",
     "TribunalDecisionRecord",
     "Turn",
+    "TurnSession",
     "Turns",
     "Unset",
     "ValidationResult",

@@ -82,11 +82,22 @@ class Tried:
         await self.refused(bound(self.memory, name), arguments, before)
 
     async def refused(self, method: Any, arguments: dict[str, Any], before: object) -> None:
+        several = [
+            one.name
+            for one in inspect.signature(method).parameters.values()
+            if one.kind is one.VAR_POSITIONAL
+        ]
+        given = [one for name in several for one in _each(arguments.pop(name, ()))]
         with only_ours() as refusals:
             async with asyncio.timeout(PATIENCE):
-                await come_to(method(**arguments))
+                await come_to(method(*given, **arguments))
         if refusals:
             assert await self.state() == before, "a refusal writes nothing"
+
+
+def _each(given: object) -> tuple[object, ...]:
+    """What is given in the place of several: one odd value is one of them."""
+    return given if isinstance(given, tuple) else (given,)
 
 
 @contextmanager

@@ -1,5 +1,7 @@
 """A script moves from a file to a server by its URL: the same verbs, the same values and errors."""
 
+import asyncio
+import inspect
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -8,21 +10,36 @@ from typing import Any
 import pytest
 
 import memoranda
-from memoranda import Memo, MemoryRecordInput
+from memoranda import Memo, Memory, MemoryRecordInput
+from memoranda.app.remote.memory import (
+    RemoteGovern,
+    RemoteInbox,
+    RemoteJournal,
+    RemoteMaintain,
+    RemoteMemory,
+    RemoteTurns,
+    RemoteWorlds,
+)
+from memoranda.app.remote.records import RemoteRecords
+from memoranda.app.service.operations import NOT_OFFERED
 from memoranda.errors import (
     CapabilityMissing,
     IdentityRefused,
     InvalidOption,
     InvalidUrl,
     KeyRefused,
+    ReasoningClosed,
     RecordNotFound,
     RightMissing,
     StoreUnavailable,
+    TraceMissing,
     VersionConflict,
 )
+from memoranda.journeys.records.store import Records
 from memoranda.kernel.access import RIGHTS
+from memoranda.policies import MemoryMaintenanceConfig, MemoryRetentionPolicy
 from tests.fixtures import BOTH_DATABASES
-from tests.surfaces.http.serving import process
+from tests.surfaces.http.serving import process, served
 
 
 @pytest.fixture(scope="module", params=BOTH_DATABASES)
@@ -36,7 +53,7 @@ def place(
         url = request.getfixturevalue("postgres_server").create_database()
     with memoranda.connect_sync(url) as database:
         database.keys.create(scope="first", actor="agent:a", rights=RIGHTS)
-    shop = ("--app", "examples.refunds.shop:app")
+    shop = ("--app", "tests.app.talking_shop:app")
     with process(url, *shop, folder=Path.cwd()) as (address, _):
         yield url, address
 
@@ -168,12 +185,103 @@ async def test_a_decision_is_made_by_whoever_has_the_key(
     assert run.is_completed
 
 
+@pytest.mark.rule("M-2", "M-3")
+async def test_a_reasoning_phase_lies_around_code_here_and_stands_on_the_server(
+    place: tuple[str, str], scope: str
+) -> None:
+    small = {"ticket": "t2", "customer": "kim", "amount": 10}
+    async with remote(place, scope) as memory:
+        await memory.remember("Kim was promised a refund", id="kim")
+        async with memory.reasoning() as r:
+            await r.recall("what was kim promised?", top_k=2)
+            run = await r.act("refund", small, reason="promised")
+            with pytest.raises(ReasoningClosed):
+                await r.recall("and ann?", top_k=1)
+        with pytest.raises(ReasoningClosed):
+            await memory.recall("and ann?", top_k=1, reasoning_id=r.id)
+        async with memory.reasoning() as r:
+            await memory.get("kim")
+            with pytest.raises(TraceMissing):
+                await r.propose("refund", small)
+        async with memory.reasoning() as r:
+            nothing = await r.propose("refund", {**small, "amount": 250})
+        why = await memory.why(run.proposal_id)
+
+    assert run.is_completed
+    assert "what was kim promised?" in str(why.to_wire())
+    assert nothing.status == "evaluating"
+
+
+async def test_a_scope_is_maintained_over_the_wire(place: tuple[str, str], scope: str) -> None:
+    kept = MemoryRetentionPolicy(ephemeral_tags=["scratch"])
+    config = MemoryMaintenanceConfig(enabled=True, retention=kept)
+    async with remote(place, scope) as memory:
+        await memory.remember("call back", tags=["scratch"])
+        await memory.maintain.configure(config, reason="kept short", every={"retention": 60})
+        (dry,) = await memory.maintain.run("retention", dry_run=True)
+        (run,) = await memory.maintain.run("retention")
+        status = await memory.maintain.status()
+        left = await memory.list()
+
+    assert (dry.outcome, run.outcome, dry.counts["ephemeral"]) == ("dry", "done", 1)
+    assert [job.job for job in status.jobs if job.every_s == 60] == ["retention"]
+    assert list(left) == []
+
+
+async def test_checkpoints_are_made_and_shown(place: tuple[str, str], scope: str) -> None:
+    async with remote(place, scope) as memory:
+        await memory.remember("hello")
+        (run,) = await memory.maintain.run("checkpoint")
+        (checkpoint,) = await memory.journal.checkpoints()
+        head = await memory.journal.head()
+        proof = await memory.journal.proof(0)
+
+    assert run.counts == {"checkpoints": 1}
+    assert (checkpoint.size, checkpoint.standing) == (head.size, "unsigned")
+    assert checkpoint.note.startswith(f"{head.origin}\n{head.size}\n")
+    assert checkpoint.root == (proof.root if isinstance(proof.root, str) else proof.root.hex())
+
+
+async def test_turns_go_through_the_plan_and_the_model_of_the_server(
+    place: tuple[str, str], scope: str
+) -> None:
+    async with remote(place, scope, actor="human:ann") as memory:
+        taken = await memory.turns.take(
+            "I live in Seoul. Was my invoice paid?", cycle_id="c1", subject="ann", record=True
+        )
+        again = await memory.turns.take(
+            "I live in Seoul. Was my invoice paid?", cycle_id="c1", subject="ann", record=True
+        )
+        other = await memory.turns.take("And now?", session="other")
+        several = await asyncio.gather(
+            *(memory.turns.take(f"Question {n}", session="other") for n in range(3))
+        )
+        sessions = await memory.turns.sessions()
+        first = await memory.turns.sessions(limit=1)
+        replayed = await memory.turns.replay("c1")
+        learned = await memory.list(subject="ann")
+
+    assert taken.response.startswith("The invoice of Ada")
+    assert (again.cycle_id, again.retried, again.place) == ("c1", True, taken.place)
+    assert len({turn.cycle_id for turn in (other, *several)}) == 4
+    assert [session.name for session in sessions] == ["default", "other"]
+    assert ([session.name for session in first], first.next) == (["default"], "default")
+    assert replayed.is_same
+    assert [fact.id for fact in taken.learned.learned] == [item.id for item in learned]
+
+
+async def test_a_server_without_a_model_takes_no_turns(tmp_path: Path) -> None:
+    async with served(f"sqlite:///{tmp_path}/m.db") as door:
+        assert await door.refused("POST", "/v1/turns", json={"message": "hello"}) == (
+            409,
+            "store.capability_missing",
+        )
+        assert await door.told("GET", "/v1/sessions") == {"items": [], "next": None}
+
+
 async def test_what_is_code_does_not_go_over_the_wire(place: tuple[str, str], scope: str) -> None:
     _, address = place
     async with remote(place, scope) as memory:
-        with pytest.raises(CapabilityMissing):
-            async with memory.reasoning():
-                pass
         with pytest.raises(CapabilityMissing):
             await memory.verify(progress=print)
         with pytest.raises(CapabilityMissing):
@@ -201,3 +309,35 @@ def test_blocking_code_asks_a_server_as_well(place: tuple[str, str], scope: str)
             id,
             "h",
         ]
+
+
+GROUP_OF = {RemoteWorlds: "worlds.", RemoteTurns: "turns.", RemoteMaintain: "maintain."}
+
+
+def test_every_verb_is_called_on_a_server_as_on_a_file() -> None:
+    pairs: list[tuple[type, type]] = [
+        (RemoteMemory, Memory),
+        (RemoteRecords, Records),
+        *((kind, kind.__mro__[1]) for kind in (
+            RemoteInbox, RemoteWorlds, RemoteTurns, RemoteGovern, RemoteJournal, RemoteMaintain,
+        )),
+    ]  # fmt: skip
+    compared = 0
+    for there, here in pairs:
+        for name in [name for name in vars(there) if not name.startswith("_")]:
+            offered = f"{GROUP_OF.get(there, '')}{name}"
+            if not inspect.isfunction(getattr(here, name, None)) or offered in NOT_OFFERED:
+                continue
+            takes = inspect.signature(getattr(there, name)).parameters
+            is_open = any(one.kind is one.VAR_KEYWORD for one in takes.values())
+            for parameter in inspect.signature(getattr(here, name)).parameters.values():
+                if parameter.kind is parameter.VAR_KEYWORD:
+                    assert is_open, (there, name)
+                elif parameter.name not in takes:
+                    assert is_open, (there, name, parameter)
+                    assert parameter.kind is parameter.KEYWORD_ONLY, (there, name, parameter)
+                else:
+                    assert takes[parameter.name].kind is parameter.kind, (there, name, parameter)
+            compared += 1
+
+    assert compared > 50

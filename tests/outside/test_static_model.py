@@ -1,13 +1,11 @@
 """The vectors of words that a package brings along."""
 
-import asyncio
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from memoranda.kernel.errors import DependencyMissing
-from memoranda.models import embedded, similarities
 from memoranda.outside import static_model
 from memoranda.outside.korean_model import has_korean_model
 from memoranda.outside.static_model import StaticModel, has_static_model
@@ -21,8 +19,9 @@ def model() -> StaticModel:
 
 
 def near(model: StaticModel, question: str, *others: str) -> list[float]:
-    vector, *vectors = asyncio.run(embedded(model, [question, *others]))
-    return similarities(vector, vectors)
+    vectors = [model.of_text(text) for text in (question, *others)]
+    own, *rest = [vector / np.sqrt(vector @ vector) for vector in vectors]
+    return [float(own @ other) for other in rest]
 
 
 @needs_weights
@@ -38,7 +37,7 @@ def test_texts_that_mean_the_same_are_nearer_than_others(model: StaticModel) -> 
 def test_words_of_grammar_and_capitals_change_nothing(model: StaticModel) -> None:
     (same,) = near(model, "What did the Doctor do?", "doctor")
 
-    assert same == 1.0
+    assert same == pytest.approx(1)
 
 
 @needs_weights
@@ -49,18 +48,6 @@ def test_the_vector_of_a_stem_is_that_of_its_words(model: StaticModel) -> None:
     assert doctor @ physician > 0.5
     assert unknown @ unknown == pytest.approx(1)
     assert model.of_tokens([]).shape == (0, 256)
-
-
-@needs_weights
-@pytest.mark.parametrize(
-    "text", ["", " ", "the", "?!", "\u0e01\u0e02", "\U0001f600", "1234", "a" * 10_000]
-)
-def test_every_text_has_a_vector(model: StaticModel, text: str) -> None:
-    vector = model.of_text(text)
-
-    assert vector.shape == (model.dimensions,)
-    assert np.isfinite(vector).all()
-    assert vector.any()
 
 
 @needs_weights

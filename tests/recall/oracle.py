@@ -14,7 +14,7 @@ from memoranda.recall.question import ParsedQuestion
 from memoranda.recall.ranking import CALIBRATIONS, DAMPING, SEED_IN_TIME, RankingMode
 from memoranda.recall.reasons import Reason
 from memoranda.recall.scores import (
-    NOTHING,
+    NOTHING_BY_WORDS,
     NOTHING_IN_THREADS,
     SHARPER,
     STEPS,
@@ -22,6 +22,7 @@ from memoranda.recall.scores import (
     alone,
     confidences,
     in_threads,
+    nothing_among,
 )
 from memoranda.text import QueryWord
 from memoranda.text.tokens import BEGINS_WITH, LENGTHS, class_of, kind_of
@@ -315,7 +316,8 @@ def _in_context(
     named = [word for word in asked.words if word.text.removesuffix("'s") in asked.names]
     sure = confidences(
         scores * sharpness,
-        (NOTHING_IN_THREADS if is_threaded else NOTHING) * sharpness,
+        nothing_among(len(scope), NOTHING_IN_THREADS if is_threaded else NOTHING_BY_WORDS)
+        * sharpness,
         is_unheard=bool(named)
         and not any(_has(word, {*one.counts, *one.speaker}) for word in named for one in scope),
     )

@@ -98,7 +98,7 @@ def _row(entry: StoredEntry, objects: Objects) -> StoredRow | None:
             version = _said(decode(entry.body))
         except (InvalidInput, LookupError, TypeError, AttributeError, ValueError):
             version = Version(id, number, "active", 0, 0, None, None, None, None)
-    return StoredRow(version, entry.seq, entry.seq, False, entry.entry, entry.body)
+    return StoredRow(version, entry.seq, entry.seq, False, entry.body)
 
 
 def _since(rows: list[StoredRow]) -> list[StoredRow]:

@@ -183,6 +183,8 @@ class BlockingTurnsOf(Twin[TurnsOf]):
     """Turns of an agent through an execution plan."""
 
     open = twin(TurnsOf.open, lambda opening: BlockingTurns(PORTAL.call(opening)))
+    take = waits(TurnsOf.take)
+    sessions = waits(TurnsOf.sessions)
     replay = waits(TurnsOf.replay)
 
 
@@ -208,6 +210,7 @@ class BlockingJournal(Twin[Journal[T]], Generic[T]):
     tail = iterates(Journal[T].tail)
     ids = waits(Journal[T].ids)
     proof = waits(Journal[T].proof)
+    checkpoints = waits(Journal[T].checkpoints)
     original = waits(Journal[T].original)
     object = waits(Journal[T].object)
     export = iterates(Journal[T].export)
@@ -290,6 +293,11 @@ class BlockingMemory(Twin[Memory[T]], Generic[T]):
         """
         with PORTAL.entered(self._twin.reasoning(branch=branch)) as twin:
             yield BlockingReasoning(twin)
+
+    @property
+    def awaited(self) -> Memory[T]:
+        """The handle that this one waits for, on the loop of all blocking handles."""
+        return self._twin
 
     @property
     def scope(self) -> str:

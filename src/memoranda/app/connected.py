@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 from weakref import WeakSet
 
 from memoranda.app.databases import Database as AnyDatabase
@@ -25,6 +25,9 @@ from memoranda.recall.embedder import Embedder
 from memoranda.stores.access import StoredKeys
 from memoranda.stores.dictionary import DictDatabase
 from memoranda.stores.home import Home
+
+if TYPE_CHECKING:
+    from memoranda.journeys.recall.verification import Verifying
 
 _JOURNAL_ID_BYTES: Final = 16
 
@@ -63,6 +66,8 @@ class Scoped:
         """Whether it was opened, and nothing is left to wait for."""
         self._opening: asyncio.Task[None] | None = None
         self._recalls: dict[str, _ActorRecalls] = {}
+        self.verifying: Verifying | None = None
+        """What verifies recalls, once there was one."""
         self._origin = scope_origin(new_id, scope)
         self.ledger: Final = ScopeLedger(
             partial(database.existing, scope),

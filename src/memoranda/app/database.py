@@ -21,6 +21,7 @@ from memoranda.journeys.maintain.jobs import ACTOR as MAINTAINER
 from memoranda.journeys.maintain.jobs import JOBS
 from memoranda.journeys.maintain.worker import Worker
 from memoranda.journeys.records.codec import DataCodec, JsonCodec, ModelCodec
+from memoranda.kernel.access import WriterTrust
 from memoranda.kernel.actors import ActorRef, check_scope, parse_actor
 from memoranda.kernel.errors import CapabilityMissing
 from memoranda.kernel.given import check_kind
@@ -116,14 +117,16 @@ class Database:
         app: App[Any] | None,
         *,
         closes: bool = False,
+        trust: WriterTrust = "unreviewed",
     ) -> Memory[Any]:
+        """`trust` is that of what the handle states: the library's, or a credential's."""
         if name is None:  # and only then: an empty name is a mistake, and does not mean the default
             name = os.environ.get("MEMORANDA_SCOPE", DEFAULT_SCOPE)
         scope, actor = check_scope(name), parse_actor(given)
         app = _NO_APP if app is None else app
         check_kind("app", app, App, "an App")
         codec: DataCodec[Any] = _JSON if model is None else ModelCodec(model)
-        handle = Handle(self._connected, scope, actor, codec, app, closes=closes)
+        handle = Handle(self._connected, scope, actor, codec, app, closes=closes, trust=trust)
         memory = handle.memory = Memory(scope, actor, handle)
         watch_recalls()
         return memory

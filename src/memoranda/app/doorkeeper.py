@@ -95,7 +95,9 @@ class Service:
     def memory(self, principal: Principal) -> Memory[Any]:
         """The handle of a principal, with what its scope runs."""
         scope = principal.scope
-        return self.database.scope(scope, actor=principal.actor, app=self._app_of(scope))
+        return self.database._handle(  # noqa: SLF001 - the service is a part of the app
+            scope, principal.actor, None, self._app_of(scope), trust=principal.trust
+        )
 
     def arguments(
         self, principal: Principal, operation: Operation, given: Mapping[str, Any]

@@ -21,9 +21,11 @@ from memoranda.journeys.turn.sessions import (
     AnyTurnExtractor,
     CycleReplay,
     Plan,
+    TurnSession,
 )
-from memoranda.journeys.turn.turns import Turns
-from memoranda.kernel.json import JsonValue
+from memoranda.journeys.turn.turns import Turn, Turns
+from memoranda.kernel.given import check_kind, check_number
+from memoranda.kernel.json import MAX_INTEGER, JsonValue
 from memoranda.kernel.results import Rows
 from memoranda.ledger.consolidate import Refusal
 from memoranda.ledger.object import Cause, VerdictType
@@ -32,6 +34,7 @@ from memoranda.ledger.time import TemporalScope
 from memoranda.plans.models import Model
 from memoranda.plans.plan import StepType
 from memoranda.plans.session import DEFAULT_SESSION
+from memoranda.records.filter import Page
 from memoranda.worlds.proposal import Projection, ProjectionEvent
 from memoranda.worlds.snapshot import Snapshot
 from memoranda.worlds.world import MAIN
@@ -48,6 +51,8 @@ class ActOptions(TypedDict, total=False):
     """The parts of the state that it may change."""
     hints: Mapping[str, JsonValue] | None
     """For the provider of memory."""
+    reasoning_id: str | None
+    """The reasoning phase that it closes, and whose recalls it rests on, in the place of memory."""
     idempotency_key: str | None
 
 
@@ -164,9 +169,9 @@ class TurnsOf(Verbs[Any]):
     @verb
     async def open(
         self,
-        plan: Plan,
+        plan: Plan | None = None,
         *,
-        model: Model,
+        model: Model | None = None,
         policy_ref: Mapping[str, JsonValue] | None = None,
         session: str = DEFAULT_SESSION,
         fresh: bool = False,
@@ -177,6 +182,9 @@ class TurnsOf(Verbs[Any]):
         steps: Sequence[StepType] = (),
     ) -> Turns:
         """Begin a session, or go on with it, through a plan; `take` takes its turns.
+
+        Where no plan or model is named it is the app's; without one of those, the plan is the chat
+        that memoranda brings along, and CapabilityMissing says that there is no model.
 
         `session` is its name. `fresh` puts the session that is there aside and begins anew.
         `record` keeps what each turn was given and what came of it, so that it can be replayed;
@@ -189,8 +197,8 @@ class TurnsOf(Verbs[Any]):
         plan left, SessionDamaged for one that can't be read.
         """
         return await self._handle.parts.turning.open(
-            plan,
-            model=model,
+            self._handle.plan if plan is None else plan,
+            model=self._handle.model if model is None else model,
             policy_ref=policy_ref,
             session=session,
             fresh=fresh,
@@ -200,6 +208,37 @@ class TurnsOf(Verbs[Any]):
             extractor=extractor,
             steps=steps,
         )
+
+    async def take(
+        self,
+        message: str,
+        *,
+        session: str = DEFAULT_SESSION,
+        cycle_id: str | None = None,
+        subject: str | None = None,
+        fresh: bool = False,
+        record: bool = False,
+    ) -> Turn:
+        """Take one turn with what a user says, through the app's plan and with its model.
+
+        The same as `open`, and `take` of what that gives. `cycle_id` is for a retry, which lands
+        once.
+        """
+        turns = await self.open(session=session, subject=subject, fresh=fresh, record=record)
+        return await turns.take(message, cycle_id=cycle_id)
+
+    @verb
+    async def sessions(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> Page[TurnSession]:
+        """The sessions of the scope, by name: what the next turn of each goes on from."""
+        if limit is not None:
+            check_number("limit", limit)
+        if cursor is not None:
+            check_kind("cursor", cursor, str, "the `next` of the page before")
+        most = MAX_INTEGER - 1 if limit is None else limit
+        found = await self._handle.parts.turning.sessions(cursor or "", most + 1)
+        return Page(found[:most], found[most - 1].name if len(found) > most > 0 else None)
 
     @verb
     async def replay(

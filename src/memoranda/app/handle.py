@@ -13,6 +13,7 @@ from memoranda.app.parts import Parts, records_on
 from memoranda.journeys.govern.soundness import damage_of
 from memoranda.journeys.records.codec import DataCodec
 from memoranda.journeys.records.store import Records
+from memoranda.kernel.access import WriterTrust
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.errors import (
     CapabilityMissing,
@@ -26,6 +27,8 @@ from memoranda.stores.dictionary import DictDatabase
 if TYPE_CHECKING:
     from memoranda.app.memory import Memory
     from memoranda.journeys.maintain.schedule import Maintenance
+    from memoranda.journeys.turn.sessions import Plan
+    from memoranda.plans.models import Model
 
 T = TypeVar("T", default=Any)
 R = TypeVar("R")
@@ -48,7 +51,9 @@ class Handle(Generic[T]):
         app: App[T],
         *,
         closes: bool,
+        trust: WriterTrust = "unreviewed",
     ) -> None:
+        self._trust: WriterTrust = trust
         self._database = database
         self._scope = scope
         self._actor = actor
@@ -70,7 +75,8 @@ class Handle(Generic[T]):
         scoped = self._database.scoped(self._scope)
         if scoped is None:
             raise CapabilityMissing("governed memory")
-        parts = Parts(self._database, scoped, self._actor, self._codec, self._app, self._provider)
+        given = (self._actor, self._codec, self._app, self._provider, self._trust)
+        parts = Parts(self._database, scoped, *given)
         self._database.keep(self)
         if isinstance(self._provider, OfHandle):
             self.parts = parts  # a provider may be made of what the handle has
@@ -106,6 +112,22 @@ class Handle(Generic[T]):
             await parts.scoped.ready()
         self.ready_in = asyncio.get_running_loop()
         return parts
+
+    @property
+    def model(self) -> "Model":
+        """The model that answers turns; CapabilityMissing where the app has none."""
+        if self._app.model is None:
+            raise CapabilityMissing("turns, for which an app has a model (App(model=…))")
+        return self._app.model
+
+    @property
+    def plan(self) -> "Plan":
+        """The plan that turns go through: the app's, or the chat that memoranda brings along."""
+        if self._app.plan is None:
+            from memoranda.outside.profiles import chat_profile  # noqa: PLC0415 - rarely needed
+
+            return chat_profile()
+        return self._app.plan
 
     @property
     def scope(self) -> str:

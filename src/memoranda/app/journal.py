@@ -9,6 +9,7 @@ from typing import Any, Final, Generic, Literal, TypeVar, get_args
 from memoranda.app.audit import ExportKind, exported
 from memoranda.app.handle import Verbs, verb
 from memoranda.identity import decode
+from memoranda.journeys.audit.checkpoints import StoredCheckpoint
 from memoranda.journeys.audit.verify import EntryProof, Progress, nobody, proof_of
 from memoranda.journeys.govern.imports import ImportReport
 from memoranda.journeys.govern.read import Include
@@ -17,8 +18,8 @@ from memoranda.journeys.recall.originals import Original
 from memoranda.journeys.recall.recalled import Item
 from memoranda.kernel.clock import format_time
 from memoranda.kernel.errors import InvalidFilter
-from memoranda.kernel.given import check_callable, check_texts
-from memoranda.kernel.json import MAX_INTEGER, JsonValue, storable
+from memoranda.kernel.given import check_callable, check_number, check_texts
+from memoranda.kernel.json import JsonValue, storable
 from memoranda.kernel.results import Result, Rows
 from memoranda.ledger.entry import entry_hash, read_entry
 from memoranda.ledger.signed_note import Signer
@@ -88,9 +89,9 @@ class Journal(Verbs[T], Generic[T]):
 
         EntryDamaged where a body is not the one that its entry was written with.
         """
-        _check_number("start", start)
+        check_number("start", start)
         if limit is not None:
-            _check_number("limit", limit)
+            check_number("limit", limit)
         ledger = self._handle.parts.ledger
         size = (await ledger.head()).size
         end = size if limit is None else min(size, start + limit)
@@ -106,7 +107,7 @@ class Journal(Verbs[T], Generic[T]):
         """
         ledger = (await self._handle.ready()).ledger
         if after is not None:
-            _check_number("after", after)
+            check_number("after", after)
         following = (await ledger.head()).size if after is None else after + 1
         while True:
             entries = await self.entries(following, limit=PAGE)
@@ -129,7 +130,7 @@ class Journal(Verbs[T], Generic[T]):
         if unknown := set(kinds) - set(get_args(IdOf)):
             known = ", ".join(get_args(IdOf))
             raise InvalidFilter("kinds", f"there is no {min(unknown)!r}; name some of {known}")
-        _check_number("limit", limit)
+        check_number("limit", limit)
         if not isinstance(prefix, str) or not storable(prefix):
             return []
         parts = self._handle.parts
@@ -155,8 +156,14 @@ class Journal(Verbs[T], Generic[T]):
 
         None where there is no such entry, or others are gone, so that there is no root over them.
         """
-        _check_number("seq", seq)
+        check_number("seq", seq)
         return await proof_of(self._handle.parts.ledger, seq)
+
+    @verb
+    async def checkpoints(self, *, limit: int = 20) -> Rows[StoredCheckpoint]:
+        """The checkpoints that are kept with the journal, the newest first, at most so many."""
+        check_number("limit", limit)
+        return Rows(await self._handle.parts.scoped.conformance.checkpoints(limit))
 
     @verb
     async def original(self, ref: MemoryRef | Item[T] | str) -> Original[T]:
@@ -194,7 +201,7 @@ class Journal(Verbs[T], Generic[T]):
     ) -> ImportReport:
         """Bring MemoryObjects in, as NDJSON or documents; nothing at all if any line is refused.
 
-        LenientCodec, what can come in does, and the report names every other line. `log` is the
+        With `lenient`, what can come in does, and the report names every other line. `log` is the
         MemoryLog of the same objects, which is compared with them. ImportRefused says which line
         was refused first, and why; ConformanceBroken where one is Factual while a break stands.
         """
@@ -216,8 +223,3 @@ def _entry(stored: StoredEntry) -> JournalEntry:
         read.body_digest,
         body,
     )
-
-
-def _check_number(name: str, given: object) -> None:
-    if type(given) is not int or not 0 <= given <= MAX_INTEGER:
-        raise InvalidFilter(name, "give the number of an entry, from 0")

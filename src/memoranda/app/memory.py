@@ -73,6 +73,8 @@ class RecallOptions(Filters, total=False):
     token_budget: int | None
     """At most so many tokens of text, by an estimate or by `count_tokens`."""
     count_tokens: Count
+    reasoning_id: str | None
+    """A name for the reasoning phase that it belongs to, whatever process goes on with it."""
 
 
 class Memory(Verbs[T], Generic[T]):
@@ -236,6 +238,8 @@ class Memory(Verbs[T], Generic[T]):
         extractor: AnyExtractor | None = None,
         thread: str | None = None,
         subject: str | None = None,
+        tags: Sequence[str] | None = None,
+        meta: Mapping[str, Any] | None = None,
     ) -> Learned:
         """Learn facts out of a conversation: all of them in one commit, and each message once.
 
@@ -243,13 +247,14 @@ class Memory(Verbs[T], Generic[T]):
         `at` and `id`. Without an `extractor`, rules find what people say of themselves, in English
         and Korean; a model of `memoranda.models` is asked for facts, and nothing is stored where it
         answers something else. `subject` is whom the facts are about, else whoever said them;
-        `thread` names the conversation.
+        `thread` names the conversation. Each fact gets the `tags` and the `meta`; with tags, it is
+        compared with those records alone that have them, too.
 
         What is known already is noted as seen again. What denies something known is proposed, and
         waits in the inbox: nothing that is known changes here (docs/learning.md).
         """
         return await self._handle.parts.learner.learn(
-            messages, extractor=extractor, thread=thread, subject=subject
+            messages, extractor=extractor, thread=thread, subject=subject, tags=tags, meta=meta
         )
 
     @verb
@@ -377,7 +382,9 @@ class Memory(Verbs[T], Generic[T]):
         `branch` is the one that the work is for: the trace names its head.
 
         The outcome is found, empty, degraded or failed; a failed recall has no items to ask for.
-        Hand the result to `act` as `memory=`.
+        Hand the result to `act` as `memory=`. Or give all recalls that belong together the same
+        `reasoning_id`, a name of your own: the proposal with that name rests on them, and after it
+        the phase is closed (ReasoningClosed).
         """
         return await self._handle.parts.recalling.recall(
             query,

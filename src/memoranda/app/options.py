@@ -31,8 +31,10 @@ from memoranda.worlds.domain import Domain
 
 if TYPE_CHECKING:
     from memoranda.app.memory import Memory
+    from memoranda.journeys.turn.sessions import Plan
     from memoranda.ledger.anchor import Anchor
     from memoranda.outside.witnesses import WitnessAnchor
+    from memoranda.plans.models import Model
 
 
 # ------------------------------------------------------------------------------------------------
@@ -53,8 +55,9 @@ class App(Generic[T]):
     gets what was recalled for its proposal. ``authority`` decides what may run; without one,
     everything may. ``memory_policy`` says which changes of memory itself need approval. ``store``
     is a MemoryStore of your own, which the app exposes as `memory.records` (D-MEM-2); without it,
-    that is the scope's own (docs/own-store.md). ``hooks`` are called after each change. A run that
-    takes longer than ``run_limit`` seconds has failed.
+    that is the scope's own (docs/own-store.md). ``hooks`` are called after each change. ``model``
+    answers turns, which go through ``plan``, else through the chat that memoranda brings along. A
+    run that takes longer than ``run_limit`` seconds has failed.
     """
 
     domain: Domain | Runtime | None = None
@@ -63,6 +66,8 @@ class App(Generic[T]):
     memory_policy: MemoryAuthorityPolicy | None = None
     store: MemoryStore[T] | None = None
     hooks: MemoryHooks[T] | None = None
+    model: "Model | None" = None
+    plan: "Plan | None" = None
     recall_limit: float = RECALL_LIMIT_S
     run_limit: float | None = None
 
@@ -71,6 +76,7 @@ class App(Generic[T]):
             check_kind("domain", self.domain, (Domain, Runtime), "a Domain, or `hosted_by`")
         check_has("authority", self.authority, "authority", "judge")
         check_has("memory_policy", self.memory_policy, "requires_authority")
+        check_has("model", self.model, "complete", "stream")
         check_limit("recall_limit", self.recall_limit)
         if self.run_limit is not None:
             check_limit("run_limit", self.run_limit)

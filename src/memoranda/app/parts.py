@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from typing_extensions import TypeVar
 
-from memoranda.journeys.govern.authority import GatedTable
+from memoranda.journeys.govern.authority import GatedTable, HandleTable
+from memoranda.journeys.govern.drafts import Drafts
 from memoranda.journeys.govern.objects import Telling
 from memoranda.journeys.govern.read import Reading
 from memoranda.journeys.govern.writer import Writer
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from memoranda.journeys.records.codec import DataCodec
     from memoranda.journeys.records.own_store import Gate
     from memoranda.journeys.turn.sessions import Turning
+    from memoranda.kernel.access import WriterTrust
     from memoranda.kernel.actors import ActorRef
     from memoranda.recall.embedder import Embedder
     from memoranda.recall.meaning import Meaning
@@ -61,6 +63,7 @@ class Parts(Generic[T]):
         codec: DataCodec[T],
         app: App[T],
         provider: MemoryProvider[Any] | None,
+        trust: WriterTrust,
     ) -> None:
         self.scoped = scoped
         self.actor = actor
@@ -72,6 +75,9 @@ class Parts(Generic[T]):
         self._ids = database.clockwork.id_source
         self._chronicle = Chronicle(scoped.table, database.clockwork.randomness)
         self._authority: AuthorityPolicy = app.authority or AutoApprove()
+        self._drafts = scoped.drafts
+        if trust != self._drafts.trust:
+            self._drafts = Drafts(scoped.scope, database.clockwork.randomness, trust)
 
     async def close(self) -> None:
         """Wait for what runs in the background; turns refuse everything from now on."""
@@ -96,17 +102,17 @@ class Parts(Generic[T]):
     @cached_property
     def table(self) -> GovernedTable:
         """The objects of the scope; changes go through the app's policy for memory, if any."""
-        shared, policy = self.scoped.table, self._app.memory_policy
+        shared, policy, drafts = self.scoped.table, self._app.memory_policy, self._drafts
         if policy is None:
-            return shared
-        return GatedTable(shared, self.scoped.drafts, policy, self.actor, self._memory_authority)
+            return shared if drafts is self.scoped.drafts else HandleTable(shared, drafts)
+        return GatedTable(shared, drafts, policy, self.actor, self._memory_authority)
 
     @cached_property
     def writer(self) -> Writer[T]:
         """Makes writes, commits them, and answers with receipts."""
         return Writer(
             self.table,
-            self.scoped.drafts,
+            self._drafts,
             self._codec,
             self._ids,
             self._telling,
@@ -184,7 +190,7 @@ class Parts(Generic[T]):
         """Archives, reinstates, supersedes, consolidates and approves."""
         from memoranda.journeys.govern.transitions import Transitions
 
-        return Transitions(self.table, self.scoped.drafts, self.writer, self._ids)
+        return Transitions(self.table, self._drafts, self.writer, self._ids)
 
     @cached_property
     def eraser(self) -> Eraser:
@@ -206,7 +212,7 @@ class Parts(Generic[T]):
         """Brings MemoryObjects in."""
         from memoranda.journeys.govern.imports import Importing
 
-        return Importing(self.table, self.scoped.drafts, self.writer)
+        return Importing(self.table, self._drafts, self.writer)
 
     @cached_property
     def maintenance(self) -> Maintenance:
@@ -268,7 +274,10 @@ class Parts(Generic[T]):
     def recaller(self) -> Recaller[T]:
         """Selects, verifies and records one recall."""
         from memoranda.journeys.recall.recaller import Recaller
+        from memoranda.journeys.recall.verification import Verifying
 
+        if self.scoped.verifying is None:  # what it knows of the tree serves every handle
+            self.scoped.verifying = Verifying(self.ledger)
         return Recaller(
             self.ledger,
             self._chronicle,
@@ -276,6 +285,7 @@ class Parts(Generic[T]):
             self._codec,
             self.clock,
             self._ids,
+            self.scoped.verifying,
             self.meaning,
             self._without_vector,
         )

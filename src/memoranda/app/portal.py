@@ -51,7 +51,8 @@ class Portal:
         self._lock = Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: Thread | None = None
-        os.register_at_fork(after_in_child=self._forget)
+        if hasattr(os, "register_at_fork"):  # Windows never forks
+            os.register_at_fork(after_in_child=self._forget)
 
     def call(self, work: Coroutine[Any, Any, R]) -> R:
         """What the coroutine comes to; if the caller is interrupted, it is cancelled.

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from memoranda.app.maintain import restore as restore_backup
     from memoranda.app.maintain import upgrade as upgrade_schema
     from memoranda.app.maintain import work as work_on_jobs
+    from memoranda.app.moving_in import ExportFormat, move_in
     from memoranda.app.opening import default_url
     from memoranda.app.options import KEY_FILE, KEYRING, seal_from_environment
     from memoranda.app.service.operation import Operation
     from memoranda.app.service.operations import OPERATIONS
     from memoranda.app.service.schema import Schemas
+    from memoranda.app.service.telemetry import continued
     from memoranda.app.witness import opened_witness
     from memoranda.journeys.access.gate import PER_MINUTE
     from memoranda.journeys.audit.witness import Witness
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from memoranda.plans.session import DEFAULT_SESSION
     from memoranda.recall.frame import quotable
     from memoranda.recall.selectors import SHIPPED, USUAL
+    from memoranda.stores.postgres.grants import grants
     from memoranda.stores.sqlite.connection import MEMORY
     from memoranda.worlds.world import MAIN
 
@@ -67,6 +70,7 @@ __all__ = [
     "AppOf",
     "Cause",
     "Declared",
+    "ExportFormat",
     "ExportKind",
     "Include",
     "KeptNote",
@@ -88,6 +92,7 @@ __all__ = [
     "Witness",
     "WorldHistory",
     "back_up_database",
+    "continued",
     "copy_scopes",
     "data_of",
     "default_url",
@@ -97,11 +102,13 @@ __all__ = [
     "find_rule",
     "first_damages",
     "format_time",
+    "grants",
     "hidden",
     "is_server",
     "load_book",
     "load_proofs",
     "milliseconds_of",
+    "move_in",
     "no_app",
     "opened_witness",
     "parse_origin",

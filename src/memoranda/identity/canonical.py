@@ -20,7 +20,6 @@ What is refused is exactly what `kernel.json.check` refuses, and a document beyo
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256 as _sha256
 from typing import Any, Final, Self
@@ -101,11 +100,6 @@ def is_canonical(value: JsonValue, raw: bytes, *, deepest: int) -> bool:
 
     For what others wrote: nested up to `deepest`, and with U+0000, which we don't write.
     """
-    if raw[:1] == b"{" and raw.count(b"{") + raw.count(b"[") <= MAX_DEPTH:
-        # Nearly all are plain: what orjson writes of them is canonical as it is.
-        with suppress(TypeError):
-            if orjson.dumps(value, option=_OPTIONS) == raw and _is_plain(value, raw):  # noqa: TID251 - see above
-                return True
     try:
         return canonical_bytes(value) == raw
     except InvalidJson:
@@ -114,23 +108,6 @@ def is_canonical(value: JsonValue, raw: bytes, *, deepest: int) -> bool:
         return _depth(value) <= deepest and rfc8785.dumps(value) == raw
     except (rfc8785.CanonicalizationError, RecursionError):
         return False
-
-
-def _is_plain(value: JsonValue, raw: bytes) -> bool:
-    """Whether nothing in it is mended: no float, no key of another place, no U+0000."""
-    return (
-        (raw.isascii() or not raw.translate(None, _BYTES_OF_BMP_TEXT))
-        and rb"\u0000" not in raw
-        and not _has_floats(value)
-    )
-
-
-def _has_floats(value: JsonValue) -> bool:
-    if type(value) is dict:
-        value = list(value.values())
-    if type(value) is not list:
-        return type(value) is float
-    return not _PLAIN.issuperset(map(type, value)) and any(map(_has_floats, value))
 
 
 def _depth(value: JsonValue) -> int:

@@ -16,6 +16,10 @@ actions; to decide about what others propose or say; to erase; to see to the sco
 RIGHTS: Final[tuple[Right, ...]] = get_args(Right)
 
 
+WriterTrust = Literal["untrusted", "unreviewed"]
+"""How far it is trusted what somebody states: who writes approves of nothing by that."""
+
+
 @dataclass(frozen=True, slots=True)
 class Principal:
     """Whoever asks through a door: one actor, in one scope, with these rights."""
@@ -27,6 +31,8 @@ class Principal:
     """The key that it was made of; None for whoever is let in without."""
     per_minute: int | None = None
     """How many requests a minute its key may make; None where the server's own limit holds."""
+    trust: WriterTrust = "unreviewed"
+    """How far it is trusted what it writes."""
 
     def check_right(self, operation: str, right: Right) -> None:
         """Refuse with RightMissing what needs another right."""
@@ -50,6 +56,7 @@ class StoredKey(NamedTuple):
     actor: str
     rights: str
     """Their names, with spaces between them."""
+    trust: WriterTrust
     name: str
     per_minute: int | None
     created_at: int

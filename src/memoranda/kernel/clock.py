@@ -67,7 +67,8 @@ def _forked() -> None:
     _forks += 1
 
 
-os.register_at_fork(after_in_child=_forked)
+if hasattr(os, "register_at_fork"):  # Windows never forks
+    os.register_at_fork(after_in_child=_forked)
 
 
 class Randomness:

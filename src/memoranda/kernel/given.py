@@ -6,7 +6,7 @@ from math import inf
 from typing import Any, Final, NamedTuple
 from unicodedata import category
 
-from memoranda.kernel.errors import IdempotencyConflict, InvalidOption
+from memoranda.kernel.errors import IdempotencyConflict, InvalidFilter, InvalidOption
 from memoranda.kernel.json import MAX_INTEGER
 
 
@@ -67,6 +67,12 @@ FILLER: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufdd0-\ufdef\ufe00-\ufe0f"
     "\uffa0\ufff0-\ufff8\ufffe\uffff\U000e0000-\U000e0fff]"
 )
+
+
+def check_number(name: str, given: object) -> None:
+    """Refuse what can't be the number of an entry, nor count any."""
+    if type(given) is not int or not 0 <= given <= MAX_INTEGER:
+        raise InvalidFilter(name, "give the number of an entry, from 0")
 
 
 def is_unseen(character: str) -> bool:

@@ -111,8 +111,25 @@ class AllErased(NamedTuple):
     """Called with how many they are each time that the unit runs, before it decides anything."""
 
 
+class HeldLease(NamedTuple):
+    """A lease that must still be its holder's: LeaseLost, and nothing is written, where it is not.
+
+    Nobody else takes it until the unit has landed.
+    """
+
+    name: str
+    holder: str
+
+
 Attachment = (
-    NewItem | SessionSaved | SessionAside | CycleValues | CycleSalt | ItemOrigin | AllErased
+    NewItem
+    | SessionSaved
+    | SessionAside
+    | CycleValues
+    | CycleSalt
+    | ItemOrigin
+    | AllErased
+    | HeldLease
 )
 
 
@@ -121,6 +138,14 @@ class KeptSession(NamedTuple):
 
     at: int
     body: bytes
+
+
+class NamedSession(NamedTuple):
+    """The session of a name as it stands: its document, and the cycle that saved it."""
+
+    name: str
+    body: bytes
+    cycle: str
 
 
 class OriginOf(NamedTuple):
@@ -195,6 +220,10 @@ class AttachmentRows(Protocol):
 
     async def session(self, name: str) -> bytes | None:
         """The document of the session of a name."""
+        ...
+
+    async def sessions(self, after: str, limit: int) -> list[NamedSession]:
+        """The sessions whose names come after this one, by name, at most so many."""
         ...
 
     async def saved_by(self, name: str) -> str | None:

@@ -33,7 +33,7 @@ from memoranda.ledger.gates import (
 )
 from memoranda.ledger.lifecycle import StatusChange, lowest, trust_of
 from memoranda.ledger.model import MemoryObject
-from memoranda.ledger.object import TYPE, hash_name, sealed
+from memoranda.ledger.object import TYPE, Trust, hash_name, sealed
 from memoranda.ledger.pieces import pieces_of, text_of
 from memoranda.ledger.time import Validity, parse_time
 from memoranda.ledger.validate import Violation, validate_object
@@ -64,8 +64,11 @@ def consolidate(
     at: int,
     nonce: str,
     gates: Collection[Gate] = GATES,
+    trust: Trust = "unreviewed",
 ) -> StatusChange | Refusal:
     """Consolidate some objects into one, or refuse and name every gate that failed.
+
+    `trust` is that of whoever consolidates: the output has no more than that.
 
     1. the gates that the policy has, A to E
     2. the output, made from the inputs and from what the draft gives
@@ -98,7 +101,7 @@ def consolidate(
     if draft.widening is not None:
         steps["widening"] = draft.widening
     output = _output(
-        inputs, steps, justification, _given(documents, draft, conflicts, id, at, nonce)
+        inputs, steps, justification, _given(documents, draft, conflicts, id, at, nonce, trust)
     )
     change = StatusChange("consolidate", output)
     # 3.
@@ -174,6 +177,7 @@ def _given(
     id: str,
     at: int,
     nonce: str,
+    trust: Trust,
 ) -> dict[str, JsonValue]:
     """The members that the inputs don't determine: `event.GIVEN`."""
     validity = draft.validity or widest_validity(documents)
@@ -185,9 +189,7 @@ def _given(
         "timestamp": format_time(at),
         "nonce": nonce,
         "verdict_type": draft.verdict_type,
-        "trust": lowest(
-            ["unreviewed", *(trust_of(document.get("trust")) for document in documents)]
-        ),
+        "trust": lowest([trust, *(trust_of(document.get("trust")) for document in documents)]),
         "valid_from": None if start is None else format_time(start),
         "valid_to": None if end is None else format_time(end),
         "temporal_scope": validity.scope,

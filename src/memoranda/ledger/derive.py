@@ -4,7 +4,9 @@ The rows of a ledger hold nothing that is not in its journal: a store writes the
 a verifier derives them anew and compares.
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from memoranda.identity import decode
@@ -18,7 +20,7 @@ from memoranda.text import Terms, speaker_of, terms, texts
 from memoranda.text.tokens import class_of
 
 _SAID_AT: Final = b'"said_at"'
-_ASKING: Final = ("?", "\uff1f", "\u061f")
+_ASKING: Final = re.compile("[?\uff1f\u061f]")
 
 
 def row_of(document: Mapping[str, JsonValue]) -> Version:
@@ -56,18 +58,18 @@ def inputs_in(document: Mapping[str, JsonValue]) -> Sequence[str]:
 
 def words_of(document: Mapping[str, JsonValue]) -> Terms:
     """The tokens that an object is found by, with counts."""
-    return terms(searched_text(document))
+    return terms(searched_text(document, data_of(document)))
 
 
-def searched_text(document: Mapping[str, JsonValue]) -> str:
-    """The text whose words an object is found by: of what it says, while it is active.
+def searched_text(document: Mapping[str, JsonValue], data: JsonValue) -> str:
+    """The text whose words an object is found by: of the data that it says, while it is active.
 
     Not of its tags, sources and the like: they are not said by it, and tags have an index. Bytes
     have none, nor has what is not to be indexed.
     """
     if status_of(document) != "active" or not is_indexed(document):
         return ""
-    return "\n".join(texts(data_of(document)))
+    return "\n".join(texts(data))
 
 
 def thread_of(document: Mapping[str, JsonValue]) -> str | None:
@@ -84,32 +86,36 @@ def thread_of(document: Mapping[str, JsonValue]) -> str | None:
     return thread_digest(sources[0]["uri"]) if sources else None
 
 
-def speaker_in(document: Mapping[str, JsonValue]) -> str:
-    """The tokens of whoever says what an object says, joined by spaces; empty if nobody is named.
+def speaker_in(document: Mapping[str, JsonValue], data: JsonValue) -> str:
+    """The tokens of whoever says such data, joined by spaces; empty if nobody is named.
 
     Its own `speaker` where it has one. Else of a text, the name that it begins with; of other
     data, its member `speaker`.
     """
     if (said := document.get("speaker")) is not None:
-        return " ".join(sorted(terms(said).counts))
-    data = data_of(document)
+        return _tokens_of(said)
     if isinstance(data, str):
         return " ".join(sorted(speaker_of(data)))
     named = data.get("speaker") if isinstance(data, dict) else None
-    return " ".join(sorted(terms(named).counts)) if isinstance(named, str) else ""
+    return _tokens_of(named) if isinstance(named, str) else ""
+
+
+@lru_cache(maxsize=1024)  # the same few speak all the time
+def _tokens_of(name: str) -> str:
+    return " ".join(sorted(terms(name).counts))
 
 
 def document_row(
-    document: Mapping[str, JsonValue], seq: int, text: str, length: int
+    document: Mapping[str, JsonValue], data: JsonValue, seq: int, text: str, length: int
 ) -> StoredDocument | None:
-    """What recall knows of an object with such a text, besides its words; None if not findable."""
+    """What recall knows of an object with such data, besides its words; None if not findable."""
     if status_of(document) != "active" or not is_indexed(document):
         return None
     return StoredDocument(
         seq,
         said_at(document),
         thread_of(document) or "",
-        speaker_in(document),
+        speaker_in(document, data),
         class_of(length),
         asks(text),
     )
@@ -117,7 +123,7 @@ def document_row(
 
 def asks(text: str) -> bool:
     """Whether a text asks something: a mark of a question stands in it."""
-    return any(mark in text for mark in _ASKING)
+    return _ASKING.search(text) is not None
 
 
 def said_at(document: Mapping[str, JsonValue]) -> int:

@@ -84,7 +84,7 @@ def ordinary_version(
     JSON; a first version has no further members. Every write of an agent waits for this.
     """
     scope_text, kind, then, short_scope, short_kind, short_then = _frame(scope, statement_type, at)
-    listed = b"" if tags is None else _tags(tuple(tags))
+    listed = b"" if tags is None else _tags(tags)
     if id.isascii() and id.isprintable() and '"' not in id and "\\" not in id:
         name = id.encode()
     else:
@@ -151,9 +151,11 @@ def _frame(scope: bytes, statement_type: bytes, at: int) -> tuple[bytes, ...]:
     )
 
 
-@lru_cache(maxsize=1024)
-def _tags(tags: tuple[str, ...]) -> bytes:
-    return b'"tags":%b,' % canonical_bytes(tags)
+def _tags(tags: Sequence[str]) -> bytes:
+    return b'"tags":[%b],' % b",".join(map(_quoted, tags))
+
+
+_quoted: Final = lru_cache(maxsize=4096)(canonical_bytes)
 
 
 # ---------------------------------------------------------------------- what is there

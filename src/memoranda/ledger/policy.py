@@ -158,6 +158,8 @@ class Policy(Result):
     kind: PolicyKind
     version: int
     rules: Mapping[str, JsonValue] = field(hash=False)
+    _obeyed: Rules = field(init=False, compare=False)
+    """The rules, read once: every deletion asks for some."""
 
     def __post_init__(self) -> None:
         if self.kind not in POLICY_KINDS:
@@ -168,7 +170,12 @@ class Policy(Result):
             canonical_bytes(self.document)
         except InvalidJson as refused:
             raise InvalidPolicy(self.kind, f"{refused.why}, at {refused.where}") from None
-        self.read(RULES[self.kind])
+        try:
+            obeyed = RULES[self.kind].model_validate(dict(self.rules))
+        except ValidationError as refused:
+            where, why = place_and_reason(refused)
+            raise InvalidPolicy(self.kind, f"{why}, at rules{where[1:]}") from None
+        object.__setattr__(self, "_obeyed", obeyed)
 
     @property
     def id(self) -> str:
@@ -180,18 +187,20 @@ class Policy(Result):
         """The policy as it is stored and hashed."""
         return {"kind": self.kind, "version": self.version, "rules": dict(self.rules)}
 
+    def wire_members(self) -> Mapping[str, object]:
+        """The policy as it is stored."""
+        return self.document
+
     @property
     def digest(self) -> str:
         """SHA-256 of its canonical bytes, in hexadecimal."""
         return sha256_hex(canonical_bytes(self.document))
 
     def read(self, form: type[R]) -> R:
-        """Its rules, to be obeyed; InvalidPolicy where they have another form."""
-        try:
-            return cast("R", form.model_validate(dict(self.rules)))
-        except ValidationError as refused:
-            where, why = place_and_reason(refused)
-            raise InvalidPolicy(self.kind, f"{why}, at rules{where[1:]}") from None
+        """Its rules, to be obeyed, in the form of its kind."""
+        if not isinstance(self._obeyed, form):
+            raise TypeError(f"a {self.kind} policy has no {form.__name__}")
+        return self._obeyed
 
 
 _ANYBODY: Final = list(get_args(ActorKind))

@@ -17,13 +17,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, Protocol
 
 from memoranda.identity import sha256
-from memoranda.kernel.errors import InvalidInput, InvalidProof
+from memoranda.kernel.errors import InvalidProof
 from memoranda.ledger.body import broken_event, broken_member, document_of
 from memoranda.ledger.codec import Unreadable
 from memoranda.ledger.damage import Damages
 from memoranda.ledger.derive import document_row, inputs_in, row_of, searched_text, tags_of
-from memoranda.ledger.entry import read_entry
-from memoranda.ledger.object import hash_name, integrity_digest, is_indexed, status_of
+from memoranda.ledger.object import data_of, hash_name, integrity_digest, is_indexed, status_of
 from memoranda.ledger.snapshot import StoredRow, StoredTag
 from memoranda.ledger.unit import Version
 from memoranda.ledger.words import document_tag, thread_tag
@@ -32,6 +31,9 @@ BUCKETS: Final = 256
 
 KINDS_OF_OBJECTS: Final = ("", "create", "consolidate", "invalidate", "archive")
 """The kinds of entries whose body is an object, by the number that a walk notes them by."""
+
+MISSING: Final = 255
+"""Stands for the kind of an entry that is not there."""
 
 
 def erased_row(id: str, number: int) -> Version:
@@ -93,7 +95,7 @@ class RowWalk:
         self._end_of_object()
         # 6.
         for seq, (wanted, seen) in enumerate(zip(self._objects, self._seen, strict=True)):
-            if wanted and not seen:
+            if wanted not in (0, MISSING) and not seen:
                 self._damages.add("row", seq, "it is about an object, and no row stands for it")
         if self._words is not None:
             self._words.finish(self._damages)
@@ -134,23 +136,20 @@ class RowWalk:
             self._indexed = (row, self._document)
 
     def _kind(self, row: StoredRow) -> str | None:
-        """The kind of the entry that a row stands for; None if there is no such entry."""
+        """The kind of the entry that a row stands for; None if there is no such entry of an object."""
         # 1.
         seq = row.seq
-        if row.entry is None or not 0 <= seq < len(self._objects):
+        number = self._objects[seq] if 0 <= seq < len(self._objects) else MISSING
+        if number == MISSING:
             self._report(row, "the entry that it stands for is not there")
             return None
-        if not self._objects[seq]:
-            self._report(row, "the entry that it stands for is not about an object")
         if self._seen[seq]:
             self._report(row, "another row stands for the same entry")
         self._seen[seq] = 1
-        if self._objects[seq]:
-            return KINDS_OF_OBJECTS[self._objects[seq]]
-        try:
-            return read_entry(row.entry).kind
-        except InvalidProof:
-            return None  # the first pass has said so
+        if not number:
+            self._report(row, "the entry that it stands for is not about an object")
+            return None
+        return KINDS_OF_OBJECTS[number]
 
     def _check_object(self, row: StoredRow, kind: str, body: bytes) -> None:
         if isinstance(body, Unreadable):
@@ -212,17 +211,14 @@ class RowWalk:
                 self._check_words(self._words, row, indexed)
 
     def _check_words(self, sums: SummedWords, row: StoredRow, document: Any) -> None:
-        try:
-            text = searched_text(document)
-        except InvalidInput:
-            self._damages.add("object", row.seq, "its statement has not the format that it says")
-            text = ""
+        data = data_of(document)
+        text = searched_text(document, data)
         is_counted = status_of(document) == "active" and is_indexed(document)
         is_same, length = sums.is_as(row.seq, text, is_counted=is_counted)
         if not is_same:
             why = f"it has not the words of {row.version.id!r}, version {row.version.number}"
             self._damages.add("index", row.seq, why)
-        known = document_row(document, row.seq, text, length) if is_counted else None
+        known = document_row(document, data, row.seq, text, length) if is_counted else None
         if known is not None:
             self.documents.add(document_tag(known))
             if known.thread:
@@ -257,18 +253,20 @@ class TagSums:
         self.sums = [0] * BUCKETS
         self._key = key
 
-    def add(self, *rows: StoredTag) -> None:
-        sums, digest_of, number_of = self.sums, self._digest, int.from_bytes
+    def add(self, row: StoredTag) -> None:
+        digest = self._digest(row)
+        self.sums[digest[0]] += int.from_bytes(digest)
+
+    def add_all(self, rows: Iterable[StoredTag]) -> None:
         for row in rows:
-            digest = digest_of(row)
-            sums[digest[0]] += number_of(digest)
+            self.add(row)
 
     def take(self, row: StoredTag) -> None:
         """Take a row away that was added, or will be."""
         digest = self._digest(row)
         self.sums[digest[0]] -= int.from_bytes(digest)
 
-    def add_all(self, other: "TagSums") -> None:
+    def add_sums(self, other: "TagSums") -> None:
         """Add the rows of another list, summed up with the same key."""
         self.sums = [number + two for number, two in zip(self.sums, other.sums, strict=True)]
 

@@ -11,14 +11,13 @@ R = TypeVar("R")
 
 
 class StoredRow(NamedTuple):
-    """A version's row as it is stored, and its entry and body, as far as they are there."""
+    """A version's row as it is stored, and its body, if that is there."""
 
     version: Version
     seq: int
     since: int
     """The entry since which the object has been active without a break; else its own."""
     is_newest: bool
-    entry: bytes | None
     body: bytes | None
 
 
@@ -86,12 +85,18 @@ class Numbers(Protocol):
     def __getitem__(self, place: int, /) -> Any: ...
 
 
-StoredWords = tuple[str, Numbers, Numbers]
-"""Postings of a token in the word index: the entries of versions that have it, and a kind of each.
+class StoredWords(NamedTuple):
+    """Postings of some tokens in the word index, those of one token after those of another.
 
-A kind is the count, and in its low byte the class of the length, as the index has them. There are
-no entries where the postings can't be read.
-"""
+    Each names the entry of a version that has the token. A kind is the count, and in its low byte
+    the class of the length, as the index has them.
+    """
+
+    tokens: Sequence[str]
+    sizes: Numbers
+    """How many postings there are of each token; 0 where they can't be read."""
+    seqs: Numbers
+    kinds: Numbers
 
 
 class StoredDocument(NamedTuple):
@@ -138,7 +143,7 @@ class Table(NamedTuple, Generic[R]):
 ENTRIES: Final[Table[StoredEntry]] = Table("entries")
 NODES: Final[Table[StoredNodeHash]] = Table("nodes")
 ROWS: Final[Table[StoredRow]] = Table("rows")
-"""Every version's row with its entry and body, by id and number."""
+"""Every version's row with its body, by id and number."""
 
 # In any order:
 TAGS: Final[Table[StoredTag]] = Table("tags")

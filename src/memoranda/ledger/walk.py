@@ -35,7 +35,7 @@ from memoranda.ledger.entry import (
     read_entry,
 )
 from memoranda.ledger.fact import TYPES, derivations_of, erased_by, marks_of, unmarks_of
-from memoranda.ledger.rows import KINDS_OF_OBJECTS, TagSums, derivation
+from memoranda.ledger.rows import KINDS_OF_OBJECTS, MISSING, TagSums, derivation
 from memoranda.ledger.snapshot import StoredTag
 from memoranda.ledger.tree import BLOCK, STRIDE, Block
 from memoranda.ledger.unit import Mark, StoredEntry
@@ -198,7 +198,8 @@ class Walk:
         self.erased = 0
         self.roots: dict[int, bytes] = {0: tree.root(0, {})}
         self.objects = bytearray()
-        """For each entry, which of `KINDS_OF_OBJECTS` it is; 0 if no row follows from it."""
+        """For each entry, which of `KINDS_OF_OBJECTS` it is; 0 if no row follows from it, and
+        `MISSING` where there is no entry."""
         self.notices: set[int] = set()
         """The entries about the memory as a whole; they are few."""
         self._wanted = frozenset(roots_wanted)
@@ -208,19 +209,25 @@ class Walk:
         self._leaves: list[bytes] = []
         self._nodes: list[bytes] = []
 
-    def feed(self, stored: Sequence[StoredEntry]) -> None:
+    def feed(self, stored: Sequence[StoredEntry]) -> list[StoredEntry]:
+        """Look at the next entries; those of them that are of no object."""
+        others = []
         for each in stored:
             entry = self._entry(each)
             kind = None if entry is None else entry.kind
             gap = each.seq - len(self.objects)
             if 0 < gap <= MAX_GAP:  # what is missing is reported below
-                self.objects += bytes(gap)
-            self.objects.append(0 if kind is None else OBJECT_KINDS.get(kind, 0))
+                self.objects += bytes([MISSING]) * gap
+            number = 0 if kind is None else OBJECT_KINDS.get(kind, 0)
+            self.objects.append(number)
+            if not number:
+                others.append(each)
             if entry is not None:
                 self._check(each, entry)
                 if kind in NOTICES:
                     self.notices.add(each.seq)
             self._grow(each.entry)
+        return others
 
     @property
     def end(self) -> int:

@@ -1,6 +1,7 @@
 """What a verification and a rebuild say of a word index as a whole."""
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Final
 
 from memoranda.identity import canonical_bytes, sha256
@@ -16,10 +17,12 @@ class IndexDigest:
         self._sum = 0
 
     def feed(self, words: Iterable[StoredWords]) -> None:
-        for token, seqs, kinds in words:
-            raw = token.encode()
-            for seq, kind in zip(seqs, kinds, strict=True) if len(seqs) else ((-1, 0),):
-                self._sum += int.from_bytes(sha256(b"%d:%d:%b" % (seq, kind, raw)))
+        for tokens, sizes, seqs, kinds in words:
+            postings = zip(seqs, kinds, strict=True)
+            for token, size in zip(tokens, sizes, strict=True):
+                raw = token.encode()
+                for seq, kind in islice(postings, int(size)) if size else ((-1, 0),):
+                    self._sum += int.from_bytes(sha256(b"%d:%d:%b" % (seq, kind, raw)))
 
     def feed_documents(self, rows: Iterable[StoredDocument]) -> None:
         for row in rows:

@@ -92,7 +92,7 @@ class FileAnchor:
     def _append(self, notes: Sequence[str]) -> None:
         records = b"".join(map(_as_record, notes))
         with _plain_errors(self.name):
-            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
             descriptor = os.open(self.path, flags, _MODE)
             try:
                 with locked(descriptor):

@@ -19,7 +19,7 @@ from typing import Any, Final
 from memoranda.kernel.errors import DependencyMissing, ModelFailed
 from memoranda.kernel.json import JsonValue
 from memoranda.outside.models.endpoint import Endpoint, Refused, httpx2_module, joined
-from memoranda.outside.static_model import StaticModel, has_static_model
+from memoranda.outside.sentence_model import SentenceModel, has_sentence_model
 
 TIMEOUT_S: Final = 30.0
 
@@ -169,15 +169,15 @@ MEANING: Final = "MEMORANDA_MEANING"
 """What says ``off`` where no model is to be used that nobody named."""
 
 
-def default_embedder(variables: Mapping[str, str] | None = None) -> StaticModel | None:
+def default_embedder(variables: Mapping[str, str] | None = None) -> SentenceModel | None:
     """The model that comes with the extra ``meaning``, where it is installed; one for a process."""
     found = os.environ if variables is None else variables
     return None if found.get(MEANING, "").strip().lower() == "off" else _installed_model()
 
 
 @cache
-def _installed_model() -> StaticModel | None:
-    return StaticModel() if has_static_model() else None
+def _installed_model() -> SentenceModel | None:
+    return SentenceModel() if has_sentence_model() else None
 
 
 def _digest(folder: Path) -> str:

@@ -1,7 +1,7 @@
 """Files that must outlive a crash, and must not lie in the folder of the database."""
 
 import asyncio
-import fcntl
+import errno
 import hashlib
 import os
 import time
@@ -15,8 +15,15 @@ from urllib.parse import quote_from_bytes
 from memoranda.identity import canonical_bytes, sha256_hex
 from memoranda.plans.steps.context import Scan
 
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows has none
+    fcntl = None  # type: ignore[assignment]
+
 LOCK_SECONDS: Final = 10.0
 LOOK_AGAIN_SECONDS: Final = 0.01
+_NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
+_NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def is_in_folder_of(path: Path, database: Path) -> bool:
@@ -28,7 +35,9 @@ def is_in_folder_of(path: Path, database: Path) -> bool:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make a name that was added to a folder outlive a power cut."""
+    """Make a name that was added to a folder outlive a power cut; Windows offers no way to."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -45,9 +54,10 @@ def write_whole(path: Path, text: str, mode: int, *, replace: bool) -> None:
     with suppress(FileNotFoundError):
         draft.unlink()  # of a process that was killed here
     try:
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, mode)
         with os.fdopen(descriptor, "wb") as file:
-            os.fchmod(descriptor, mode)
+            if hasattr(os, "fchmod"):
+                os.fchmod(descriptor, mode)
             file.write(text.encode())
             file.flush()
             os.fsync(descriptor)
@@ -63,7 +73,12 @@ def write_whole(path: Path, text: str, mode: int, *, replace: bool) -> None:
 
 @contextmanager
 def locked(descriptor: int, *, shared: bool = False) -> Iterator[None]:
-    """Hold the lock of an open file or folder; TimeoutError when another process keeps it."""
+    """Hold the lock of an open file or folder; TimeoutError when another process keeps it.
+
+    OSError where the system has no such locks: keys, anchors and witnesses need them.
+    """
+    if fcntl is None:
+        raise OSError(errno.ENOSYS, "this system has no locks of files as POSIX has them")
     kind = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB
     deadline = time.monotonic() + LOCK_SECONDS
     while True:
@@ -139,7 +154,7 @@ def _target(link: bytes) -> bytes:
 
 def _content(path: bytes) -> str:
     # Another process may put a link or a pipe in its place: neither is followed or waited for.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_RDONLY | _NO_LINK | _NO_WAIT)
     with os.fdopen(descriptor, "rb") as file:
         if not S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(0, "it became something else while it was read", os.fsdecode(path))

@@ -332,7 +332,7 @@ def enrol_key(ring_file: str | Path, key: VerifierKey, *, clock: Clock | None = 
 def _changing(ring_file: Path) -> Iterator[Keyring]:
     """The ring as it is, empty where there is none yet, while nobody else changes it."""
     with _plain_errors(ring_file):
-        folder = os.open(ring_file.parent, os.O_RDONLY | os.O_DIRECTORY)
+        folder = os.open(ring_file.parent, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
     try:
         with _plain_errors(ring_file), locked(folder):
             yield read_ring(ring_file) if ring_file.exists() else Keyring()
@@ -360,7 +360,7 @@ def _read_private(path: Path) -> str:
         if found.st_mode & _OTHERS:
             mode = stat.S_IMODE(found.st_mode)
             raise InvalidKey(str(path), f"others can read it (mode {mode:04o}); run: chmod 600")
-        if found.st_uid not in {0, os.geteuid()}:
+        if hasattr(os, "geteuid") and found.st_uid not in {0, os.geteuid()}:
             raise InvalidKey(str(path), "it belongs to another user")
         return file.read(_LONGEST_FILE).decode()
 

@@ -9,11 +9,13 @@ Its own loader looks for its files on the network, so they are read here: a safe
 JSON header and numbers, which stay on the disk until they are asked for. The identity has the
 sha256 of the weights and of the tokenizer: other numbers are another model.
 
-For Korean the extra ``meaning-ko`` brings kiwipiepy: `korean_model` says how. A text then has two
-halves, one for its words of other scripts and one for its Korean morphemes.
+For Korean the extra ``meaning-ko`` brings kiwipiepy: `korean_model` says how. Its morphemes have
+vectors of as many components, which have nothing to do with those of other scripts: they are added
+to the same sum.
+
+A table knows words, not sentences: `sentence_model` is what recall asks, and this is a part of it.
 """
 
-import asyncio
 import json
 import re
 from collections.abc import Sequence
@@ -57,7 +59,7 @@ def has_static_model() -> bool:
 
 
 class StaticModel:
-    """Vectors of texts and of words, from files of an installed package (`Embedder`)."""
+    """Vectors of texts and of words, from files of an installed package."""
 
     def __init__(self) -> None:
         place = _place()
@@ -67,7 +69,6 @@ class StaticModel:
             raise ModelFailed(PACKAGE, "the package that is installed has no weights in it")
         self._place = place
         self._korean = KoreanModel() if has_korean_model() else None
-        self.dimensions: Final = DIMENSIONS if self._korean is None else 2 * DIMENSIONS
         self._words: dict[str, Vectors] = {}
 
     def __repr__(self) -> str:
@@ -81,29 +82,16 @@ class StaticModel:
         korean = "" if self._korean is None else f"+{self._korean.identity}"
         return f"{PACKAGE}-{DIMENSIONS}@{digest.hexdigest()[:_DIGITS]}{korean}"
 
-    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """A vector for each text; off the event loop, unless it is short work."""
-        if len(texts) > 1 or "_tokenizer" not in vars(self) or HANGUL.search(texts[0]):
-            return await asyncio.to_thread(self._of_texts, texts)
-        return self._of_texts(texts)
-
-    def _of_texts(self, texts: Sequence[str]) -> list[list[float]]:
-        return [self.of_text(text).tolist() for text in texts]
-
     def of_text(self, text: str) -> Vectors:
-        """The sum of what a text's telling words and morphemes mean; never of length zero."""
-        found = np.zeros(self.dimensions)
+        """The sum of what a text's telling words and morphemes mean; zero where it has none."""
+        found = np.zeros(DIMENSIONS)
         folded = fold(text[:LONGEST])
         words = [word for word in _WORD.findall(folded) if not HANGUL.search(word)]
         telling = [word for word in words if len(word) > 1 and not is_grammar(word)]
         for word in telling or words:
-            found[:DIMENSIONS] += self.of_word(word)
+            found += self.of_word(word)
         if self._korean is not None and HANGUL.search(folded):
-            found[DIMENSIONS:] = self._korean.of_text(folded)
-        elif not words:
-            found[:DIMENSIONS] = self.of_word(folded)
-        if not found.any():  # nothing in it that the model knows: near nothing else of that kind
-            found[0] = 1.0
+            found += self._korean.of_text(folded)
         return found
 
     def of_word(self, word: str) -> Vectors:

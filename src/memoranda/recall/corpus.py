@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from memoranda.ledger.derive import asks, said_at, searched_text, speaker_in, thread_of
+from memoranda.ledger.object import data_of
 from memoranda.ledger.snapshot import StoredDocument
 from memoranda.ledger.unit import Current
 from memoranda.recall.arrays import np
@@ -44,14 +45,15 @@ def of_text(
 
 
 def of_object(current: Current, document: Any, seq: int) -> Document:
-    text = searched_text(document)
+    data = data_of(document)
+    text = searched_text(document, data)
     return Document(
         current.id,
         seq,
         said_at(document),
         terms(text),
         thread_of(document),
-        frozenset(speaker_in(document).split()),
+        frozenset(speaker_in(document, data).split()),
         asks(text),
     )
 

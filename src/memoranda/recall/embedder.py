@@ -15,6 +15,7 @@ from operator import mul
 from typing import Final, Protocol
 
 from memoranda.kernel.errors import MemorandaError, ModelFailed
+from memoranda.recall.arrays import np
 
 _STEPS: Final = float(1 << 20)
 _LONGEST_IDENTITY: Final = 200
@@ -125,11 +126,11 @@ def broken_vector(model: str, vector: bytes) -> str | None:
     if len(vector) != _COMPONENT_BYTES * int(dimensions):
         return f"it has not the {dimensions} dimensions of its model"
     # 2
-    components = unpacked(vector)
-    if not all(math.isfinite(x) and (x * _STEPS).is_integer() for x in components):
+    components = np.frombuffer(vector, "<f4")
+    if not np.isfinite(components).all() or (components.astype(np.float64) * _STEPS % 1).any():
         return "it has components that no vector is kept with"
     # 3. Each was rounded by half a step at most.
-    length = math.sqrt(math.fsum(x * x for x in components))
+    length = math.sqrt(np.square(components, dtype=np.float64).sum())
     if abs(length - 1) > math.sqrt(len(components)) / _STEPS:
         return "its length is not one"
     return None

@@ -50,13 +50,13 @@ class Figures(NamedTuple):
 
     def document(self) -> dict[str, object]:
         """The same for machines; parts are rounded to four digits."""
-        parts = {f"R@{k}": part for k, part in zip(AT, self.recall, strict=True)}
+        parts = {f"recallAt{k}": part for k, part in zip(AT, self.recall, strict=True)}
         named = {
-            "P@1": self.first,
-            "MRR": self.reciprocal,
-            "said@1": self.said,
-            "ECE@1": self.off_first,
-            "ECE@1-20": self.off_all,
+            "precisionAt1": self.first,
+            "reciprocalRank": self.reciprocal,
+            "saidAt1": self.said,
+            "offAt1": self.off_first,
+            "offAt1To20": self.off_all,
             "refused": self.refused,
         }
         figures = {name: round(part, 4) for name, part in {**parts, **named}.items()}

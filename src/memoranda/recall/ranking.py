@@ -40,12 +40,14 @@ from memoranda.recall.question import ParsedQuestion
 from memoranda.recall.reasons import Reason
 from memoranda.recall.scores import (
     NOTHING,
+    NOTHING_BY_WORDS,
     NOTHING_IN_THREADS,
     SHARPER,
     Evidence,
     alone,
     confidences,
     in_threads,
+    nothing_among,
     rounded,
 )
 from memoranda.text import Query, QueryWord
@@ -375,7 +377,10 @@ class Ranked:
 
     @cached_property
     def _confidences(self) -> Mapping[int, float]:
-        nothing = NOTHING_IN_THREADS if self.is_threaded else NOTHING
+        nothing = NOTHING_BY_WORDS if self.alike is None else NOTHING
+        if self.is_threaded:
+            nothing = NOTHING_IN_THREADS
+        nothing = nothing_among(self.columns.documents, nothing)
         sharpness = SHARPER if self.is_threaded and self.alike is None else 1.0
         scores = self.scores * sharpness
         sure = confidences(scores, nothing * sharpness, is_unheard=self._is_unheard)

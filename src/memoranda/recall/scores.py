@@ -2,9 +2,14 @@
 
 Where records stand in threads, eight numbers are added with fixed weights (`IN_THREADS`): how much
 of the question stands in the record or around it, who says it, when, how long it is, whether it is
-a question itself or follows one that has the words, and how near it is in meaning. Where they stand
-alone, what a record has of the question counts (BM25 as a part of what the question could reach),
-and meaning fills what is left: a record that has all words needs no model to be found.
+a question itself or follows one that has the words, and how near it is in meaning.
+
+Where they stand alone (`ALONE`), words and meaning share the question. Words count as a part of the
+best, and the less the fewer of the question's words any record has: of short facts, which say
+things in words of their own, the best has one by chance. Meaning fills the part of the question
+that a record's words leave open, and counts more where words can't be trusted. A question is near
+other questions because of its form, and a very short text is near anything: that is taken off.
+Without a model nothing but words counts, and the order is that of full text.
 
 Weights were fitted so that exp(score) is proportional to the probability that a record holds what
 was asked (`python -m bench.evaluate fit`, docs/evaluation.md). So a record's share of that, among
@@ -16,6 +21,7 @@ Scores are rounded before anything is ordered by them, so that the order is the 
 from typing import Any, Final, NamedTuple
 
 from memoranda.recall.arrays import NDArray, np
+from memoranda.recall.bm25 import logarithm
 
 Numbers = NDArray[Any]
 
@@ -62,29 +68,55 @@ class ThreadWeights(NamedTuple):
 
 IN_THREADS: Final = ThreadWeights(
     relative=3.4,
-    root=6.6,
+    root=5.6,
     said_by=2.6,
     in_time=4.7,
-    length=0.56,
-    is_question=-0.34,
-    answers=3.6,
-    alike=0.54,
+    length=0.67,
+    is_question=-0.55,
+    answers=3.3,
+    alike=0.77,
 )
 
-ALONE: Final = 7.0
-"""What a record that has all words of the question scores, where records stand alone."""
 
-FILLS: Final = 0.15
-"""What one deviation of meaning counts for the part of a question that words don't cover."""
+class AloneWeights(NamedTuple):
+    """What counts where records stand alone."""
+
+    words: float
+    """`own`, as a part of the best, where words can be trusted."""
+    alike: float
+    """One deviation, for the part of the question that words don't cover."""
+    untrusted: float
+    """The same once more, where words can't be trusted at all."""
+    is_question: float
+    length: float
+
+
+ALONE: Final = AloneWeights(words=7.0, alike=0.9, untrusted=1.5, is_question=-0.9, length=1.1)
+
+TRUSTED: Final = 1 / 3
+"""The part of a question that the best record has, from which on words can be trusted."""
 
 COVERED: Final = 1.9
 """A record that has each word once reaches about 1 / `COVERED` of what BM25 could give it."""
 
-NOTHING: Final = 2.5
+NOTHING: Final = 10.5
 """The score of the answer not being there at all, where records stand alone."""
 
+NOTHING_BY_WORDS: Final = 4.0
+"""The same without a model, where words alone make the score."""
+
 NOTHING_IN_THREADS: Final = 8.5
-"""The same where they stand in threads, whose scores are higher."""
+"""The same where records stand in threads."""
+
+TYPICAL: Final = 550
+"""Records in a scope, about, where that was measured."""
+
+IN_A_CROWD: Final = 2.0
+IN_A_FEW: Final = 0.3
+"""How `nothing` rises with the logarithm of how many more records there are, and falls with less.
+
+Among more of them, more are near the question by chance.
+"""
 
 SHARPER: Final = 1.2
 """What scores in threads count for confidence without a model, whose part they lack."""
@@ -98,6 +130,7 @@ UNHEARD: Final = 0.2
 FEWEST: Final = 0.02
 MOST_ALIKE: Final = 6.0
 _LONGEST: Final = 63
+_LONG_ENOUGH: Final = 23
 
 
 def in_threads(found: Evidence, weights: ThreadWeights = IN_THREADS) -> Numbers:
@@ -116,11 +149,27 @@ def in_threads(found: Evidence, weights: ThreadWeights = IN_THREADS) -> Numbers:
     )
 
 
-def alone(found: Evidence, fills: float = FILLS) -> Numbers:
+def alone(found: Evidence, weights: AloneWeights = ALONE) -> Numbers:
     """Scores of records that stand alone; without a model, in the order of full text."""
-    covered = found.own * COVERED * (1.0 + found.in_time) * (1.0 + found.said_by / 2)
-    left = np.maximum(1.0 - covered, 0.0)
-    return rounded(ALONE * (covered + fills * left * found.alike))
+    own = found.own * (1.0 + found.in_time) * (1.0 + found.said_by / 2)
+    best = float(own.max(initial=0.0))
+    trust = min(best / TRUSTED, 1.0)
+    words = weights.words * trust * (own / best if best > 0 else own)
+    if not found.alike.any():
+        return rounded(words)
+    left = np.maximum(1.0 - own * COVERED, 0.0)
+    deviation = weights.alike + weights.untrusted * (1.0 - trust)
+    return rounded(
+        words
+        + found.alike * left * (deviation + found.is_question * weights.is_question)
+        + np.log2(1.0 + np.minimum(found.length, _LONG_ENOUGH)) * weights.length
+    )
+
+
+def nothing_among(documents: int, nothing: float) -> float:
+    """The score of the answer not being there, among so many records."""
+    more = logarithm(max(documents, 1)) - logarithm(TYPICAL)
+    return nothing + more * (IN_A_CROWD if more > 0 else IN_A_FEW)
 
 
 def deviations(similarities: Numbers) -> Numbers:
@@ -136,7 +185,7 @@ def deviations(similarities: Numbers) -> Numbers:
     return clipped
 
 
-def confidences(scores: Numbers, nothing: float = NOTHING, *, is_unheard: bool = False) -> Numbers:
+def confidences(scores: Numbers, nothing: float, *, is_unheard: bool = False) -> Numbers:
     """The probability of each to hold what was asked: its share of all, `nothing` among them."""
     if not len(scores):
         return scores

@@ -83,27 +83,22 @@ class WordSums:
         self._posting = _number(b"posting" + key, "")
 
     def feed(self, words: Sequence[StoredWords], damages: Damages) -> None:
-        size = len(self._sums)
-        fed = []
-        for token, seqs, kinds in words:
-            if not len(seqs):
-                damages.add("index", None, f"it has the word {token!r} where it can't be read")
-            elif seqs[-1] < size:
-                fed.append((self._numbers[token], seqs, kinds))
-            else:
-                there = seqs < size
-                for seq in seqs[~there].tolist():
-                    why = f"it has the word {token!r} for entry {seq}, which there is not"
+        for each in words:
+            tokens, sizes, seqs, kinds = each.tokens, *map(np.asarray, each[1:])
+            for place in np.flatnonzero(sizes == 0).tolist():
+                why = f"it has the word {tokens[place]!r} where it can't be read"
+                damages.add("index", None, why)
+            numbers = np.array(list(map(self._numbers.__getitem__, tokens)), np.uint64)
+            more = np.repeat(numbers, sizes) * (kinds >> 8).astype(np.uint64)
+            more = more * self._class_numbers[kinds & 255] + np.uint64(self._posting)
+            there = seqs < len(self._sums)
+            if not there.all():
+                owners = np.repeat(np.arange(len(tokens)), sizes)[~there].tolist()
+                for place, seq in zip(owners, seqs[~there].tolist(), strict=True):
+                    why = f"it has the word {tokens[place]!r} for entry {seq}, which there is not"
                     damages.add("index", None, why)
-                fed.append((self._numbers[token], seqs[there], kinds[there]))
-        if not fed:
-            return
-        sizes = [len(seqs) for _, seqs, _ in fed]
-        numbers = np.repeat(np.array([number for number, _, _ in fed], np.uint64), sizes)
-        kinds = np.concatenate([kinds for _, _, kinds in fed])
-        more = numbers * (kinds >> 8).astype(np.uint64) * self._class_numbers[kinds & 255]
-        more += np.uint64(self._posting)
-        np.add.at(self._sums, np.concatenate([seqs for _, seqs, _ in fed]), more)
+                seqs, more = seqs[there], more[there]
+            np.add.at(self._sums, seqs, more)
 
     def is_as(self, seq: int, text: str, *, is_counted: bool) -> tuple[bool, int]:
         """Whether the postings of an entry are the words of a text; and how many words it has.

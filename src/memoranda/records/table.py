@@ -5,7 +5,6 @@ dict, or a governed ledger. Each call is one transaction: all of it lands, or no
 """
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
@@ -75,8 +74,7 @@ class Note(NamedTuple):
     reason: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(NamedTuple):
     """A change of one record: a pure function from its content to the next.
 
     It runs inside the transaction, between reading and writing, and may refuse by raising.

@@ -6,17 +6,17 @@ from memoranda.kernel.access import StoredKey
 from memoranda.stores.statements import Statement, shared
 
 _ADD: Final = shared("""
-INSERT INTO {access_keys} (id, digest, scope, actor, rights, name, per_minute,
+INSERT INTO {access_keys} (id, digest, scope, actor, rights, trust, name, per_minute,
   created_at, expires_at, revoked_at, minute, requests)
-VALUES (:id, :digest, :scope, :actor, :rights, :name, :per_minute,
+VALUES (:id, :digest, :scope, :actor, :rights, :trust, :name, :per_minute,
   :created_at, :expires_at, :revoked_at, 0, 0)
 """)
 _KEY: Final = shared("""
-SELECT id, digest, scope, actor, rights, name, per_minute, created_at, expires_at, revoked_at
+SELECT id, digest, scope, actor, rights, trust, name, per_minute, created_at, expires_at, revoked_at
 FROM {access_keys} WHERE id = :id
 """)
 _KEYS: Final = shared("""
-SELECT id, digest, scope, actor, rights, name, per_minute, created_at, expires_at, revoked_at
+SELECT id, digest, scope, actor, rights, trust, name, per_minute, created_at, expires_at, revoked_at
 FROM {access_keys} ORDER BY created_at, id
 """)
 _HAS_KEYS: Final = shared("SELECT 1 FROM {access_keys} LIMIT 1")

@@ -16,6 +16,7 @@ from memoranda.ledger.attachments import (
     AttachmentCounts,
     CycleSalt,
     CycleValues,
+    HeldLease,
     ItemOrigin,
     Left,
     NewItem,
@@ -30,6 +31,7 @@ from memoranda.ledger.attachments import (
 from memoranda.ledger.codec import BodyCodec, check_readable
 from memoranda.plans.items import MemoryItem, read_item
 from memoranda.stores.items import insert_item, item_id
+from memoranda.stores.leases import check_lease
 from memoranda.stores.sessions import keep_aside, record, save_session
 from memoranda.stores.statements import (
     JournalRows,
@@ -93,7 +95,7 @@ def landed(
     """Write what a unit attaches to its entries; what went, if it erases.
 
     MarkMoved where another session than expected stands there, RecordExists where a cycle has a
-    recording or a salt already, or an item another origin.
+    recording or a salt already, or an item another origin; LeaseLost where a lease was taken over.
     """
     gone = None
     for attachment in attachments:
@@ -113,6 +115,8 @@ def landed(
                 kept = ask(_KEEP_ORIGIN, session=session, id=id, cycle=cycle, terms=terms)
                 if not (yield kept):
                     raise RecordExists(id)
+            case HeldLease():
+                yield from check_lease(attachment)
             case AllErased(is_dry_run, tell):
                 gone = yield from _erased(is_dry_run=is_dry_run)
                 tell(gone)

@@ -9,6 +9,8 @@ to take is passed over (SKIP LOCKED), not waited for.
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from memoranda.kernel.errors import LeaseLost
+from memoranda.ledger.attachments import HeldLease
 from memoranda.ledger.lease import JOB, Lease
 from memoranda.stores.selection import AFTER_ALL
 from memoranda.stores.statements import JournalRows, Procedure, Statement, Texts, ask, shared
@@ -57,6 +59,19 @@ _PLAN: Final = shared("""
 INSERT INTO {leases} AS l (journal, name, due) VALUES (:journal, :name, :due)
 ON CONFLICT (journal, name) DO UPDATE SET due = excluded.due, attempts = 0 WHERE :anew
 """)
+
+
+_HELD: Final = Statement(
+    "SELECT 1 FROM leases WHERE journal = :journal AND name = :name AND holder = :holder",
+    "SELECT 1 FROM memoranda.leases l"
+    " WHERE l.journal = :journal AND l.name = :name AND l.holder = :holder FOR SHARE",
+)
+
+
+def check_lease(held: HeldLease) -> Procedure[None]:
+    """LeaseLost where a lease is not its holder's any more; it stays so until the unit is over."""
+    if not (yield ask(_HELD, name=held.name, holder=held.holder)):
+        raise LeaseLost(held.name)
 
 
 class StoredLeases:

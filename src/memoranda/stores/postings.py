@@ -22,6 +22,7 @@ POSTING_BYTES: Final = 4
 BLOCK_BITS: Final = 16
 _PLACE: Final = (1 << BLOCK_BITS) - 1
 _NUMBER: Final = "<u2"
+_BEYOND: Final = 1 << 62
 
 
 class ChunkDamaged(ValueError):
@@ -55,12 +56,59 @@ def postings_in(chunks: Sequence[Chunk]) -> Postings:
 
 def checked(chunk: Chunk) -> Postings:
     """The postings of a chunk; ChunkDamaged if it is not as `packed` makes them."""
-    found = _read(chunk)
-    if found.seqs[0] != chunk.first or chunk.first < 0:
-        raise ChunkDamaged("a chunk begins with the entry that it is found by")
-    if len(found.seqs) > CHUNK or not (found.seqs[1:] > found.seqs[:-1]).all():
-        raise ChunkDamaged("a chunk has its postings in order, each once, and not too many")
-    return found
+    sizes, seqs, kinds = all_checked([chunk.first], [chunk.body], [0], [_BEYOND])
+    if not sizes[0]:
+        raise ChunkDamaged(
+            "a chunk has postings in order, each once, not too many; the first names it"
+        )
+    return Postings(seqs, kinds)
+
+
+def all_checked(
+    firsts: Sequence[int],
+    bodies: Sequence[bytes],
+    starts: Sequence[int | None],
+    ends: Sequence[int | None],
+) -> tuple[Numbers, Numbers, Numbers]:
+    """How many postings each of some chunks has, then the postings of all of them.
+
+    A chunk has none if it is damaged (`checked`), or goes beyond its segment, which begins and
+    ends at these entries.
+    """
+    lengths = np.array(list(map(len, bodies)), np.int64)
+    sizes = lengths // POSTING_BYTES
+    good = (lengths > 0) & (lengths == sizes * POSTING_BYTES) & (sizes <= CHUNK)
+    if not good.all():  # nothing can be read of some
+        kept = [
+            body if is_good else b"" for body, is_good in zip(bodies, good.tolist(), strict=True)
+        ]
+        bodies, sizes = kept, np.where(good, sizes, 0)
+    numbers = np.frombuffer(b"".join(bodies), _NUMBER)
+    behind = np.cumsum(sizes)
+    before = behind - sizes
+    places = np.arange(len(numbers) // 2) + np.repeat(before, sizes)
+    base = np.array(firsts, np.int64)
+    seqs = numbers[places] + np.repeat(base & ~_PLACE, sizes)
+    kinds = numbers[places + np.repeat(sizes, sizes)]
+    # A chunk begins with the entry that it is found by, has its postings in order, each once, and
+    # none before or behind those of its segment.
+    there = np.flatnonzero(good)
+    low = np.array([-1 if start is None else start for start in starts], np.int64)
+    high = np.array([0 if end is None else end for end in ends], np.int64)
+    first, last = before[there], behind[there] - 1
+    fits = (seqs[first] == base[there]) & (base[there] >= 0)
+    fits &= (low[there] <= seqs[first]) & (seqs[last] < high[there])
+    rises = np.ones(len(seqs) + 1, np.bool_)
+    rises[1:-1] = seqs[1:] > seqs[:-1]
+    rises[before[there]] = True
+    falls = np.cumsum(~rises)
+    fits &= falls[last] == falls[first]
+    if fits.all():
+        return sizes, seqs, kinds
+    fitting = np.zeros(len(sizes), np.bool_)
+    fitting[there[fits]] = True
+    kept_ones = np.repeat(fitting, sizes)
+    return np.where(fitting, sizes, 0), seqs[kept_ones], kinds[kept_ones]
 
 
 def without(chunk: Chunk, seqs: Iterable[int]) -> list[Chunk]:

@@ -8,6 +8,7 @@ from memoranda.ledger.attachments import (
     SESSION,
     CycleValues,
     KeptSession,
+    NamedSession,
     SessionAside,
     SessionSaved,
 )
@@ -60,6 +61,11 @@ _SESSION: Final = Statement(
     "SELECT body FROM sessions WHERE journal = :journal AND name = :name",
     "SELECT memoranda.session_of(:journal, :origin, :name)",
 )
+_SESSIONS: Final = Statement(
+    "SELECT name, body, cycle FROM sessions WHERE journal = :journal AND name > :after"
+    " ORDER BY name LIMIT :limit",
+    "SELECT name, body, cycle FROM memoranda.sessions_after(:journal, :origin, :after, :limit)",
+)
 _SAVED_BY: Final = Statement(
     "SELECT cycle FROM sessions WHERE journal = :journal AND name = :name",
     "SELECT memoranda.session_saved_by(:journal, :origin, :name)",
@@ -103,6 +109,15 @@ class StoredAttachments:
 
     async def session(self, name: str) -> bytes | None:
         return await self._body(_SESSION, name)
+
+    async def sessions(self, after: str, limit: int) -> list[NamedSession]:
+        unpack = self._journal.bodies.unpack
+        return await self._journal.rows(
+            lambda row: NamedSession(row[0], unpack(row[1]), row[2]),
+            _SESSIONS,
+            after=after,
+            limit=limit,
+        )
 
     async def saved_by(self, name: str) -> str | None:
         found = await self._journal.rows(_first, _SAVED_BY, name=name)

@@ -36,7 +36,7 @@ from memoranda.stores import index
 from memoranda.stores.attachments import CARRIED_ROWS, LEFT_ROWS
 from memoranda.stores.documents import DocumentBlock
 from memoranda.stores.items import item_id
-from memoranda.stores.postings import Chunk, ChunkDamaged, Segment, checked, wrong
+from memoranda.stores.postings import ChunkDamaged, Segment, all_checked, wrong
 from memoranda.stores.statements import Statement, shared
 
 _VERSION: Final = slice(len(Version._fields))
@@ -60,6 +60,9 @@ class Read(NamedTuple):
 
     statement: Statement
     make: Make
+    at_once: int = 256
+    """Few enough that a garbage collection seldom finds them alive and looks at all there is,
+    which would hold up the event loop."""
 
 
 def _plain(make: Callable[[Iterable[Any]], Any]) -> Make:
@@ -83,10 +86,9 @@ def _entries(unpacking: Unpacking, rows: Iterable[Any]) -> list[StoredEntry]:
 def _versions(unpacking: Unpacking, rows: Iterable[Any]) -> list[StoredRow]:
     found = []
     for row in rows:
-        seq, since, is_newest, entry, body = row[_VERSION.stop :]
-        raw = None if entry is None else unpacking.entry(entry)
+        seq, since, is_newest, body = row[_VERSION.stop :]
         version = Version._make(row[_VERSION])
-        found.append(StoredRow(version, seq, since, bool(is_newest), raw, unpacking.body(body)))
+        found.append(StoredRow(version, seq, since, bool(is_newest), unpacking.body(body)))
     return found
 
 
@@ -103,19 +105,12 @@ def _keywords(_: Unpacking, rows: Iterable[Any]) -> list[StoredKeyword]:
 
 
 def _words(_: Unpacking, rows: Iterable[Any]) -> list[StoredWords]:
-    """The postings of chunks; those that a search could not read, or would not, have no entries."""
-    found: list[StoredWords] = []
-    for token, first, body, start, end in rows:
-        try:
-            seqs, kinds = checked(Chunk(first, body))
-        except ChunkDamaged:
-            found.append((token, (), ()))
-            continue
-        if start is None or not start <= seqs[0] <= seqs[-1] < end:
-            found.append((token, (), ()))
-        else:
-            found.append((token, seqs, kinds))
-    return found
+    """The postings of chunks; those that a search could not read, or would not, are none."""
+    columns = list(zip(*rows, strict=True))
+    if not columns:
+        return []
+    tokens, firsts, bodies, starts, ends = columns
+    return [StoredWords(tokens, *all_checked(firsts, bodies, starts, ends))]
 
 
 def _documents(_: Unpacking, rows: Iterable[Any]) -> list[StoredDocument]:
@@ -146,10 +141,9 @@ _NODES: Final = shared(
 )
 _COLUMNS: Final = ", ".join(f"v.{name}" for name in Version._fields)
 _ROWS: Final = Statement(
-    f"SELECT {_COLUMNS}, v.seq, v.since, v.is_newest, e.entry, b.body FROM versions v"  # noqa: S608 - ours
-    " LEFT JOIN entries e ON e.place = (v.journal << 40 | v.seq)"
-    " LEFT JOIN bodies b ON b.place = e.place WHERE v.journal = :journal ORDER BY v.id, v.number",
-    f"SELECT {_COLUMNS}, v.seq, v.since, v.is_newest, e.entry, e.body FROM memoranda.versions v"  # noqa: S608 - ours
+    f"SELECT {_COLUMNS}, v.seq, v.since, v.is_newest, b.body FROM versions v"  # noqa: S608 - ours
+    " LEFT JOIN bodies b ON b.place = (v.journal << 40 | v.seq) WHERE v.journal = :journal ORDER BY v.id, v.number",
+    f"SELECT {_COLUMNS}, v.seq, v.since, v.is_newest, e.body FROM memoranda.versions v"  # noqa: S608 - ours
     " LEFT JOIN memoranda.entries e ON e.journal = v.journal AND e.seq = v.seq"
     " WHERE v.journal = :journal ORDER BY v.id, v.number",
 )
@@ -209,8 +203,8 @@ TABLES: Final[Mapping[Table[Any], Sequence[Read]]] = {
     TAGS: [Read(_TAGS, _plain(StoredTag._make))],
     MARKS: [Read(_MARKS, _plain(Mark._make))],
     DERIVATIONS: [Read(_DERIVATIONS, _plain(StoredTag._make))],
-    WORDS: [Read(_WORDS, _words)],
-    DOCUMENTS: [Read(index.DOCUMENTS, _documents)],
+    WORDS: [Read(_WORDS, _words, at_once=2_048)],  # most are of three postings
+    DOCUMENTS: [Read(index.DOCUMENTS, _documents, at_once=1)],  # a thousand to a block
     THREADS: [Read(_THREADS, _threads)],
     VECTORS: [Read(_VECTORS, _plain(StoredVector._make))],
     ITEMS: [Read(_ITEMS, _items), Read(_WITHOUT_ITEM, _items)],

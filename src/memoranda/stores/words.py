@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from memoranda.identity import decode
 from memoranda.kernel.errors import InvalidInput
 from memoranda.ledger.derive import document_row, searched_text
-from memoranda.ledger.object import TYPE, version_of
+from memoranda.ledger.object import TYPE, data_of, version_of
 from memoranda.ledger.snapshot import StoredDocument
 from memoranda.text import terms
 
@@ -58,9 +58,10 @@ def words_in(body: bytes) -> Words | None:
         document = decode(body)
         if document["type"] != TYPE:
             return None
-        text = searched_text(document)
+        data = data_of(document)
+        text = searched_text(document, data)
         found = terms(text)
-        known = document_row(document, UNKNOWN, text, found.length)
+        known = document_row(document, data, UNKNOWN, text, found.length)
         return Words(document["id"], version_of(document), found.counts, known)
     except (InvalidInput, KeyError, TypeError, AttributeError):
         return None

@@ -36,6 +36,8 @@ async def every_result(path: Path) -> list[Wired]:
             (await memory.maintain.run("expiry"))[0],
             (status := await memory.maintain.status()),
             status.jobs[0],
+            await memory.maintain.run("checkpoint"),
+            (await memory.journal.checkpoints())[0],
             await memory.govern.status(),
             await memory.verify(),
             await memory.erase("a", reason="asked", dry_run=True),
@@ -99,4 +101,5 @@ async def _acted(memory: memoranda.Memory[Any]) -> list[Any]:
 async def _turned(memory: memoranda.Memory[Any]) -> list[Any]:
     turns = await memory.turns.open(talk(), model=Answering(), record=True)
     turn = await turns.take("Was the invoice of Ada paid?")
-    return [turn, await memory.turns.replay(turn.cycle_id)]
+    sessions = await memory.turns.sessions()
+    return [turn, sessions, sessions[0], await memory.turns.replay(turn.cycle_id)]

@@ -21,7 +21,7 @@ from memoranda.worlds.snapshot import Snapshot
 from tests.app.results.session import every_result
 from tests.app.results.walking import results_of
 
-CAMEL = re.compile(r"[a-z]+([A-Z][a-z]*)*")
+CAMEL = re.compile(r"[a-z]+([A-Z][a-z]*|[0-9]+)*")
 WHOLE_HASH = re.compile(r"[0-9a-f]{64}")
 OPEN = {
     *("data", "meta", "known", "policies", "breaks", "unreachable", "steps", "counts", "error"),

@@ -24,7 +24,7 @@ from memoranda.ledger.entry import (
     read_entry,
 )
 from memoranda.ledger.fact import derivations_of, marks_of, unmarks_of
-from memoranda.ledger.object import integrity_digest, status_of
+from memoranda.ledger.object import data_of, integrity_digest, status_of
 from memoranda.ledger.snapshot import INDEX_FORM, StoredDocument
 from memoranda.ledger.tree import BLOCK, node_of
 from memoranda.text import Terms, terms
@@ -241,9 +241,10 @@ def _inputs(body: bytes | None) -> Sequence[str]:
 
 def _words(document: Any, seq: int) -> tuple[Terms, Sequence[StoredDocument]]:
     try:
-        text = searched_text(document)
+        data = data_of(document)
+        text = searched_text(document, data)
         found = terms(text)
-        row = document_row(document, seq, text, found.length)
+        row = document_row(document, data, seq, text, found.length)
     except InvalidInput:  # a document of an attacker's, that says it is what it is not
         return Terms({}, 0), ()
     return found, () if row is None else (row,)

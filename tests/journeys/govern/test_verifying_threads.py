@@ -18,9 +18,9 @@ async def test_no_portion_is_checked_on_the_event_loop(
 ) -> None:
     feed, threads = walk.feed, []
 
-    def noted(*given: Any) -> None:
+    def noted(*given: Any) -> Any:
         threads.append(threading.current_thread())
-        feed(*given)
+        return feed(*given)
 
     monkeypatch.setattr(walk, "feed", noted)
     async with memoranda.open(f"sqlite:///{tmp_path}/a.db", scope="a") as memory:

@@ -15,6 +15,7 @@ from memoranda.journeys.maintain.worker import Worker
 from memoranda.kernel.errors import InvalidOption, LeaseLost
 from memoranda.ledger.lease import JOB
 from memoranda.records.model import MemoryRecordInput
+from memoranda.records.table import Content, Row
 from memoranda.testkit.strategies import FrozenClock
 from tests.fixtures import Opens
 from tests.handles import inside
@@ -308,3 +309,39 @@ async def test_a_store_without_the_ability_is_not_asked_to_consolidate(
 
         assert (run.outcome, run.counts) == ("done", {"deleted": 0})
         assert Capability.CONSOLIDATE not in memory.records.capabilities
+
+
+# ------------------------------------------------------------------------------- fencing
+
+
+def new_row(id: str, clock: FrozenClock) -> Row:
+    return Row(id, clock.now_ms(), clock.now_ms(), Content(b'"a note"', None, None))
+
+
+async def test_a_worker_that_slept_past_its_lease_writes_nothing_more(
+    memory: Memory[Any], clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was stopped in the middle of a job, somebody else took that, and it does not know it."""
+    leases, name = inside(memory).ledger.leases, JOB + "expiry"
+    sizes: list[int] = []
+
+    async def sleep_through(work: Work) -> Done:
+        (lease,) = await leases.all(name)
+        await work.table.insert([new_row("before", clock)], work.note)
+        await leases.release(name, lease.holder)
+        assert await leases.take(name, "another", for_ms=60_000, now=clock.now_ms()) is not None
+        sizes.append((await memory.journal.head()).size)
+        await work.table.insert([new_row("after", clock)], work.note)
+        return Done({"expired": 2})
+
+    monkeypatch.setitem(jobs.JOBS, "expiry", Job("expiry", sleep_through))
+    await memory.remember("a note", id="a")
+
+    (run,) = await memory.maintain.run("expiry")
+
+    assert run.outcome == "lost"
+    assert "store.lease_lost" in (run.error or "")
+    assert (await memory.journal.head()).size == sizes[0]
+    assert {item.id for item in await memory.list()} == {"a", "before"}
+    (lease,) = await leases.all(name)
+    assert lease.holder == "another"

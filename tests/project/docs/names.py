@@ -103,7 +103,12 @@ def _said(value: object) -> str:
 
 def _first_line(doc: str | None) -> str:
     paragraph = " ".join((doc or "").strip().partition("\n\n")[0].split())
-    return _RULES.sub("", paragraph).replace("|", "\\|")
+    return without_rules(paragraph).replace("|", "\\|")
+
+
+def without_rules(text: str) -> str:
+    """A docstring without the rules that it cites: users don't have them."""
+    return _RULES.sub("", text)
 
 
 def _said_beside(module: ModuleType, name: str) -> str:

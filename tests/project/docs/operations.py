@@ -5,6 +5,7 @@ from pathlib import Path
 from memoranda.app.service.operations import NOT_OFFERED, OPERATIONS
 from memoranda.surfaces.errors import STATUSES
 from memoranda.surfaces.http.routes import PREFIX
+from tests.project.docs.names import without_rules
 
 PAGE = Path(__file__).parents[3] / "docs" / "http.md"
 
@@ -14,7 +15,7 @@ def rendered() -> str:
     rows = [
         f"| `{operation.method} {PREFIX}{operation.path}` | `{name}` | {operation.right} | "
         f"{operation.effect}{', repeatable' if operation.is_idempotent else ''} | "
-        f"{operation.summary.replace('|', ',')} |"
+        f"{without_rules(operation.summary).replace('|', ',')} |"
         for name, operation in OPERATIONS.items()
     ]
     statuses = [

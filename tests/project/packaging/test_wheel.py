@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -16,14 +18,11 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from tests.project.packaging.building import built
 
 ROOT = Path(__file__).parents[3]
-BUILD = """
-import sys
-from hatchling.builders.wheel import WheelBuilder
-print(*WheelBuilder(sys.argv[1]).build(directory=sys.argv[2], versions=["standard"]))
-"""
-
 # What the script of an installed command does.
 COMMAND = """
 import sys
@@ -40,11 +39,61 @@ sys.modules.update(dict.fromkeys(sys.argv.pop(1).split()))
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-c", BUILD, str(ROOT), str(folder)]
-    built = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
-    return Path(built.stdout.strip())
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return built(ROOT, tmp_path_factory.mktemp("built"))
+
+
+@pytest.fixture(scope="module")
+def wheel(made: tuple[Path, Path]) -> Path:
+    return made[0]
+
+
+def test_wheel_and_source_archive_are_the_same_bytes_whoever_builds_them(
+    made: tuple[Path, Path], tmp_path: Path
+) -> None:
+    # What the archive holds, with other times, is another folder's checkout: build from that.
+    shutil.unpack_archive(made[1], tmp_path, filter="data")
+    (source,) = tmp_path.iterdir()
+    for path in source.rglob("*"):
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+
+    again = built(source, tmp_path / "again")
+
+    assert [one.name for one in again] == [one.name for one in made]
+    assert [one.read_bytes() for one in again] == [one.read_bytes() for one in made]
+
+
+def test_types_and_licence_are_shipped(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+
+    assert "memoranda/py.typed" in names
+    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
+
+
+def pinned() -> dict[str, list[Version]]:
+    """Every version that the requirement files pin."""
+    found: dict[str, list[Version]] = {}
+    for file in (ROOT / "requirements").glob("*.txt"):
+        for name, number in re.findall(r"^([\w.-]+)==([\w.]+)", file.read_text(), re.MULTILINE):
+            found.setdefault(canonicalize_name(name), []).append(Version(number))
+    return found
+
+
+def test_every_requirement_and_extra_is_met_by_what_is_pinned(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    (about,) = tmp_path.glob("memoranda-*.dist-info")
+    needed = [Requirement(line) for line in PathDistribution(about).requires or ()]
+    versions = pinned()
+
+    assert len(needed) > 20
+    unmet = [
+        str(one)
+        for one in needed
+        if not any(one.specifier.contains(v) for v in versions.get(canonicalize_name(one.name), ()))
+    ]
+    assert [one for one in unmet if not one.startswith("model2vec")] == []  # pinned by nobody
 
 
 def test_every_file_of_the_package_is_in_the_wheel(wheel: Path) -> None:

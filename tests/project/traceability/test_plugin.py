@@ -68,8 +68,8 @@ def test_it_holds(): pass
 """
 
 
-PLUGINS = ("-p", "tests.project.traceability.plugin", "-p", "no:hypothesispytest")
-"""Without hypothesis, which each inner run would import anew: a second each."""
+PLUGINS = ("-p", "tests.project.traceability.plugin")
+"""And none that is merely installed: each inner run would load it anew."""
 
 
 class Project:
@@ -121,6 +121,7 @@ class Project:
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
     # A file that is rewritten within a second must not be answered from its compiled form.
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     made = Project(pytester)
     result = made.run("--write-rules")
     assert result.ret == pytest.ExitCode.OK
@@ -549,7 +550,7 @@ def test_an_id_and_shorthand_for_ids_are_taken_in_whole(text: str) -> None:
 
 # ----------------------------------------------------------------------- several processes
 
-APART = ("-p", "xdist", "-n", "2", "-p", "no:randomly")
+APART = ("-p", "xdist", "-n", "2")
 ROOT = Path(__file__).parents[3]
 
 

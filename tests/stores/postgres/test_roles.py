@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
@@ -9,9 +10,10 @@ from psycopg.errors import InsufficientPrivilege
 
 import memoranda
 from memoranda import MemoryFilter, MemoryRecordInput, MemoryUpdate
-from memoranda.kernel.errors import StoreUnavailable
+from memoranda.kernel.errors import InvalidOption, StoreUnavailable
 from memoranda.stores.postgres.connection import connect, parse_address
 from memoranda.stores.postgres.database import PostgresDatabase, journal_number
+from memoranda.stores.postgres.grants import grants
 from memoranda.stores.postgres.schema import MIGRATIONS, migrate
 from tests.stores.postgres.catalogue import catalogue
 from tests.stores.postgres.roles import Roles, block, make_roles, run
@@ -29,6 +31,33 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
         for each in caplog.records
         if (each.name, each.levelno) == ("memoranda.postgres", logging.WARNING)
     ]
+
+
+@pytest.mark.parametrize(
+    ("title", "role", "reads_only"),
+    [("-- grants", "memoranda_app", False), ("-- reading", "memoranda_reader", True)],
+)
+def test_the_page_has_what_the_command_prints(title: str, role: str, reads_only: bool) -> None:
+    printed = grants(role, reads_only=reads_only)
+
+    assert block(title).removeprefix(title).split() == printed.split()
+
+
+@pytest.mark.parametrize("role", ["", "a" * 64, "a\x00"])
+def test_a_name_that_no_role_can_have_is_refused(role: str) -> None:
+    with pytest.raises(InvalidOption):
+        grants(role)
+
+
+async def test_a_role_of_any_name_is_let_in(postgres_url: str) -> None:
+    name = 'an "App" of ' + urlsplit(postgres_url).path[1:]
+    quoted = '"' + name.replace('"', '""') + '"'
+    await opened(postgres_url)
+    run(postgres_url, f"CREATE ROLE {quoted}; {grants(name)}")
+    try:
+        run(postgres_url, f"SET ROLE {quoted}; TABLE memoranda.migrations")
+    finally:
+        run(postgres_url, f"DROP OWNED BY {quoted}; DROP ROLE {quoted}")
 
 
 async def test_the_app_role_can_do_all_of_its_work(roles: Roles) -> None:

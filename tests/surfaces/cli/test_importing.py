@@ -1,4 +1,4 @@
-"""`memoranda import`: what `export --objects` wrote comes into another scope."""
+"""`memoranda import`: what `export --objects` wrote comes into another scope, and other exports."""
 
 from pathlib import Path
 
@@ -68,3 +68,15 @@ def test_a_dry_run_is_a_read_and_waits_for_nobody_who_writes(memoranda: Command,
 
     writer.close()
     assert (dry["versions"], gone["counts"]["versions"]) == (2, 2)
+
+
+def test_the_command_brings_it_in_and_says_what_it_did(memoranda: Command, tmp_path: Path) -> None:
+    file = tmp_path / "notes.jsonl"
+    file.write_text('{"text": "Kim moved"}\n"A text"\n3\nno json\n')
+
+    assert "1 refused" in memoranda.text("import", str(file), "--dry-run")
+    assert "line 4" in memoranda.refused("import", str(file), status=2)
+    shown = memoranda.json("import", str(file), "--lenient", "--from", "jsonl")
+    assert (shown["new"], shown["format"], len(shown["refused"])) == (3, "jsonl", 1)
+    assert "Kim moved" in memoranda.text("list")
+    assert "no file" in memoranda.refused("import", "nowhere.json", status=2)

@@ -27,34 +27,44 @@ def memoranda(
     )
 
 
-def test_the_demo_tells_a_story_twice_and_its_scopes_are_listed(tmp_path: Path) -> None:
+def test_the_demo_tells_a_story_and_leaves_nothing_behind(tmp_path: Path) -> None:
     # As on a fresh machine: with what `make run` installs, which can't sign.
-    first = memoranda("demo", folder=tmp_path, start=("-c", NO_CRYPTOGRAPHY))
-    second = memoranda("demo", folder=tmp_path)
-    listed = memoranda("scopes", "-d", "sqlite:///memoranda-demo.db", folder=tmp_path)
-    as_json = memoranda("scopes", "--json", "-d", "sqlite:///memoranda-demo.db", folder=tmp_path)
+    told = memoranda("demo", folder=tmp_path, start=("-c", NO_CRYPTOGRAPHY))
+
+    assert (told.returncode, told.stderr) == (0, "")
+    words = " ".join(told.stdout.split())
+    for part in (
+        "Kim wants refunds as a voucher (matched",
+        "민지는 한국어로 답을 받고 싶어 한다",
+        "waiting for human:lee",
+        "somebody else has to decide it",
+        "'900 EUR by voucher'",
+        "reason the carrier lost it",
+        "same refund",
+        "differs refund",
+        "it is not the body that the entry was written with",
+        "DAMAGED: body 1.",
+        "Sound: nothing that was looked at is damaged.",
+        "erased 1 object",
+        "sound, 29 entries",
+    ):
+        assert part in words
+    assert max(map(len, told.stdout.splitlines())) <= 80
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_demo_can_be_kept_once_and_its_scope_is_listed(tmp_path: Path) -> None:
+    first = memoranda("demo", "-d", "demo.db", folder=tmp_path)
+    again = memoranda("demo", "-d", "demo.db", folder=tmp_path)
+    listed = memoranda("scopes", "-d", "demo.db", folder=tmp_path)
+    as_json = memoranda("scopes", "--json", "-d", "demo.db", folder=tmp_path)
 
     assert (first.returncode, first.stderr) == (0, "")
-    told = " ".join(first.stdout.split())
-    for part in (
-        "version 1 of",
-        "version 2 of",
-        "is at version 2, not 1",
-        "a reason in words is needed",
-        "why: the customer left",
-        "are one entry",
-        "64 of 64 are in the journal",
-        "billing gets None",
-        "unsigned",
-        "can't be told",
-        "Sound:",
-    ):
-        assert part in told
-    assert (second.returncode, second.stderr) == (0, "")
-    assert "still remembered from the last run" in second.stdout
-    assert max(map(len, first.stdout.splitlines())) <= 80
-    assert listed.stdout.split() == ["support"]
-    assert as_json.stdout.split() == ['["support"]']
+    assert "memoranda list -s refunds -d demo.db" in first.stdout
+    assert again.returncode == 3
+    assert "has the scope 'refunds' already" in again.stderr
+    assert listed.stdout.split() == ["refunds"]
+    assert as_json.stdout.split() == ['["refunds"]']
 
 
 def test_the_tampered_copy_is_named_and_the_rewritten_one_only_by_the_anchor(

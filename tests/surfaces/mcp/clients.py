@@ -24,7 +24,7 @@ from memoranda.kernel.json import parse
 from memoranda.surfaces.http.application import HttpServer
 from memoranda.surfaces.http.door import LOOPBACK, DoorLimits
 from memoranda.surfaces.mcp.calls import Requested
-from memoranda.surfaces.mcp.http import mcp_routes
+from memoranda.surfaces.mcp.mount import mcp_routes
 from memoranda.surfaces.mcp.server import McpDoor
 
 ROOT = Path(__file__).parents[3]

@@ -15,7 +15,7 @@ from memoranda.kernel.access import RIGHTS
 from memoranda.kernel.json import parse
 from memoranda.surfaces.errors import problem_of
 from memoranda.surfaces.mcp.calls import NOTICE
-from memoranda.surfaces.mcp.http import PATH
+from memoranda.surfaces.mcp.mount import PATH
 from memoranda.surfaces.mcp.tools import TOOLS, McpTool
 from tests.surfaces.mcp.clients import (
     AGENT,

@@ -11,7 +11,7 @@ from mcp.client.client import Client
 
 import memoranda
 from memoranda.surfaces.http.messages import MAX_BODY
-from memoranda.surfaces.mcp.http import PATH, mcp_routes
+from memoranda.surfaces.mcp.mount import PATH, mcp_routes
 from tests.patience import eventually
 from tests.surfaces.mcp.clients import (
     AGENT,

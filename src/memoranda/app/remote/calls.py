@@ -12,11 +12,13 @@ from urllib.parse import quote
 
 from pydantic.alias_generators import to_camel
 
+from memoranda.app.remote.reasoning import memory_in
 from memoranda.app.remote.values import Values, is_said, not_over_the_wire, wire_value
 from memoranda.app.service.operation import Operation
 from memoranda.app.service.operations import OPERATIONS
 from memoranda.app.service.vocabulary import NO_WIRE
 from memoranda.journeys.records.codec import DataCodec
+from memoranda.kernel.ambient import reached
 from memoranda.kernel.errors import (
     InvalidJson,
     MemorandaError,
@@ -70,7 +72,10 @@ class RemoteHandle(Generic[T]):
             if operation.finds and isinstance(error, RecordNotFound):
                 return None
             raise error
-        return self._values.read(operation.answers, parse(answer.body) if answer.body else None)
+        read = self._values.read(operation.answers, parse(answer.body) if answer.body else None)
+        if operation.reads_only:
+            reached(memory_in(read))
+        return read
 
     async def stream(self, name: str, members: Mapping[str, Any]) -> AsyncGenerator[Any, None]:
         """The items of a stream, one by one."""
@@ -88,7 +93,9 @@ class RemoteHandle(Generic[T]):
                     if not body.startswith(b"data: "):
                         continue
                     body = body.removeprefix(b"data: ")
-                yield self._values.read(operation.answers, parse(body))
+                read = self._values.read(operation.answers, parse(body))
+                reached(memory_in(read))
+                yield read
 
     def _request(self, operation: Operation, members: Mapping[str, Any]) -> dict[str, Any]:
         left = dict(members)

@@ -15,6 +15,7 @@ from memoranda.app.groups import ActOptions, Govern, Inbox, TurnsOf, Worlds
 from memoranda.app.journal import Journal
 from memoranda.app.memory import Memory
 from memoranda.app.remote.calls import RemoteHandle, arguments_in, wire_members
+from memoranda.app.remote.reasoning import RemoteReasoning
 from memoranda.app.remote.records import RemoteRecords
 from memoranda.app.remote.values import not_over_the_wire
 from memoranda.app.service.operations import NOT_OFFERED, OPERATIONS
@@ -26,18 +27,21 @@ from memoranda.journeys.govern.about import Memo
 from memoranda.journeys.govern.imports import ImportReport
 from memoranda.journeys.govern.objects import Receipt
 from memoranda.journeys.intent.requests import ABSENT, Run, Submitted, Used
-from memoranda.journeys.recall.reasoning import Reasoning
+from memoranda.journeys.maintain.schedule import JobRun
+from memoranda.journeys.recall.reasoning import Phase, Reasoning
 from memoranda.journeys.recall.recalled import Recalled
 from memoranda.journeys.records.store import Records
+from memoranda.journeys.turn.sessions import TurnSession
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.clock import TimeOrderedIds
 from memoranda.kernel.errors import InvalidRecord
 from memoranda.kernel.given import check_kind
 from memoranda.kernel.json import JsonValue
 from memoranda.kernel.results import Rows
-from memoranda.ledger.policy import Policy
+from memoranda.ledger.policy import PeriodicJob, Policy
 from memoranda.ledger.validate_events import Log
 from memoranda.records.filter import Page
+from memoranda.records.model import MemoryMaintenanceConfig
 from memoranda.worlds.world import MAIN
 
 T = TypeVar("T")
@@ -101,12 +105,20 @@ def _refused(name: str) -> Any:
     return refused
 
 
-def traces_of(used: Used | None, recalled: list[str]) -> list[str]:
-    """The ids of the traces that a proposal rests on; without a word, what was recalled here."""
-    if used is None:
-        return list(recalled)
-    several = [used] if isinstance(used, str) or not isinstance(used, Sequence) else used
-    return [one if isinstance(one, str) else one.trace_id for one in several]
+def resting(
+    options: ActOptions, used: Used | None, recalled: list[str], **said: Any
+) -> dict[str, Any]:
+    """What is said of a proposal, with the ids of the traces that it rests on.
+
+    Without a word those are what was recalled here; a reasoning phase that is named has its own.
+    """
+    asked = {**said, **options}
+    if used is not None:
+        several = [used] if isinstance(used, str) or not isinstance(used, Sequence) else used
+        asked["memory"] = [one if isinstance(one, str) else one.trace_id for one in several]
+    elif options.get("reasoning_id") is None:
+        asked["memory"] = list(recalled)
+    return asked
 
 
 @over_http("inbox")
@@ -129,8 +141,7 @@ class RemoteWorlds(Worlds):
     ) -> Submitted:
         """Propose an action on the head of a branch."""
         handle = _remote(self)
-        rests_on = traces_of(memory, handle.recalled)
-        said = {"action": action, "memory": rests_on, "reason": reason, **options}
+        said = resting(options, memory, handle.recalled, action=action, reason=reason)
         done: Submitted = await handle.call("worlds.propose", _asked(said, input))
         handle.recalled.clear()
         return done
@@ -139,6 +150,13 @@ class RemoteWorlds(Worlds):
 @over_http("turns")
 class RemoteTurns(TurnsOf):
     """Turns, on a server."""
+
+    async def sessions(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> Page[TurnSession]:
+        """The sessions of the scope, by name."""
+        said = wire_members({"cursor": cursor} if cursor is not None else {})
+        return await _paged(_remote(self), "turns.sessions", said, limit)
 
 
 @over_http("govern")
@@ -194,6 +212,26 @@ class RemoteJournal(Journal[T]):
 @over_http("maintain")
 class RemoteMaintain(Maintain):
     """Maintenance, on a server."""
+
+    async def configure(
+        self,
+        config: MemoryMaintenanceConfig,
+        *,
+        reason: str,
+        every: Mapping[PeriodicJob, int] | None = None,
+    ) -> Receipt:
+        """Say whether the scope is maintained, and what it keeps."""
+        check_kind("config", config, MemoryMaintenanceConfig, "a MemoryMaintenanceConfig")
+        said = {**config.model_dump(by_alias=True, exclude_none=True), "reason": reason}
+        asked = said if every is None else {**said, "intervals": dict(every)}
+        done: Receipt = await _remote(self).call("maintain.configure", asked)
+        return done
+
+    async def run(self, *jobs: str, dry_run: bool = False) -> Rows[JobRun]:
+        """Run jobs now; without names, all that can be run there."""
+        said = {"jobs": list(jobs), "dry_run": dry_run}
+        done: Rows[JobRun] = await _remote(self).call("maintain.run", wire_members(said))
+        return done
 
 
 class RemoteBatch:
@@ -294,21 +332,14 @@ class RemoteMemory(Memory[T]):
         handle = _remote(self)
         members = wire_members(arguments_in(Memory.recall, (query,), asked))
         found: Recalled[T] = await handle.call("recall", members)
-        handle.recalled.append(found.trace_id)
+        if asked.get("reasoning_id") is None:
+            handle.recalled.append(found.trace_id)
         return found
 
     async def list(self, **asked: Any) -> Page[Any]:
         """What is current and fits the filters, newest first; without a limit, all of it."""
         members = wire_members(arguments_in(Memory.list, (), asked))
-        limit = members.pop("limit", None)
-        found: list[Any] = []
-        while True:
-            most = MOST if limit is None else min(MOST, limit - len(found))
-            page: Page[Any] = await _remote(self).call("list", {**members, "limit": most})
-            found += page
-            if page.next is None or (limit is not None and len(found) >= limit):
-                return Page(found, page.next)
-            members["cursor"] = page.next
+        return await _paged(_remote(self), "list", members, members.pop("limit", None))
 
     def batch(  # type: ignore[override]
         self, *, reason: str | None = None, idempotency_key: str | None = None
@@ -329,22 +360,38 @@ class RemoteMemory(Memory[T]):
     ) -> Run:
         """Propose an action, and run it once it is approved."""
         handle = _remote(self)
-        rests_on = traces_of(memory, handle.recalled)
-        said = {"action": action, "memory": rests_on, "reason": reason, "wait": wait, **options}
+        said = resting(options, memory, handle.recalled, action=action, reason=reason, wait=wait)
         done: Run = await handle.call("act", _asked(said, input))
         handle.recalled.clear()
         return done
 
     @asynccontextmanager
     async def reasoning(self, *, branch: str = MAIN) -> AsyncIterator[Reasoning[T]]:
-        """A phase lies around code, which a server does not see."""
-        del branch
-        raise not_over_the_wire("a reasoning phase")
-        yield  # an iterator, as callers expect
+        """A phase in which memory is selected; its proposal closes it and carries all its traces.
+
+        What is read in it is noted in this process; its recalls are on record under its name.
+        """
+        phase: Phase[T] = Phase(f"reasoning-{TimeOrderedIds().new_id()}")
+        with phase.observing():
+            yield RemoteReasoning(phase, branch, self)
 
 
 def _remote(verbs: Any) -> RemoteHandle[Any]:
     return cast("RemoteHandle[Any]", verbs._handle)  # noqa: SLF001 - of the same family
+
+
+async def _paged(
+    handle: RemoteHandle[Any], name: str, members: dict[str, Any], limit: int | None
+) -> Page[Any]:
+    """As many as are asked for, or all of them, page by page."""
+    found: list[Any] = []
+    while True:
+        most = MOST if limit is None else min(MOST, limit - len(found))
+        page: Page[Any] = await handle.call(name, {**members, "limit": most})
+        found += page
+        if page.next is None or (limit is not None and len(found) >= limit):
+            return Page(found, page.next)
+        members["cursor"] = page.next
 
 
 def _asked(said: Mapping[str, Any], input: JsonValue) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from memoranda.journeys.recall.originals import Original
 from memoranda.journeys.recall.recalled import Item, Recalled
 from memoranda.journeys.records.codec import DataCodec
 from memoranda.journeys.records.contents import UNCHANGED
+from memoranda.journeys.turn.turns import Turn
 from memoranda.kernel.actors import parse_actor
 from memoranda.kernel.errors import CapabilityMissing
 from memoranda.kernel.json import JsonValue, check
@@ -34,7 +35,10 @@ from memoranda.ledger.anchor import Finding
 from memoranda.ledger.consolidate import Refusal
 from memoranda.ledger.damage import Damage, Damages
 from memoranda.ledger.gates import GateFailure
-from memoranda.ledger.unit import Head
+from memoranda.ledger.unit import EntryPlace, Head
+from memoranda.plans.facts import Learned
+from memoranda.plans.items import RetrievedItem
+from memoranda.plans.steps.context import RecalledMemory
 from memoranda.recall.trace import MemoryRef, MemoryTrace, SelectedMemory
 from memoranda.records.filter import Page
 from memoranda.records.model import StoredMemoryRecord
@@ -89,6 +93,7 @@ class Values:
             Waiting: self._waiting,
             Answer: self._answer,
             Audit: self._audit,
+            Turn: self._turn,
             Damages: self._damages,
             Damage: lambda wire: Damage(wire["check"], wire["seq"], wire["why"], ""),
             Finding: lambda wire: Finding(wire["verdict"], wire["where"], wire["why"]),
@@ -245,6 +250,21 @@ class Values:
         else:
             verdict = Rejected(wire["reason"], decision.authority)
         return Answer(wire["proposalId"], verdict, decision)
+
+    def _turn(self, wire: Wire) -> Turn:
+        place = EntryPlace(wire["seq"], bytes.fromhex(wire["entryHash"]))
+        said = {
+            name: wire[to_camel(name)] for name in ("cycle_id", "response", "not_kept", "retried")
+        }
+        return Turn(
+            outputs={},  # of them the wire has digests
+            place=place,
+            retrieved=[RetrievedItem.from_wire(one) for one in wire["retrieved"]],
+            recalled=[RecalledMemory.from_wire(one) for one in wire["recalled"]],
+            items=wire["items"],
+            learned=self.read(Learned, wire["learned"]),
+            **said,
+        )
 
     def _audit(self, wire: Wire) -> Audit:
         report = Report(

@@ -216,35 +216,41 @@ async def stream_records(
 # -------------------------------------------------------------------------------- acting
 
 
+def _rests_on(memory: Sequence[str] | None, options: ActOptions) -> list[str] | None:
+    """What a proposal rests on; no door knows what was recalled for it, so whoever asks says so."""
+    if memory is None and options.get("reasoning_id") is None:
+        why = "name the traces that it rests on (an empty list for none), or a reasoningId"
+        raise InvalidRecord("$.memory", why)
+    return None if memory is None else list(memory)
+
+
 async def act(
     memory_: AnyMemory,
     action: str,
-    memory: Sequence[str],
     *,
+    memory: Sequence[str] | None = None,
     input: JsonValue = ABSENT,
     reason: str | None = None,
     wait: float = 0.0,
     **options: Unpack[ActOptions],
 ) -> Run:
-    """Propose an action, and run it once it is approved; `memory` says what it rests on."""
-    return await memory_.act(
-        action, input, memory=list(memory), reason=reason, wait=wait, **options
-    )
+    """Propose an action, and run it once it is approved; it says what memory it rests on."""
+    rests_on = _rests_on(memory, options)
+    return await memory_.act(action, input, memory=rests_on, reason=reason, wait=wait, **options)
 
 
 async def propose(
     memory_: AnyMemory,
     action: str,
-    memory: Sequence[str],
     *,
+    memory: Sequence[str] | None = None,
     input: JsonValue = ABSENT,
     reason: str | None = None,
     **options: Unpack[ActOptions],
 ) -> Submitted:
-    """Propose an action on the head of a branch; `memory` says what it rests on."""
-    return await memory_.worlds.propose(
-        action, input, memory=list(memory), reason=reason, **options
-    )
+    """Propose an action on the head of a branch; it says what memory it rests on."""
+    rests_on = _rests_on(memory, options)
+    return await memory_.worlds.propose(action, input, memory=rests_on, reason=reason, **options)
 
 
 async def read_trace(memory: AnyMemory, id: str) -> MemoryTrace:

@@ -114,6 +114,8 @@ _ACTING: Final = (
         "POST /branches/{name}/replay",
         stream="results",
     ),
+    Operation("turns.take", "write", TurnsOf.take, "changes", "POST /turns"),
+    Operation("turns.sessions", "read", TurnsOf.sessions, "reads", "GET /sessions"),
     Operation("turns.replay", "read", TurnsOf.replay, "reads", "POST /cycles/{cycleId}/replay"),
 )
 _GOVERNING: Final = (
@@ -146,6 +148,7 @@ _JOURNAL: Final = (
         "GET /journal/entries/{seq}/proof",
         finds=True,
     ),
+    Operation("journal.checkpoints", "read", Journal.checkpoints, "reads", "GET /checkpoints"),
     Operation("journal.original", "read", Journal.original, "reads", "GET /originals/{ref}"),
     Operation("journal.object", "read", Journal.object, "reads", "GET /objects/{id}"),
     Operation(
@@ -203,9 +206,9 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
 """By name, in the order of the reference."""
 
 NOT_OFFERED: Final[Mapping[str, str]] = {
-    "reasoning": "a phase lies around code; over a door name the traces that a proposal rests on",
+    "reasoning": "a phase lies around code; over a door recalls and their proposal share its id",
     "worlds.project": "a projection is code",
-    "turns.open": "a model and a summariser are code",
+    "turns.open": "a model and a summariser are code; turns.take has those of the server's app",
     "records.query": "records.page has the same, a page at a time",
     "maintain.evaluate": "recall each question; the figures are counted where they are read",
     "records.given": "a store of your own is not served",

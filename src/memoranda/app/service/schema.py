@@ -30,6 +30,7 @@ from memoranda.journeys.intent.decisions import Answer, Waiting
 from memoranda.journeys.recall.originals import Original
 from memoranda.journeys.recall.recalled import Item, Recalled
 from memoranda.journeys.turn.sessions import CycleReplay
+from memoranda.journeys.turn.turns import Turn
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.results import Rows
 from memoranda.ledger.anchor import Finding
@@ -38,6 +39,9 @@ from memoranda.ledger.consolidate import Refusal
 from memoranda.ledger.damage import Damage, Damages
 from memoranda.ledger.gates import GateFailure
 from memoranda.ledger.object import Trust
+from memoranda.plans.facts import Learned
+from memoranda.plans.items import RetrievedItem
+from memoranda.plans.steps.context import RecalledMemory
 from memoranda.recall.selector import Outcome
 from memoranda.recall.sureness import Sureness
 from memoranda.recall.trace import MemoryRef
@@ -111,6 +115,19 @@ _SHAPES: Final[Mapping[type, Shape]] = {
         "waiting_for?": list[str],
         "until?": int | None,
         "reason?": str | None,
+    },
+    Turn: {
+        "cycle_id": str,
+        "response": str | None,
+        "retrieved": list[RetrievedItem],
+        "recalled": list[RecalledMemory],
+        "items": list[str],
+        "learned": Learned,
+        "not_kept": str | None,
+        "retried": bool,
+        "seq": int,
+        "entry_hash": str,
+        "steps": dict[str, str],
     },
     Report: _REPORT,
     Audit: {

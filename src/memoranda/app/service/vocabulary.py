@@ -170,7 +170,15 @@ MEMBERS: Final[Mapping[str, Any]] = {
     # ------------------------------------------------------------------------------ acting
     "action": _said(Name, "The name of an action of the domain.", "refund"),
     "input": _said(JsonValue, "What the action takes.", {"order": "A-1", "amount": 20}),
-    "memory": _said(Names, "The ids of the traces that it rests on; an empty list for none.", []),
+    "memory": _said(
+        Names | None, "The ids of the traces that it rests on; an empty list for none.", []
+    ),
+    "reasoning_id": _said(
+        Name | None,
+        "A name of your own for a reasoning phase: recalls with it belong together, and a proposal"
+        " with it rests on all of them, and closes it.",
+        "reasoning-7",
+    ),
     "branch": _said(Name, "Which branch.", "main"),
     "name": _said(Name, "The name of a branch.", "what-if"),
     "paths": _said(Names | None, "The parts of the state that it may change."),
@@ -179,7 +187,11 @@ MEMBERS: Final[Mapping[str, Any]] = {
         Annotated[float, Field(ge=0, le=10)], "How many seconds to wait for a decision.", 0
     ),
     "proposal_id": _said(Name, "The id of a proposal."),
-    "cycle_id": _said(Name, "The id of a cycle."),
+    "cycle_id": _said(Name | None, "The id of a cycle: a turn, and every attempt at it."),
+    "message": _said(Text, "What the user says.", "I moved to Busan. Where is my parcel?"),
+    "session": _said(Name, "The name of a session.", "default"),
+    "fresh": _said(bool, "Put the session that is there aside, and begin anew."),
+    "record": _said(bool, "Keep what was said and answered, so that it can be replayed."),
 }
 """By the name of the parameter."""
 

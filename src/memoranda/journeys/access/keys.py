@@ -5,11 +5,18 @@ import re
 from base64 import urlsafe_b64encode
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, get_args
 
 from memoranda.identity import sha256
 from memoranda.journeys.govern.times import Moment, milliseconds_or_none
-from memoranda.kernel.access import KeyRows, Principal, Right, StoredKey, check_rights
+from memoranda.kernel.access import (
+    KeyRows,
+    Principal,
+    Right,
+    StoredKey,
+    WriterTrust,
+    check_rights,
+)
 from memoranda.kernel.actors import ActorRef, check_scope, parse_actor
 from memoranda.kernel.clock import Clock, Randomness
 from memoranda.kernel.errors import InvalidOption, KeyRefused, RecordNotFound
@@ -32,6 +39,8 @@ class AccessKey(Result):
     scope: str
     actor: str
     rights: tuple[Right, ...]
+    trust: WriterTrust
+    """How far it is trusted what comes with it."""
     name: str
     created_at: int
     expires_at: int | None = None
@@ -69,17 +78,24 @@ class Keys:
         scope: str,
         actor: ActorRef | str,
         rights: Collection[str],
+        trust: WriterTrust = "unreviewed",
         expires: Moment | None = None,
         per_minute: int | None = None,
         name: str = "",
     ) -> NewKey:
         """Make a key for one actor in one scope; it is in the answer, and nowhere else.
 
-        `rights` are some of read, write, decide, erase and maintain. `expires` is from when it is
-        refused; `per_minute` how many requests it may make; `name` is for people.
+        `rights` are some of read, write, decide, erase and maintain. What is written with a key of
+        the trust ``untrusted`` is marked so until somebody approves it, and such a key decides
+        nothing: it is for what reads the web, mail, or other people's words. `expires` is from
+        when it is refused; `per_minute` how many requests it may make; `name` is for people.
         """
         acts = parse_actor(actor)
         granted = check_rights(rights)
+        if trust not in get_args(WriterTrust):
+            raise InvalidOption("trust", f"it is one of {', '.join(get_args(WriterTrust))}")
+        if trust == "untrusted" and "decide" in granted:
+            raise InvalidOption("rights", "what is untrusted decides nothing")
         if not isinstance(name, str) or len(name) > _LONGEST_NAME or not storable(name):
             raise InvalidOption("name", f"it is a text of at most {_LONGEST_NAME} characters")
         if per_minute is not None and not (
@@ -97,6 +113,7 @@ class Keys:
             scope=check_scope(scope),
             actor=str(acts),
             rights=" ".join(sorted(granted)),
+            trust=trust,
             name=name,
             per_minute=per_minute,
             created_at=now,
@@ -145,7 +162,7 @@ def principal_of(key: str, stored: StoredKey | None, now: int) -> Principal:
     if stored.expires_at is not None and stored.expires_at <= now:
         raise KeyRefused
     rights = check_rights(stored.rights.split())
-    return Principal(stored.actor, stored.scope, rights, stored.id, stored.per_minute)
+    return Principal(stored.actor, stored.scope, rights, stored.id, stored.per_minute, stored.trust)
 
 
 def _shown(stored: StoredKey) -> AccessKey:
@@ -154,6 +171,7 @@ def _shown(stored: StoredKey) -> AccessKey:
         stored.scope,
         stored.actor,
         tuple(sorted(check_rights(stored.rights.split()))),
+        stored.trust,
         stored.name,
         stored.created_at,
         stored.expires_at,

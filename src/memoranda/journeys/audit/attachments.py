@@ -183,11 +183,15 @@ async def check_vectors(
     """
     async with aclosing(snapshot.rows(VECTORS)) as chunks:
         async for vectors in chunks:
-            for vector in vectors:
-                why = _misplaced(vector) or _broken(vector, is_unindexed=vector.seq in unindexed)
-                if why is not None:
-                    named = f"the vector of {vector.id!r} by {vector.model!r}: "
-                    damages.add("vector", vector.seq, named + why)
+            await to_thread(_look_at, vectors, unindexed, damages)
+
+
+def _look_at(vectors: Sequence[StoredVector], unindexed: Collection[int], damages: Damages) -> None:
+    for vector in vectors:
+        why = _misplaced(vector) or _broken(vector, is_unindexed=vector.seq in unindexed)
+        if why is not None:
+            named = f"the vector of {vector.id!r} by {vector.model!r}: "
+            damages.add("vector", vector.seq, named + why)
 
 
 def _broken(vector: StoredVector, *, is_unindexed: bool) -> str | None:

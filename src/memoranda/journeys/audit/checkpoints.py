@@ -13,7 +13,14 @@ from itertools import chain, islice
 from typing import Final, Protocol
 
 from memoranda.kernel.clock import Clock, Randomness
-from memoranda.kernel.errors import AnchorFailed, InvalidOption, InvalidProof, StoreFailed
+from memoranda.kernel.errors import (
+    AnchorFailed,
+    InvalidCheckpoint,
+    InvalidOption,
+    InvalidProof,
+    StoreFailed,
+)
+from memoranda.kernel.results import Result
 from memoranda.ledger import tree
 from memoranda.ledger.anchor import SCOPE as DIRECTORY
 from memoranda.ledger.anchor import (
@@ -29,10 +36,22 @@ from memoranda.ledger.anchor import (
     examine,
     settle,
 )
-from memoranda.ledger.checkpoint import Checkpoint, directory_origin, sign_checkpoint
+from memoranda.ledger.checkpoint import (
+    Checkpoint,
+    directory_origin,
+    parse_checkpoint,
+    sign_checkpoint,
+)
 from memoranda.ledger.entry import SALT_BYTES
 from memoranda.ledger.port import Ledger
-from memoranda.ledger.signed_note import Signature, SignedNote, Signer, Verifier
+from memoranda.ledger.signed_note import (
+    Signature,
+    SignedNote,
+    Signer,
+    Standing,
+    Verifier,
+    check_signatures,
+)
 from memoranda.ledger.unit import Draft, Unit
 
 
@@ -58,6 +77,17 @@ class Seal:
             raise InvalidOption("quorum", why)
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class StoredCheckpoint(Result):
+    """A checkpoint that is kept with the journal: its text, and whether a known key signed it."""
+
+    size: int
+    root: str
+    standing: Standing
+    signed_by: Sequence[str]
+    note: str
+
+
 @dataclass(slots=True)
 class Checkpoints:
     """The checkpoints of one scope's journal."""
@@ -67,6 +97,21 @@ class Checkpoints:
     seal: Seal
     failures: dict[str, str] = field(default_factory=dict)
     """Per anchor that failed when it was last asked, why."""
+
+    async def noted(self, limit: int) -> list[StoredCheckpoint]:
+        """The checkpoints that are kept with the journal, the newest first."""
+        found = []
+        for note in await self.ledger.notes(limit):
+            try:
+                parsed = parse_checkpoint(note)
+            except InvalidCheckpoint:  # somebody changed it: it says nothing that counts
+                found.append(StoredCheckpoint(0, "", "failed", (), note))
+                continue
+            report = check_signatures(parsed.note, self.seal.known)
+            signed = [str(signature) for signature in report.signed]
+            size, root = parsed.checkpoint.size, parsed.checkpoint.root.hex()
+            found.append(StoredCheckpoint(size, root, report.standing, signed, note))
+        return found
 
     async def findings(self, *, newest: int | None = None) -> list[Finding]:
         """What the anchors say of this journal: every note of theirs, or only the newest."""

@@ -102,9 +102,9 @@ class CycleWalk:
 
         def add(items: Sequence[StoredItem]) -> bool:
             claims = [_claim_of(item) for item in items]
-            stored.add(*(claim.row for claim in claims if claim is not None))
+            stored.add_all(claim.row for claim in claims if claim is not None)
             for item in items:
-                keywords.add(*keywords_of(item))
+                keywords.add_all(keywords_of(item))
             return None in claims
 
         async with aclosing(snapshot.rows(ITEMS)) as chunks:

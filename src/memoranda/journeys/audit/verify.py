@@ -102,9 +102,9 @@ async def verify(
         walk = Walk(head.origin, damages, roots_at, key=key)
         worlds, cycles = WorldWalk(ledger, damages), CycleWalk(damages, key)
         async for entries in snapshot.rows(ENTRIES):  # 1.
-            await to_thread(walk.feed, entries)
-            await worlds.feed(entries)
-            await to_thread(cycles.feed, entries)
+            others = await to_thread(walk.feed, entries)
+            await worlds.feed(others)
+            await to_thread(cycles.feed, others)
             tell("entries", walk.size, head.size)
         walk.facts.finish()
         await _check_head(snapshot, head, walk)  # 2.
@@ -116,7 +116,7 @@ async def verify(
             tell("rows", rows.count, head.size)
         await to_thread(rows.finish)
         await _check_tags(snapshot, rows.tags, await summed(snapshot.rows(TAGS), key), damages)
-        rows.derivations.add_all(walk.facts.derivations)
+        rows.derivations.add_sums(walk.facts.derivations)
         documents = await summed(_documents(snapshot), key)
         marks = (map(mark_row, chunk) async for chunk in snapshot.rows(MARKS))
         if words is not None and rows.documents.differing(documents):
@@ -191,12 +191,12 @@ async def _words(
         damages.add("index", None, why)
     if index.broken is not None:
         damages.add("index", None, index.broken)
-    words = WordSums(size, index, Randomness().take(KEY_BYTES))
+    words = await to_thread(WordSums, size, index, Randomness().take(KEY_BYTES))
     count = 0
     try:
         async for chunk in snapshot.rows(WORDS):
             await to_thread(words.feed, chunk, damages)
-            count += sum(len(seqs) for _, seqs, _ in chunk)
+            count += sum(len(each.seqs) for each in chunk)
             tell("words", count, count)
     except StoreFailed as failed:
         damages.add("index", None, f"it can't be read: {failed.why}")
@@ -236,7 +236,7 @@ async def _check_tags(
 async def summed(chunks: AsyncIterator[Iterable[StoredTag]], key: bytes) -> TagSums:
     sums = TagSums(key)
     async for chunk in chunks:
-        await to_thread(sums.add, *chunk)
+        await to_thread(sums.add_all, chunk)
     return sums
 
 

@@ -201,7 +201,26 @@ class MemoryAuthority:
         return EntryPlace(made.seq, entry_hash(made.entry))
 
 
-class GatedTable(GovernedTable):
+class HandleTable(GovernedTable):
+    """The records of a scope as one handle writes them, with drafts of its own."""
+
+    def __init__(self, table: GovernedTable, drafts: Drafts) -> None:
+        super().__init__(table.ledger, drafts)
+        self.rulebook = table.rulebook
+        self._shared = table
+
+    async def commit(self, unit: Unit) -> Committed:
+        """Run any unit on the table that all handles of the scope share."""
+        return await self._shared.commit(unit)
+
+    async def opened(self) -> None:
+        await self._shared.opened()
+
+    async def begin(self, at: int) -> None:
+        await self._shared.begin(at)
+
+
+class GatedTable(HandleTable):
     """Records whose changes go through a MemoryAuthorityPolicy."""
 
     def __init__(
@@ -212,26 +231,14 @@ class GatedTable(GovernedTable):
         actor: ActorRef,
         authority: MemoryAuthority,
     ) -> None:
-        super().__init__(table.ledger, drafts)
-        self.rulebook = table.rulebook
-        self._shared = table
+        super().__init__(table, drafts)
         self._policy = policy
         self._actor = actor
         self._authority = authority
 
-    async def commit(self, unit: Unit) -> Committed:
-        """Run any unit on the table that all handles of the scope share."""
-        return await self._shared.commit(unit)
-
     def needs_approval(self, drafts: Sequence[Draft]) -> bool:
         asked = [operation_of(draft, self._actor.actor_id) for draft in drafts]
         return bool(needing_approval(self._policy, asked)[0])
-
-    async def opened(self) -> None:
-        await self._shared.opened()
-
-    async def begin(self, at: int) -> None:
-        await self._shared.begin(at)
 
     async def land(
         self, drafts: list[Draft], note: Note, key: RetryKey | None = None, about: str = ""

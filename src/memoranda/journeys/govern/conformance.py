@@ -11,7 +11,12 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
-from memoranda.journeys.audit.checkpoints import Checkpoints, checkpoint_of, root_at
+from memoranda.journeys.audit.checkpoints import (
+    Checkpoints,
+    StoredCheckpoint,
+    checkpoint_of,
+    root_at,
+)
 from memoranda.journeys.audit.verify import Progress, nobody
 from memoranda.journeys.audit.whole import Audit, audit
 from memoranda.journeys.govern.drafts import Drafts
@@ -111,6 +116,10 @@ class Conformance:
         self.rulebook = table.rulebook
         self._models: Used = {role: [identity] for role, identity in (models or {}).items()}
         self._one_at_a_time = asyncio.Lock()
+
+    async def checkpoints(self, limit: int) -> list[StoredCheckpoint]:
+        """The checkpoints that are kept with the journal, the newest first."""
+        return await self._checkpoints.noted(limit)
 
     # ------------------------------------------------------------------------- opening
 

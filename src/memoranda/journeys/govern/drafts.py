@@ -12,12 +12,13 @@ from typing import Any, Final
 from memoranda.identity import Frozen, canonical_bytes, decode, sha256_hex
 from memoranda.journeys.govern.about import NOTHING_SAID, Declared, Said
 from memoranda.journeys.govern.provenance import NO_PROVENANCE, Provenance, following, of_new
+from memoranda.kernel.access import WriterTrust
 from memoranda.kernel.clock import Randomness
 from memoranda.kernel.errors import InvalidRecord, RecordExists
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.derive import row_of, tags_of
 from memoranda.ledger.entry import SALT_BYTES, Kind
-from memoranda.ledger.lifecycle import check_reason
+from memoranda.ledger.lifecycle import check_reason, lowest
 from memoranda.ledger.object import (
     MARKED_AS_DERIVED,
     NONCE_BYTES,
@@ -50,8 +51,13 @@ _OF_A_NEW_OBJECT: Final = Draft("create", b"", b"", is_new=True)[6:-1]
 class Drafts:
     """Makes the drafts of one scope."""
 
-    def __init__(self, scope: str, randomness: Randomness) -> None:
+    def __init__(
+        self, scope: str, randomness: Randomness, trust: WriterTrust = "unreviewed"
+    ) -> None:
+        """`trust` is that of what is stated by whoever they are made for."""
         self.scope = scope
+        self.trust: Final = trust
+        self._lowered = {} if trust == "unreviewed" else {"trust": trust}
         self._scope = {"scope": scope}
         self._scope_text = canonical_bytes(scope)[1:-1]
         self._randomness = randomness
@@ -86,6 +92,7 @@ class Drafts:
             or meta is not None
             or note.reason is not None
             or replaced is not None
+            or self._lowered
         ):
             first = with_members(first, self._more(content, note, provenance, replaced))
             valid_from, valid_to = provenance.validity.valid_from, provenance.validity.valid_to
@@ -125,9 +132,9 @@ class Drafts:
         self, content: Content, note: Note, provenance: Provenance, replaced: Current | None
     ) -> dict[str, Any]:
         """The members of a new object that not every one has."""
-        more: dict[str, Any] = {}
+        more: dict[str, Any] = dict(self._lowered)
         if provenance is not NO_PROVENANCE:
-            more = provenance.members
+            more |= provenance.members
             if not provenance.applies_here:
                 more["applicability_scope"] = provenance.applicability
         if content.is_raw:
@@ -191,7 +198,8 @@ class Drafts:
 
         Time never goes back for a record.
         """
-        if provenance is NO_PROVENANCE and content.meta is None and self._is_ordinary(before):
+        is_plain = provenance is NO_PROVENANCE and content.meta is None and not self._lowered
+        if is_plain and self._is_ordinary(before):
             updated_at = max(note.at, current.updated_at)
             type_ = _statement_type(note.actor)
             return self._next_ordinary(
@@ -205,7 +213,13 @@ class Drafts:
         document = next_document(
             before,
             sha256_hex(current.body),
-            **{"format": None, "data": None, **members, **_saying(content, provenance)},
+            **{
+                "format": None,
+                "data": None,
+                **members,
+                **self._lowered,
+                **_saying(content, provenance),
+            },
             statement_type=provenance.statement_type or type_,
             at=note.at,
             nonce=self.nonce(),
@@ -235,7 +249,9 @@ class Drafts:
             **provenance.members,
             **annotated,
             statement_type=provenance.statement_type or before["statement_type"],
-            trust="unreviewed" if is_lowered else before["trust"],
+            trust=lowest([self.trust, before["trust"]])
+            if is_lowered or self._lowered
+            else before["trust"],
             at=note.at,
             nonce=self.nonce(),
             updated_ms=max(note.at, current.updated_at),

@@ -285,6 +285,7 @@ class Transitions(Generic[T]):
                 at=note.at,
                 nonce=self._drafts.nonce(),
                 gates=rules.gates,
+                trust=self._drafts.trust,
             )
             if isinstance(made, Refusal):
                 raise _Refused(made)

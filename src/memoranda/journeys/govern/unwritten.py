@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from memoranda.journeys.govern.table import FilteredLedger
 from memoranda.kernel.errors import EntryDamaged
-from memoranda.ledger.attachments import KeptSession, OriginOf, StoredItem
+from memoranda.ledger.attachments import KeptSession, NamedSession, OriginOf, StoredItem
 from memoranda.ledger.entry import genesis
 from memoranda.ledger.lease import Lease
 from memoranda.ledger.port import NOTHING_SEEN, Compacted, Sight, Wanted
@@ -301,6 +301,9 @@ class _Vectors(_Part):
 class _Attachments(_Part):
     async def session(self, name: str) -> bytes | None:
         return await self._ask(lambda ledger: ledger.attachments.session(name), None)
+
+    async def sessions(self, after: str, limit: int) -> list[NamedSession]:
+        return await self._ask(lambda ledger: ledger.attachments.sessions(after, limit), [])
 
     async def saved_by(self, name: str) -> str | None:
         return await self._ask(lambda ledger: ledger.attachments.saved_by(name), None)

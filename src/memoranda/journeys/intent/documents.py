@@ -71,11 +71,12 @@ def proposed(
     risk: str | None,
     about: Sequence[str] = (),
     hints: Mapping[str, JsonValue] | None = None,
+    concludes: str | None = None,
 ) -> Fact:
     """A proposal as it was submitted; `waits_for` is the policy that still has to be satisfied.
 
     `about` are the objects whose content is in it: when they are erased, it goes. `hints` are for
-    whoever is asked for memory before it runs.
+    whoever is asked for memory before it runs. `concludes` is the reasoning phase that it closes.
     """
     says: Document = {"type": PROPOSAL, "proposal": proposal.to_wire(), "branch": branch}
     if risk is not None:
@@ -83,6 +84,8 @@ def proposed(
     if hints is not None:
         says["hints"] = dict(hints)
     marks = [names.proposal(proposal.proposal_id)]
+    if concludes is not None:
+        marks.append(names.concluded(concludes))
     if waits_for is not None:
         says["policy"] = dict(waits_for)
         marks.append(names.waiting(proposal.proposal_id))
@@ -371,10 +374,11 @@ def traced(
         sources += dict.fromkeys(OfSubject(subject).name for subject in subjects)
     name = names.trace(trace_id)
     refs = [names.ref(memory["ref"]["worldId"]) for memory in trace["selected"]]
+    phases = [] if reasoning_id is None else [names.reasoning(reasoning_id)]
     return Fact(
         "trace",
         says,
-        marks=tuple(dict.fromkeys([name, *refs])),
+        marks=tuple(dict.fromkeys([name, *phases, *refs])),
         inputs=tuple(sources),
         output=name if sources else "",
     )

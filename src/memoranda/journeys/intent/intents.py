@@ -142,6 +142,7 @@ class Intents:
         branch: str = MAIN,
         paths: Sequence[str] | None = None,
         hints: Mapping[str, JsonValue] | None = None,
+        reasoning_id: str | None = None,
         idempotency_key: str | None = None,
     ) -> Submitted:
         """Propose an action on the head of a branch; the authority decides at once, or later.
@@ -150,9 +151,8 @@ class Intents:
         not know.
         """
         request = request_of(action, input, reason, paths, self.actor, hints)
-        return await self.submit(
-            request, branch, request_key(idempotency_key, request, branch), memory
-        )
+        key = request_key(idempotency_key, request, branch)
+        return await self.submit(request, branch, key, memory, reasoning_id)
 
     async def act(
         self,
@@ -165,6 +165,7 @@ class Intents:
         paths: Sequence[str] | None = None,
         hints: Mapping[str, JsonValue] | None = None,
         wait: float = 0.0,
+        reasoning_id: str | None = None,
         idempotency_key: str | None = None,
     ) -> Run:
         """Propose an action as `propose` does, and run it once it is approved.
@@ -175,7 +176,10 @@ class Intents:
         check_seconds("wait", wait)
         request = request_of(action, input, reason, paths, self.actor, hints)
         key = request_key(idempotency_key, request, branch)
-        return await self._act(request, branch=branch, memory=memory, wait=wait, key=key)
+        submission = await self._submission(
+            request, branch=branch, memory=memory, key=key, reasoning_id=reasoning_id
+        )
+        return await self._acted(submission, wait)
 
     async def project(
         self, projection: Projection, event: ProjectionEvent, *, branch: str = MAIN
@@ -192,10 +196,17 @@ class Intents:
         return await self.submit(request, branch, None, None)
 
     async def submit(
-        self, request: IntentRequest, branch: str, key: RetryKey | None, memory: object
+        self,
+        request: IntentRequest,
+        branch: str,
+        key: RetryKey | None,
+        memory: object,
+        reasoning_id: str | None = None,
     ) -> Submitted:
         """Propose what is asked for, and say how it stands."""
-        submission = await self._submission(request, branch=branch, memory=memory, key=key)
+        submission = await self._submission(
+            request, branch=branch, memory=memory, key=key, reasoning_id=reasoning_id
+        )
         run = await self._standing(await self._written(submission))
         return Submitted(run.proposal_id, run.status)
 
@@ -206,10 +217,12 @@ class Intents:
         branch: str,
         memory: object,
         key: RetryKey | None,
+        reasoning_id: str | None,
     ) -> Submission:
         """A proposal on the head of a branch, judged and not written yet.
 
-        `memory` is what it rests on: recalls, or ids of traces. TraceMissing where it goes past a
+        `memory` is what it rests on: recalls, or ids of traces; or it is all that was recalled
+        under the name of a reasoning phase. TraceMissing where it goes past a
         reasoning phase (M-2). InvalidIntent if the domain does not know it.
         """
         check_proposable()
@@ -218,7 +231,12 @@ class Intents:
         runtime.check_intent(request.action, request.input)
         at = self.clock.now_ms()
         complete = await with_memory(
-            request, memory, self.selections, lambda: recalled_here(self.recalls, at), at
+            request,
+            memory,
+            self.selections,
+            lambda: recalled_here(self.recalls, at),
+            at,
+            reasoning_id,
         )
         head = await self._branches.opened(branch, runtime, actor=str(self.actor), at=at)
         return self._proposer.submission(
@@ -237,22 +255,14 @@ class Intents:
         if submission.is_written and submission.request.projection == PROJECTION:
             submitted(self.recalls)
 
-    async def _act(
-        self,
-        request: IntentRequest,
-        *,
-        branch: str = MAIN,
-        memory: object = None,
-        wait: float = 0.0,
-        key: RetryKey | None = None,
-    ) -> Run:
-        """Propose an intent, and run it if it is approved, within `wait` seconds at the latest."""
-        submission = await self._submission(request, branch=branch, memory=memory, key=key)
-        if key is not None or self._runner is None or not self._runner.is_run_at_once(submission):
+    async def _acted(self, submission: Submission, wait: float) -> Run:
+        """Run what is proposed if it is approved, within `wait` seconds at the latest."""
+        runner, is_written_first = self._runner, submission.key or submission.request.phase
+        if is_written_first or runner is None or not runner.is_run_at_once(submission):
             return await self.carry_on(await self._written(submission), wait=wait)
         standing = submission.standing()
         try:
-            return self._done(standing, await self._runner.run(standing, submission))
+            return self._done(standing, await runner.run(standing, submission))
         finally:
             self._settle_recalls(submission)
 

@@ -60,6 +60,16 @@ def ref(world_id: str) -> str:
     return REF + _text(world_id)
 
 
+def reasoning(reasoning_id: str) -> str:
+    """The selections of a reasoning phase."""
+    return "reasoning/" + _text(reasoning_id)
+
+
+def concluded(reasoning_id: str) -> str:
+    """The proposal that closed a reasoning phase which it named."""
+    return "concluded/" + _text(reasoning_id)
+
+
 def cycle(cycle_id: str) -> str:
     """A turn through a plan, and every attempt at it."""
     return CYCLE + _text(cycle_id)

@@ -16,7 +16,13 @@ from memoranda.journeys.intent.requests import IntentRequest
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.ambient import out_of_reach
 from memoranda.kernel.clock import IdSource
-from memoranda.kernel.errors import MarkMoved, TraceMissing, WorldErased, WorldError
+from memoranda.kernel.errors import (
+    MarkMoved,
+    ReasoningClosed,
+    TraceMissing,
+    WorldErased,
+    WorldError,
+)
 from memoranda.kernel.given import RetryKey
 from memoranda.kernel.json import JsonValue
 from memoranda.ledger.fact import digest_of
@@ -79,7 +85,7 @@ class Submission:
                 self.drafts(is_to_run=self.is_approved),
                 actor=str(request.actor),
                 at=self.at,
-                expects=request.rests_on,
+                expects=request.expects,
                 sources=request.sources,
                 key=self.key,
                 about=proposal_id,
@@ -91,6 +97,11 @@ class Submission:
 
     async def _refused(self, gone: MarkMoved | WorldErased) -> WorldError:
         why: WorldError = gone
+        if (phase := self.request.phase) is not None:
+            if gone.name == names.concluded(phase.id):
+                return ReasoningClosed(phase.id)
+            if gone.name == names.reasoning(phase.id):
+                return TraceMissing("a recall of its reasoning phase was still under way")
         if isinstance(gone, MarkMoved):
             why = await missing_trace(self.proposer.chronicle, gone.name)
         if self.is_named or not self.request.rests_on or not isinstance(why, WorldErased):
@@ -205,6 +216,7 @@ class Proposer:
         risk: str | None = None,
         about: Sequence[str] = (),
         hints: Mapping[str, JsonValue] | None = None,
+        concludes: str | None = None,
         key: RetryKey | None = None,
     ) -> tuple[Draft, DecisionRecord | None]:
         """The entry of a proposal, and what was decided, if something was."""
@@ -212,7 +224,7 @@ class Proposer:
         if isinstance(verdict, Pending):
             waits_for = still_open(self.policy, asked).to_wire()
             policy_from_wire(waits_for)  # or nobody could ever decide it: InvalidWorld
-        asked_for = documents.proposed(proposal, branch, waits_for, risk, about, hints)
+        asked_for = documents.proposed(proposal, branch, waits_for, risk, about, hints, concludes)
         (draft,) = bound(key, self.chronicle.drafts([asked_for]))
         if isinstance(verdict, Pending):
             return draft, None
@@ -252,6 +264,7 @@ class Proposer:
         first, record = self.proposed(
             proposal, head.branch, asked, verdict,
             decided_by=decided_by, about=about, hints=request.hints, key=key,
+            concludes=None if request.phase is None else request.phase.id,
         )  # fmt: skip
         return Submission(self, request, head, proposal, first, record, at, key, is_named)
 

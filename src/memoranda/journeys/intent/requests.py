@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol
 
+from memoranda.journeys.intent import names
 from memoranda.journeys.records.contents import retry_key
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.errors import InvalidWorld
@@ -47,6 +48,14 @@ Used = HasTrace | str | Sequence[HasTrace | str]
 """The memory that a proposal rests on: recalls, or ids of traces."""
 
 
+class NamedPhase(NamedTuple):
+    """A reasoning phase that a proposal names, and so closes."""
+
+    id: str
+    newest: int
+    """The entry of its last selection."""
+
+
 class IntentRequest(NamedTuple):
     """What somebody wants done, before it is a proposal."""
 
@@ -65,6 +74,15 @@ class IntentRequest(NamedTuple):
     """The memory that it tells of by a trace that was made elsewhere: it goes with that."""
     hints: Mapping[str, JsonValue] | None = None
     """What the provider of memory is asked before the run."""
+    phase: NamedPhase | None = None
+
+    @property
+    def expects(self) -> Sequence[Expected]:
+        """What must still be so when it is submitted: nothing more was selected in its phase."""
+        if self.phase is None:
+            return self.rests_on
+        newest = Expected(names.reasoning(self.phase.id), self.phase.newest)
+        return [*self.rests_on, newest, Expected(names.concluded(self.phase.id), None)]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -197,6 +215,10 @@ class Selections(Protocol):
         """The selection that a recall, or the id of a trace, stands for."""
         ...
 
+    async def of_phase(self, reasoning_id: str, /) -> Sequence[Traced]:
+        """All selections of a reasoning phase, the first one first; TraceMissing for none."""
+        ...
+
     async def confirmed(self, trace: MemoryTrace, where: str, at: int, /) -> Confirmed:
         """A trace that somebody made by hand, confirmed by what this scope knows (C-3, C-4)."""
         ...
@@ -212,16 +234,24 @@ async def with_memory(
     selections: Selections,
     recalled: Callable[[], Sequence[Traced]],
     at: int,
+    reasoning_id: str | None = None,
 ) -> IntentRequest:
     """The request with the traces of the memory that it used (M-2).
 
-    1. those of its reasoning phase are there already; a projection uses no memory (C-5)
+    1. those of its reasoning phase are there already; a projection uses no memory (C-5). A phase
+       that is named is closed by it                                             (M-3)
     2. a trace that was made by hand is confirmed, and goes on as we know it     (C-3, C-4)
     3. what is named is attached; where nothing is said, what was `recalled` here
     """
     # 1.
     if request.rests_on or request.projection != PROJECTION:
         return request
+    if reasoning_id is not None:
+        if memory is not None:
+            raise InvalidWorld("$.memory", "the reasoning phase has the traces; name one of both")
+        traced = await selections.of_phase(reasoning_id)
+        phase = NamedPhase(reasoning_id, traced[-1].rests_on.seq or 0)
+        return resting_on(request, traced)._replace(phase=phase)
     # 2.
     if memory is None and request.trace is not None and says_memory(request):
         confirmed = [

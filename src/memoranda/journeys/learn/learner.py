@@ -8,9 +8,9 @@
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
-from memoranda.journeys.govern.about import check_name
+from memoranda.journeys.govern.about import check_name, said_of_new
 from memoranda.journeys.govern.objects import Telling
 from memoranda.journeys.govern.table import GovernedTable
 from memoranda.journeys.govern.writer import Writer
@@ -89,6 +89,8 @@ class Learner(Generic[T]):
         extractor: AnyExtractor | None,
         thread: str | None,
         subject: str | None,
+        tags: Sequence[str] | None,
+        meta: Mapping[str, Any] | None,
     ) -> Learned:
         """Learn from a conversation, as `Memory.learn` says."""
         # 1.
@@ -97,6 +99,8 @@ class Learner(Generic[T]):
         thread, subject = (
             _name(given, where) for given, where in ((thread, "thread"), (subject, "subject"))
         )
+        more = {name: each for name, each in (("tags", tags), ("meta", meta)) if each is not None}
+        said_of_new(more)
         given = read_messages(messages, thread)
         note = self._writer.note(None)
         facts: dict[str, list[ExtractedFact]] = {}
@@ -109,10 +113,13 @@ class Learner(Generic[T]):
                 facts |= await _extracted(extracts, unread)
             # 4.
             told = [
-                Told.of(fact, one.message, one.source, thread, subject, names.message(one.digest))
+                Told.of(
+                    fact, one.message, one.source, thread, subject,
+                    names.message(one.digest), more,
+                )
                 for one in new
                 for fact in facts[one.digest]
-            ]
+            ]  # fmt: skip
             teaching = await self._lessons.taught(told, note)
             silent = [one for one in new if not facts[one.digest]]
             teaching.skipped[:0] = skipped

@@ -6,6 +6,7 @@ what that rests on: whoever commits it begins anew where that has moved.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from memoranda.identity import decode
@@ -72,9 +73,11 @@ class Told(NamedTuple):
         thread: str | None,
         subject: str | None = None,
         mark: str = "",
+        more: Mapping[str, Any] = MappingProxyType({}),
     ) -> "Told":
         """A fact of a message; without a subject it is about whoever said it."""
         about: dict[str, Any] = {"thread": thread, "speaker": message.by, "said_at": message.at}
+        about |= more
         if fact.text not in message.content:  # other words than were said
             about["statement_type"] = "DerivedStatement"
         about = {name: value for name, value in about.items() if value is not None}
@@ -202,11 +205,17 @@ class Lessons:
         return teaching
 
     async def _known(self, told: Told, at: int) -> list[_Candidate]:
-        """The records of the same subject, or of none, that a statement may repeat or deny."""
+        """The records of the same subject, or of none, that a statement may repeat or deny.
+
+        Where it is to have tags, only those that have them too.
+        """
+        wanted_tags = set(told.about.get("tags") or ())
 
         def candidate(current: Current) -> _Candidate | None:
             document = decode(current.body)
             if current.subject not in {None, told.subject} or not _holds(current, document, at):
+                return None
+            if not wanted_tags <= set(document.get("tags") or ()):
                 return None
             data = data_of(document)
             return _Candidate(current.id, data, current) if isinstance(data, str) else None

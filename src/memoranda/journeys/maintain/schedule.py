@@ -18,18 +18,21 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, get_args
 
 from memoranda.identity import canonical_bytes, decode
+from memoranda.journeys.govern.authority import HandleTable
 from memoranda.journeys.govern.drafts import Drafts
 from memoranda.journeys.govern.objects import Receipt
+from memoranda.journeys.govern.table import GovernedTable
 from memoranda.journeys.intent.hold import LEASE_MS, held, new_holder
 from memoranda.journeys.maintain.jobs import ACTOR, JOBS, Counts, Done, Job, Work
 from memoranda.kernel.clock import Randomness
 from memoranda.kernel.errors import InvalidOption, MemorandaError
-from memoranda.kernel.given import check_kind
+from memoranda.kernel.given import check_kind, check_texts
 from memoranda.kernel.results import Result, Rows
+from memoranda.ledger.attachments import HeldLease
 from memoranda.ledger.fact import Fact
 from memoranda.ledger.lease import JOB, SCRUB, Lease, Leases
 from memoranda.ledger.policy import EVERY, MaintenanceRules, PeriodicJob, Policy
-from memoranda.ledger.unit import Unit
+from memoranda.ledger.unit import Committed, Unit
 from memoranda.records.model import MemoryMaintenanceConfig, MemoryRetentionPolicy
 
 TYPE: Final = "JobRun"
@@ -97,6 +100,20 @@ class MaintenanceStatus(Result):
     policy_version: int
     retention: MemoryRetentionPolicy
     jobs: Sequence[JobStatus]
+
+
+class LeasedTable(HandleTable):
+    """A table as whoever holds a lease writes it: once somebody else has that, nothing lands.
+
+    A process that was stopped for longer than its lease does not know it, and goes on.
+    """
+
+    def __init__(self, table: GovernedTable, drafts: Drafts, taken: Lease) -> None:
+        super().__init__(table, drafts)
+        self._held = HeldLease(taken.name, taken.holder)
+
+    async def commit(self, unit: Unit) -> Committed:
+        return await super().commit(unit._replace(attachments=(*unit.attachments, self._held)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +192,10 @@ class Maintenance:
 
         InvalidOption for a name that no job has.
         """
+        check_texts("jobs", names)
         for name in names:
             if name not in JOBS:
-                why = f"there is no job {str(name)[:80]!r}; name some of {', '.join(JOBS)}"
+                why = f"there is no job {name[:80]!r}; name some of {', '.join(JOBS)}"
                 raise InvalidOption("jobs", why)
         wanted = names or [name for name in JOBS if self.can(name) and name != "scrub"]
         return Rows([await self.run(name, dry_run=dry_run) for name in wanted])
@@ -210,8 +228,9 @@ class Maintenance:
         try:
             if error is None:
                 async with held(self._leases, taken, work.clock, for_ms=LEASE_MS):
+                    work = replace(work, table=LeasedTable(work.table, self._drafts, taken))
                     done = await job.perform(work)
-                    await self._log(job, done, policy)
+                    await self._log(job, done, policy, work.table)
         except asyncio.CancelledError:
             await asyncio.shield(self._put_back(taken))
             raise
@@ -240,7 +259,7 @@ class Maintenance:
         why = None if error is None else _why(error)
         return JobRun(self.scope, job.name, outcome, done.counts, took, why, due)
 
-    async def _log(self, job: Job, done: Done, policy: Policy) -> None:
+    async def _log(self, job: Job, done: Done, policy: Policy, table: GovernedTable) -> None:
         # 3.
         if not job.is_logged or not any(done.counts.values()):
             return
@@ -253,7 +272,7 @@ class Maintenance:
         }
         draft = Fact("job", says, marks=[JOB + job.name]).draft(self._drafts.salt())
         unit = Unit(ACTOR, self.work.clock.now_ms(), lambda _: [draft])
-        await self.work.table.commit(unit)
+        await table.commit(unit)
 
     def _due(self, name: str, policy: Policy, attempts: int, error: Exception | None) -> int | None:
         # 4.

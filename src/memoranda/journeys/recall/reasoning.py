@@ -231,7 +231,7 @@ class Reasoning(Generic[T]):
     async def recall(self, query: str, *, top_k: int, **asked: Any) -> Recalled[T]:
         """The same as the handle's `recall`; ReasoningClosed once a proposal was submitted."""
         async with self._phase.selecting():
-            found = await self._recall(query, top_k=top_k, **asked)
+            found = await self._recall(query, top_k=top_k, reasoning_id=self.id, **asked)
             self._phase.add(found)
             return found
 
@@ -316,7 +316,7 @@ class Recalling(Generic[T]):
         check_free(branch)
         phase: Phase[T] = Phase(f"reasoning-{self._ids.new_id()}")
         with phase.observing():
-            recall = partial(self.recall, reasoning_id=phase.id, branch=branch)
+            recall = partial(self.recall, branch=branch)
             yield Reasoning(phase, branch, intents, recall, original)
 
     async def original(self, ref: MemoryRef | Item[T] | str) -> Original[T]:
@@ -347,7 +347,8 @@ class Recalling(Generic[T]):
     ) -> Recalled[T]:
         """Select memory as `Memory.recall` says.
 
-        Outside of a reasoning phase, a later proposal of the same actor may rest on it.
+        Outside of a reasoning phase, a later proposal of the same actor may rest on it. In a phase,
+        ReasoningClosed if a proposal has closed it by its name.
         """
         if branch != MAIN:
             check_free(branch)

@@ -19,6 +19,7 @@ from typing import Any, Final, Generic, TypeVar
 from memoranda.journeys.govern.about import check_name
 from memoranda.journeys.govern.conformance import Conformance
 from memoranda.journeys.govern.table import FilteredLedger
+from memoranda.journeys.intent import names
 from memoranda.journeys.intent.branches import empty_world
 from memoranda.journeys.intent.chronicle import MEMORY, Chronicle, world_reached
 from memoranda.journeys.intent.documents import traced
@@ -52,11 +53,12 @@ from memoranda.kernel.errors import (
     InvalidInput,
     InvalidObject,
     MarkMoved,
+    ReasoningClosed,
     WorldErased,
 )
 from memoranda.ledger.lifecycle import trust_of
 from memoranda.ledger.port import Sight
-from memoranda.ledger.unit import Current, Draft, Unit
+from memoranda.ledger.unit import Current, Draft, Expected, Unit
 from memoranda.recall.embedder import ROLE
 from memoranda.recall.meaning import Meaning
 from memoranda.recall.proof import Method
@@ -100,10 +102,14 @@ class Recaller(Generic[T]):
         codec: DataCodec[T],
         clock: Clock,
         ids: IdSource,
+        verifying: Verifying,
         meaning: Meaning | None = None,
         without_vector: Callable[[], None] = lambda: None,
     ) -> None:
-        """`without_vector` is called where something has no vector yet."""
+        """`verifying` is shared by all handles of the scope.
+
+        `without_vector` is called where something has no vector yet.
+        """
         self._ledger = ledger
         self._without_vector = without_vector
         self._chronicle = chronicle
@@ -113,7 +119,7 @@ class Recaller(Generic[T]):
         self._ids = ids
         self._meaning = meaning
         self._resolving = Resolving(ledger, chronicle)
-        self.verifying: Final = Verifying(ledger)
+        self.verifying: Final = verifying
 
     async def recall(
         self,
@@ -137,8 +143,10 @@ class Recaller(Generic[T]):
         check_query(query)
         check_top_k(top_k)
         check_offset(offset, top_k)
-        people = {"about": about, "subject": constraints.filter.subject}
-        subjects = [_checked_person(*named) for named in people.items() if named[1] is not None]
+        _check_named("about", about)
+        _check_named("subject", constraints.filter.subject)
+        _check_named("reasoning_id", reasoning_id)
+        subjects = [text for text in (about, constraints.filter.subject) if text is not None]
         check_reach()
         # 1.
         at = self._clock.now_ms()
@@ -155,6 +163,8 @@ class Recaller(Generic[T]):
             try:
                 seq = await self._write(recalled, picked, at, str(by), reasoning_id, subjects)
             except (WorldErased, MarkMoved) as gone:
+                if reasoning_id is not None and gone.name == names.concluded(reasoning_id):
+                    raise ReasoningClosed(reasoning_id) from None
                 picked = picked.without(gone.name)  # erased or forgotten meanwhile: not handed out
                 continue
             # 6.
@@ -364,6 +374,8 @@ class Recaller(Generic[T]):
             return drafts
 
         expected = list(dict.fromkeys(worlds))
+        if reasoning_id is not None:
+            expected.append(Expected(names.concluded(reasoning_id), None))
         committed = await self._chronicle.run(
             Unit(by, at, decide, records, expects=expected, is_short=True, reads_rows=True)
         )
@@ -390,9 +402,8 @@ def _world_in(sight: Sight) -> str | None:
     return empty_world() if reached is None else reached
 
 
-def _checked_person(place: str, name: str | None) -> str:
+def _check_named(place: str, name: str | None) -> None:
     try:
         check_name(name, f"$.{place}")
     except InvalidObject as refused:
         raise InvalidFilter(place, refused.why) from None
-    return str(name)

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 from memoranda.journeys.intent import names
 from memoranda.journeys.intent.branches import empty_world
 from memoranda.journeys.intent.chronicle import Chronicle
-from memoranda.journeys.intent.documents import TRACE, fact_of_type
+from memoranda.journeys.intent.documents import TRACE, FoundFact, fact_of_type
 from memoranda.journeys.intent.requests import Confirmed, Traced
 from memoranda.journeys.recall.originals import Original, Originals
 from memoranda.journeys.recall.reasoning import traced_by
@@ -22,6 +22,7 @@ from memoranda.kernel.errors import (
     InvalidWorld,
     MemorandaError,
     RecordNotFound,
+    TraceMissing,
     WorldErased,
     WorldNotFound,
 )
@@ -59,14 +60,30 @@ class ScopeSelections(Generic[T]):
         if not isinstance(given, str):
             why = f"it is a recall or the id of a trace, not a {type(given).__name__}"
             raise InvalidWorld("$.memory", f"{why}; give () for none")
-        name = names.trace(given)
-        fact = fact_of_type(await self._chronicle.found(name), TRACE, given, "trace")
+        found = await self._chronicle.found(names.trace(given))
+        return await self._traced_in(fact_of_type(found, TRACE, given, "trace"))
+
+    async def of_phase(self, reasoning_id: str, /) -> Sequence[Traced]:
+        """All selections of a reasoning phase, the first one first.
+
+        TraceMissing where nothing was selected in it, and where it is another actor's.
+        """
+        facts = await self._chronicle.found(names.reasoning(reasoning_id))
+        if not facts:
+            raise TraceMissing(f"nothing was recalled in the reasoning phase {reasoning_id}")
+        if {fact.entry.actor for fact in facts} != {str(self._actor)}:
+            raise TraceMissing(f"the reasoning phase {reasoning_id} is another actor's")
+        return [await self._traced_in(fact) for fact in facts]
+
+    async def _traced_in(self, fact: FoundFact) -> Traced:
+        """The selection that a fact tells of, with proofs of now."""
         trace = MemoryTrace.from_wire(fact.document["trace"])
         seqs = [int(item["seq"]) for item in fact.document["details"]["items"]]
         loaded = await self._loaded(trace, seqs)
         selected = [
             _proved(memory, now) for memory, now in zip(trace.selected, loaded, strict=True)
         ]
+        name = names.trace(fact.document["traceId"])
         return Traced(_with(trace, selected), Expected(name, fact.seq))
 
     async def confirmed(self, trace: MemoryTrace, where: str, at: int, /) -> Confirmed:

@@ -148,13 +148,16 @@ def patching(
     given = codec.encode_patch(patch) if raw is None else raw
     if raw is None:
         canonical_bytes(given)  # refused here, with its own path, before anything is read
-    annotated = annotation(tags, meta)
+    annotated = None if tags is meta is UNCHANGED else annotation(tags, meta)
 
     def apply(content: Content) -> Content:
+        said = content[1:3] if annotated is None else annotated(content)
+        data = merged(id, content.value, given)
         if raw is not None:
-            return Content(merged(id, content.value, raw), *annotated(content), is_raw=True)
-        data = _fitting(codec, id, merged(id, content.value, given), given)
-        return Content(_canonical("data", data), *annotated(content))
+            return new_content((data, *said, True))
+        if type(codec) is not JsonCodec:
+            data = _fitting(codec, id, data, given)
+        return new_content((_canonical("data", data), *said, False))
 
     return Edit(id, apply, expected_version)
 

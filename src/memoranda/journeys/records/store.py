@@ -179,7 +179,7 @@ class Records(Generic[T]):
         reason: str | None = None,
     ) -> None:
         """Let get and query no longer return this record; an unknown id is no error."""
-        note = self._note(reason or DELETED_BY_CALLER)
+        note = self._note(reason or None, DELETED_BY_CALLER)
         check_expected(expected_version)
         if not is_possible_id(id):
             return
@@ -248,7 +248,7 @@ class Records(Generic[T]):
         check_batch(ids)
         possible = [id for id in ids if is_possible_id(id)]
         if possible:
-            note = self._note(reason or DELETED_BY_CALLER)
+            note = self._note(reason or None, DELETED_BY_CALLER)
             possible = list(dict.fromkeys(possible))
             key = retry_key(idempotency_key, "delete_many", possible)
             await self._tell_deleted(await self._table.remove(possible, note, key=key))
@@ -404,11 +404,11 @@ class Records(Generic[T]):
     def _told_deleted(self, row: Row) -> tuple[str, StoredMemoryRecord[T]]:
         return row.id, self._record(row)
 
-    def _note(self, reason: str | None) -> Note:
+    def _note(self, reason: str | None, otherwise: str | None = None) -> Note:
         check_writable()
         if reason is not None:
             check_text("reason", reason)
-        return Note(self._actor, self._clock.now_ms(), reason)
+        return Note(self._actor, self._clock.now_ms(), reason or otherwise)
 
     def _check(self, filter: MemoryFilter) -> None:
         if not isinstance(filter, MemoryFilter):

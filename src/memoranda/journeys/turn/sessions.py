@@ -52,7 +52,7 @@ from memoranda.plans.items import RetrievedItem, item_digest
 from memoranda.plans.models import Model, Prompt, Settings
 from memoranda.plans.plan import ExecutionPlan, StepType, plan_hash
 from memoranda.plans.policy import Interpreted, Interpreter, Profile, policy_ref_of
-from memoranda.plans.session import SessionStore
+from memoranda.plans.session import SessionStore, read_session
 from memoranda.plans.spoken import SpokenFacts
 from memoranda.plans.steps import CONTRACT
 from memoranda.plans.steps.answer import PersistMemory, PromptAssemble
@@ -269,6 +269,20 @@ AnyTurnExtractor = FactExtractor | Extracting
 """An extractor of facts, or what makes one of the model that is asked, such as its class."""
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class TurnSession(Result):
+    """A session as it stands: what the next turn goes on from."""
+
+    name: str
+    session_id: str
+    plan_hash: str
+    """The plan that it is bound to."""
+    repo_scan_version: str
+    updated_at: str
+    cycle_id: str
+    """The cycle that saved it."""
+
+
 class Turning:
     """Opens sessions of turns in one scope, and replays recorded cycles."""
 
@@ -311,6 +325,19 @@ class Turning:
         await turns.start(fresh=fresh)
         self._open.add(turns)
         return turns
+
+    async def sessions(self, after: str, limit: int) -> list[TurnSession]:
+        """The sessions whose names come after this one; SessionDamaged for what is none."""
+        found = []
+        for name, body, cycle in await self.scope.table.ledger.attachments.sessions(after, limit):
+            state = read_session(name, body)
+            found.append(
+                TurnSession(
+                    name, state.session_id, state.last_execution_plan_hash,
+                    state.repo_scan_version, state.updated_at, cycle,
+                )
+            )  # fmt: skip
+        return found
 
     async def replay(
         self,

@@ -151,7 +151,7 @@ class PostgresSnapshot:
         return Head._make(head)
 
     async def rows(self, table: Table[R]) -> AsyncGenerator[Sequence[R], None]:
-        for statement, make in TABLES[table]:
+        for statement, make, _ in TABLES[table]:
             asked = parameters(statement, self._journal, None, {})
             read = chunks(self._connection, table.name, statement.postgres, asked)
             async with aclosing(read) as found:

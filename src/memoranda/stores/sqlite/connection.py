@@ -123,7 +123,8 @@ def make_private(path: str) -> None:
     except FileExistsError:
         return
     try:
-        os.fchmod(descriptor, _MODE)
+        if hasattr(os, "fchmod"):  # Windows has rights of its own
+            os.fchmod(descriptor, _MODE)
     finally:
         os.close(descriptor)
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from functools import partial
 from itertools import islice
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import apsw
 
@@ -20,10 +20,6 @@ from memoranda.stores.statements import Statement
 from memoranda.stores.tables import HEAD, INDEX, SEGMENTS, TABLES, Unpacking, index_of
 
 R = TypeVar("R")
-
-CHUNK: Final = 256
-"""Rows at once: few enough that a garbage collection seldom finds them alive and looks at all
-there is, which would hold up the event loop."""
 
 
 class SqliteSnapshot:
@@ -63,9 +59,9 @@ class SqliteSnapshot:
         return Head._make(head)
 
     async def rows(self, table: Table[R]) -> AsyncGenerator[Sequence[R], None]:
-        for statement, make in TABLES[table]:
+        for statement, make, at_once in TABLES[table]:
             made = partial(make, self._unpacking)
-            async with aclosing(self._chunks(statement, made)) as chunks:
+            async with aclosing(self._chunks(statement, made, at_once)) as chunks:
                 async for some in chunks:
                     yield some
 
@@ -74,7 +70,7 @@ class SqliteSnapshot:
         return index_of(await self._all(INDEX), await self._all(SEGMENTS))
 
     async def _all(self, statement: Statement) -> list[Any]:
-        async with aclosing(self._chunks(statement, list)) as chunks:
+        async with aclosing(self._chunks(statement, list, 256)) as chunks:
             return [row async for chunk in chunks for row in chunk]
 
     # ------------------------------------------------------------------- on the thread
@@ -89,12 +85,15 @@ class SqliteSnapshot:
             let_go(self._connection)
 
     async def _chunks(
-        self, statement: Statement, make: Callable[[Iterable[Any]], list[R]]
+        self, statement: Statement, make: Callable[[Iterable[Any]], list[R]], at_once: int
     ) -> AsyncGenerator[Sequence[R], None]:
         assert self._connection is not None  # noqa: S101 - it is entered first
         asked = parameters(statement, self._journal, {})
         cursor = await self._run(partial(self._connection.execute, statement.sqlite, asked))
-        take = partial(_taken, cursor, make)
+
+        def take() -> list[R]:
+            return make(islice(cursor, at_once))
+
         try:
             while chunk := await self._run(take):
                 yield chunk
@@ -105,7 +104,3 @@ class SqliteSnapshot:
     async def _run(self, work: Callable[[], R]) -> R:
         with plain_errors(self._database):
             return await asyncio.get_running_loop().run_in_executor(self._thread, work)
-
-
-def _taken(cursor: apsw.Cursor, make: Callable[[Iterable[Any]], list[R]]) -> list[R]:
-    return make(islice(cursor, CHUNK))

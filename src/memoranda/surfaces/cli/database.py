@@ -119,7 +119,7 @@ def verify(
         list[str] | None, opt("A journal that must be there; may be repeated.", metavar="ORIGIN")
     ] = None,
     quorum: Annotated[
-        int, opt("So many witnesses must have cosigned every entry.", min=0, metavar="N")
+        int, opt("So many witnesses must have cosigned every entry.", metavar="N")
     ] = 0,
 ) -> Output:
     """Verify a database: its chain, tree, rows, checkpoints, anchors.

@@ -1,32 +1,27 @@
-"""``memoranda demo``: a session with governed memory, and a forged one, as a story."""
+"""``memoranda demo``: an agent's refund, and a forged database, each told as a story."""
 
 import asyncio
-import os
-from collections.abc import Awaitable
+from contextlib import aclosing
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 import memoranda
-from memoranda import Clockwork, MemorandaError, Memory
-from memoranda.app.surfaces import (
-    file_of,
-    opened_witness,
-    seal_from_environment,
-    verify_database,
-)
+from memoranda import Clockwork
+from memoranda.app.surfaces import opened_witness, verify_database
 from memoranda.errors import DependencyMissing
 from memoranda.formats import Ed25519Signer, create_key, verifiers
+from memoranda.surfaces.cli import show_actions, show_records  # noqa: F401 - words for results
 from memoranda.surfaces.cli.groups import PlainGroup
-from memoranda.surfaces.cli.present import console, item, statement
+from memoranda.surfaces.cli.present import console, in_words, item, show
 from memoranda.surfaces.cli.show_audits import verified
-from memoranda.surfaces.cli.show_records import history
+from memoranda.surfaces.story import Scene, told
 from memoranda.surfaces.witness import serving
-from memoranda.types import FileAnchor, Randomness, Receipt, Seal, WitnessAnchor
+from memoranda.types import DatabaseAudit, FileAnchor, Randomness, Seal, WitnessAnchor
 
 
 class Story:
@@ -44,27 +39,28 @@ class Story:
         """The next step of the story."""
         self._number += 1
         self.out.print()
-        self.out.print(item(f"{self._number}. ", sentence, "bold"))
+        show(item(f"{self._number}. ", sentence, "bold"))
 
     def show(self, line: str) -> None:
         """What came of it."""
-        self.out.print(item("   ", line))
+        show(item("   ", line))
 
-    def show_receipt(self, whose: str, receipt: Receipt) -> None:
-        """Which version was written, and where."""
-        self.show(f"{whose}: version {receipt.version} of {receipt.id}, entry {receipt.seq}")
-        self.show(receipt.entry_hash)
+    def show_scene(self, scene: Scene) -> None:
+        """What was done, and what came of it."""
+        self.say(scene.title)
+        for line in scene.lines:
+            self.show(line)
+        match scene.result:
+            case None:
+                pass
+            case DatabaseAudit():
+                show(verified(scene.result, Seal()).words)
+            case _:
+                show(in_words(scene.result))
 
-    async def show_refusal(self, act: Awaitable[object]) -> None:
-        """Why something is refused."""
-        try:
-            await act
-        except MemorandaError as refused:
-            self.show(f"refused: {refused}")
 
-
-FILE = "sqlite:///memoranda-demo.db"
-AT_ONCE = 64
+SCOPE = "refunds"
+FILE = "memory.db"
 
 demo = typer.Typer(cls=PlainGroup, add_completion=False)
 
@@ -73,82 +69,32 @@ demo = typer.Typer(cls=PlainGroup, add_completion=False)
 def show_session(
     context: typer.Context,
     database: Annotated[
-        str, typer.Option("--database", "-d", metavar="URL|FILE", help="Where the session is kept.")
-    ] = FILE,
+        str | None,
+        typer.Option(
+            "--database",
+            "-d",
+            metavar="URL|FILE",
+            help="Keep what is made there; else it is removed again.",
+        ),
+    ] = None,
 ) -> None:
-    """Show memoranda at work on a SQLite file."""
+    """Show an agent that refunds 900 euros, and what can be asked of that afterwards."""
     if context.invoked_subcommand is None:
         asyncio.run(_session(Story(console()), database))
 
 
-async def _session(story: Story, database: str) -> None:
-    story.title(f"memoranda demo on {database}, scope 'support'")
-    async with memoranda.open(database, scope="support", actor="agent:support") as memory:
-        if before := await memory.list():
-            story.show(f"{len(before)} things are still remembered from the last run.")
-        id = await _remember(story, memory)
-        await _change(story, memory, id)
-        await _write_at_once(story, memory)
-    story.say("A handle on another scope can't see any of it.")
-    async with memoranda.open(database, scope="billing", actor="agent:billing") as other:
-        story.show(f"billing gets {await other.get(id, include=['invalidated'])}")
-    story.say("Verify walks everything, and says what it can't know.")
-    seal = seal_from_environment(os.environ, file_of(database))
-    story.out.print(verified(await verify_database(database, seal=seal), seal).words)
-    kept = f"\nThe session is kept in {database}. Next: memoranda demo tamper."
-    story.out.print(kept, soft_wrap=True)
-
-
-async def _remember(story: Story, memory: Memory[Any]) -> str:
-    story.say("Three things are remembered, each in one durable transaction.")
-    receipt = await memory.remember(
-        "The customer prefers email", source="ticket/812", tags=["customer"]
-    )
-    await memory.remember("고객은 서울에 살고 한국어로 답을 받고 싶어 한다", tags=["customer"])
-    await memory.remember({"rule": "Refunds above 500 EUR need a manager"}, tags=["policy"])
-    story.show_receipt("The receipt of the first", receipt)
-    story.show("What is known of the customer, newest first:")
-    for found in await memory.list(tags=["customer"], limit=2):
-        story.show(f"  {statement(found.data)} ({found.statement_type}, {found.verdict})")
-    story.say("A recall says why it picked what, and is in the journal before it answers.")
-    for question in ("how does the customer like to be reached?", "서울 고객"):
-        recalled = await memory.recall(question, top_k=1)
-        story.show(f"{question}  {recalled.outcome}")
-        for chosen in recalled:
-            known = "verified" if chosen.verified else "not verified"
-            story.show(f"  {statement(chosen.data)} ({known})")
-            story.show(f"  why: {chosen.reason}; on record as {recalled.trace_id}")
-    return receipt.id
-
-
-async def _change(story: Story, memory: Memory[Any], id: str) -> None:
-    story.say("An update is the next version; a writer who saw an older one is told.")
-    text = "The customer prefers a call, after 14:00"
-    receipt = await memory.update(id, text, expected_version=1, reason="said so on the phone")
-    story.show_receipt("The receipt", receipt)
-    await story.show_refusal(memory.update(id, "The customer prefers fax", expected_version=1))
-    story.say("Forgetting needs a reason. Nothing is deleted; it is no longer returned.")
-    await story.show_refusal(memory.forget(id, reason=" "))
-    await memory.forget(id, reason="the customer left", cause="obsolescence")
-    story.show(f"get returns {await memory.get(id)}")
-    story.say("Its history has every version, who made it, when and why.")
-    story.out.print(history(await memory.history(id)))
-
-
-async def _write_at_once(story: Story, memory: Memory[Any]) -> None:
-    story.say("A retry with the same idempotency key lands once.")
-    first, again = [
-        await memory.remember("The parcel arrived", idempotency_key="demo: the parcel")
-        for _ in range(2)
-    ]
-    same = "one entry" if first == again else "two entries"
-    story.show(f"{first.id} and {again.id} are {same}")
-    story.say(f"{AT_ONCE} tasks write at once; they share commits, each is durable.")
-    receipts = await asyncio.gather(
-        *(memory.remember({"step": n}, tags=["log"]) for n in range(AT_ONCE))
-    )
-    stored = len({receipt.entry_hash for receipt in receipts})
-    story.show(f"{stored} of {AT_ONCE} are in the journal")
+async def _session(story: Story, kept: str | None) -> None:
+    with TemporaryDirectory(prefix="memoranda-demo-") as folder:
+        url = str(Path(folder) / FILE) if kept is None else kept
+        where = "a temporary folder" if kept is None else kept
+        story.title(f"memoranda demo in {where}: scope '{SCOPE}', no network, no key")
+        async with aclosing(told(url, Path(folder), scope=SCOPE)) as scenes:
+            async for scene in scenes:
+                story.show_scene(scene)
+    after = "The folder is removed again. To keep the database: memoranda demo -d demo.db"
+    if kept is not None:
+        after = f"It is kept. Look around: memoranda list -s {SCOPE} -d {kept}"
+    story.out.print(f"\n{after}\nNext: memoranda demo tamper", soft_wrap=True)
 
 
 TRUE, FORGED = "500 EUR", "900 EUR"

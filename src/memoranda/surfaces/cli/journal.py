@@ -16,12 +16,14 @@ import memoranda
 from memoranda import Memory
 from memoranda.app.surfaces import (
     MEMORY,
+    ExportFormat,
     ExportKind,
     back_up_database,
     copy_scopes,
     export_scope,
     file_of,
     hidden,
+    move_in,
     restore_backup,
     sync_folder,
     upgrade_schema,
@@ -29,7 +31,7 @@ from memoranda.app.surfaces import (
 from memoranda.errors import RecordNotFound, ScopeNotFound
 from memoranda.surfaces.cli.command import OF_A_SCOPE, command
 from memoranda.surfaces.cli.groups import arg, group, opt, wrong_use
-from memoranda.surfaces.cli.options import File, Id
+from memoranda.surfaces.cli.options import Id
 from memoranda.surfaces.cli.present import (
     Output,
     bars,
@@ -41,7 +43,15 @@ from memoranda.surfaces.cli.present import (
 from memoranda.surfaces.cli.show_audits import copied, restored
 from memoranda.surfaces.cli.show_records import entry_cells
 from memoranda.surfaces.cli.target import Act, Target
-from memoranda.types import EntryProof, ImportReport, JournalEntry, JsonValue, Original, Seal
+from memoranda.types import (
+    EntryProof,
+    ImportReport,
+    JournalEntry,
+    JsonValue,
+    MovedIn,
+    Original,
+    Seal,
+)
 
 Entry = Annotated[int, arg("ENTRY", "The number of the entry.")]
 
@@ -175,22 +185,32 @@ def _refuse_database(output: Path, url: str) -> None:
 @command("import")
 def import_(
     target: Target,
-    file: File,
+    source: Annotated[
+        str, arg("FILE", "A file, or a database: a file or a URL; - is standard input.")
+    ],
+    format: Annotated[
+        ExportFormat | None, opt("What it is; else that is seen by what it holds.", "--from")
+    ] = None,
     log: Annotated[
         typer.FileBinaryRead | None,
-        opt("Their MemoryLog, which is compared with them.", metavar="FILE"),
+        opt("The MemoryLog of our objects, which is compared with them.", metavar="FILE"),
     ] = None,
     lenient: Annotated[bool, opt("Take what can be taken, and name every other line.")] = False,
     dry_run: Annotated[bool, opt("Only say what would come in.")] = False,
-) -> ImportReport:
-    """Bring MemoryObjects as NDJSON into a scope, untrusted.
+) -> ImportReport | MovedIn:
+    """Bring in what another memory exported: ours, mem0, LangGraph and more.
 
-    All of a file comes in, or nothing. What they say is kept; versions and hashes are made anew,
-    and the journal says who imported them, and when.
+    Objects of ours as NDJSON come in untrusted: what they say is kept, versions and hashes are made
+    anew. What others exported becomes records with their sources, times and authors: JSON lines of
+    MCP's reference memory, mem0's JSON, stores of LangGraph and sessions of the OpenAI Agents SDK
+    as databases, plain JSON lines and CSV. The second time only what changed there comes in.
     """
-    lines, events = file.read(), None if log is None else log.read()
+    if source != "-" and "://" not in source and not Path(source).is_file():
+        raise wrong_use(f"There is no file {source}.")
+    given = sys.stdin.buffer.read() if source == "-" else source
+    events = None if log is None else log.read()
 
-    act = partial(_import, lines, events, lenient=lenient, dry_run=dry_run)
+    act = partial(_import, given, events, format=format, lenient=lenient, dry_run=dry_run)
     if not dry_run:
         return target.run(act, create=True)
     database = file_of(target.url)
@@ -201,12 +221,21 @@ def import_(
 
 
 async def _import(
-    lines: bytes, log: bytes | None, memory: Memory[Any], *, lenient: bool, dry_run: bool
-) -> ImportReport:
+    given: str | bytes,
+    log: bytes | None,
+    memory: Memory[Any],
+    *,
+    format: ExportFormat | None,
+    lenient: bool,
+    dry_run: bool,
+) -> ImportReport | MovedIn:
+    if log is None:
+        return await move_in(memory, given, format=format, lenient=lenient, dry_run=dry_run)
+    lines = given if isinstance(given, bytes) else await asyncio.to_thread(Path(given).read_bytes)
     return await memory.journal.import_objects(lines, log=log, lenient=lenient, dry_run=dry_run)
 
 
-async def _in_memory(target: Target, act: Act[ImportReport]) -> ImportReport:
+async def _in_memory(target: Target, act: Act[ImportReport | MovedIn]) -> ImportReport | MovedIn:
     """What would come into a scope that is not there: nothing is made but in memory."""
     async with memoranda.open(
         f"sqlite://{MEMORY}", scope=target.scope_name, actor=target.actor_name, seal=Seal()

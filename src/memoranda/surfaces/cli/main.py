@@ -50,9 +50,18 @@ _COMMANDS: Final = {
     "Databases": (
         ("scopes", "database", "List every scope that was ever written to in a database."),
         ("export", "journal", "Export a scope as NDJSON, for memoranda-verify and for others."),
-        ("import", "journal", "Bring MemoryObjects as NDJSON into a scope, untrusted."),
+        (
+            "import",
+            "journal",
+            "Bring in what another memory exported: ours, mem0, LangGraph and more.",
+        ),
         ("copy", "journal", "Copy scopes into another database, whole and verified."),
         ("upgrade", "journal", "Bring the schema of a database up to date."),
+        (
+            "grants",
+            "grants",
+            "Print the SQL that lets a PostgreSQL role in, for its owner to run.",
+        ),
         ("reindex", "database", "Make the word index anew."),
         ("eval", "evaluate", "Measure how well recall finds, with questions of your own."),
         ("backup", "journal", "Take backups, and put them back."),
@@ -71,9 +80,18 @@ _COMMANDS: Final = {
         ("mcp", "serve", "Serve one MCP client by stdio: tools, resources and prompts."),
     ),
     "Getting to know it": (
+        (
+            "doctor",
+            "doctor",
+            "Say what is wrong with an installation, a database or a server, and what to do.",
+        ),
         ("rules", "rules", "List the rules that memoranda must prove, and what proves them."),
         ("help", "main", "Show the help of a command, or of all of them."),
-        ("demo", "demo", "Show memoranda at work on a SQLite file."),
+        (
+            "demo",
+            "demo",
+            "Show an agent that refunds 900 euros, and what can be asked of that afterwards.",
+        ),
     ),
 }
 """By headings of the help: a name, the module that has the command, and what the help says."""

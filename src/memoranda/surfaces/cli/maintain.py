@@ -4,6 +4,7 @@ import asyncio
 import re
 import signal
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, Any, Final, TypedDict
 
 import typer
@@ -256,7 +257,8 @@ def work(
 async def _work(target: Target, *, as_json: bool) -> None:
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for sign in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(sign, stop.set)
+        with suppress(NotImplementedError):  # on Windows, Ctrl-C cancels what runs
+            loop.add_signal_handler(sign, stop.set)
     embedder = models.embedder_from_environment()
 
     def tell(run: JobRun) -> None:

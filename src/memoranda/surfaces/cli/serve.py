@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from functools import partial
+from importlib.util import find_spec
 from typing import Annotated, Any, Final
 
 from rich.console import Group, RenderableType
@@ -99,10 +100,10 @@ async def _has_keys(url: str) -> bool:
 
 def _mounts(workers: int) -> dict[str, Any]:
     """MCP at /mcp, where it is installed; several processes share no sessions."""
-    try:
-        from memoranda.surfaces.mcp.http import mcp_routes  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError:
+    if find_spec("mcp") is None:  # an extra
         return {}
+    from memoranda.surfaces.mcp.mount import mcp_routes  # noqa: PLC0415 - with the server
+
     return {"mounts": partial(mcp_routes, stateless=workers > 1)}
 
 
@@ -177,6 +178,7 @@ def _key(key: AccessKey) -> RenderableType:
             ("scope", key.scope),
             ("actor", key.actor),
             ("rights", ", ".join(key.rights)),
+            ("trust", key.trust),
             ("name", key.name or None),
             ("expires", when(key.expires_at)),
             ("revoked", when(key.revoked_at)),
@@ -196,6 +198,9 @@ def create(
     expires: Annotated[
         int | None, opt("From when it is refused, as 2026-12-31.", metavar="TIME"), UNTIL
     ] = None,
+    untrusted: Annotated[
+        bool, opt("What is written with it is untrusted, until somebody approves it.")
+    ] = False,
     per_minute: Annotated[int | None, opt("How many requests in a minute.", min=1)] = None,
     name: Annotated[str, opt("What people call it.")] = "",
 ) -> Output:
@@ -207,6 +212,7 @@ def create(
                 scope=scope,
                 actor=actor,
                 rights=right,
+                trust="untrusted" if untrusted else "unreviewed",
                 expires=expires,
                 per_minute=per_minute,
                 name=name,

@@ -43,6 +43,15 @@ _LONGEST: Final = 200
 # -------------------------------------------------------------------------- proposals
 
 
+def _rested_on(trace: Any) -> str:
+    """The recall that a proposal rests on: its proofs are in the JSON, its memories in `why`."""
+    selected = trace["selected"]
+    verified = sum(bool(one["verified"]) for one in selected)
+    chosen = counted(len(selected), "memory", "memories")
+    said = "; ".join(one["reason"] for one in selected)
+    return f"{trace['query']} {chosen}, {verified} verified: {said}"
+
+
 @shows(Waiting)
 def _waiting(waiting: Waiting) -> RenderableType:
     proposal = waiting.proposal
@@ -55,7 +64,7 @@ def _waiting(waiting: Waiting) -> RenderableType:
             ("action", f"{body.type}{asked}"),
             ("who", f"{proposal.actor}, at {when(proposal.submitted_at)}"),
             ("why", None if trace is None else trace.summary),
-            ("memory", None if waiting.memory is None else statement(waiting.memory)),
+            ("memory", None if waiting.memory is None else _rested_on(waiting.memory)),
             ("may change", None if paths is None else ", ".join(paths)),
             *[(vote.decision, str(vote.voter)) for vote in waiting.votes],
             ("waiting for", waiting.waiting_for or "-"),
@@ -256,6 +265,8 @@ def _value(why: Why, name: str, value: JsonValue) -> Text:
         return Text(short(value))
     if name == "trace":
         return Text(plain(str(value["summary"])))
+    if name == "memoryContext" and isinstance(value, dict) and "items" in value:
+        return Text("; ".join(statement(one["data"]) for one in value["items"]) or "nothing")
     if name == "input":
         return Text(asked_for(str(why.known.get("action")), value))
     if name in _DIGESTS:

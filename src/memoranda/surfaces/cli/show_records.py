@@ -30,6 +30,7 @@ from memoranda.types import (
     Item,
     JournalEntry,
     Learned,
+    MovedIn,
     Original,
     Recalled,
     Receipt,
@@ -273,6 +274,25 @@ def _imported(report: ImportReport) -> RenderableType:
             f"{done}; {counted(len(report.refused), 'line')} of {report.lines:,} refused."
         )
     )
+    return Group(*parts)
+
+
+@shows(MovedIn)
+def _moved_in(report: MovedIn) -> RenderableType:
+    named = [*report.refused, *report.left_out]
+    parts: list[RenderableType] = []
+    if named:
+        rows = [
+            [line.line, "refused" if line in report.refused else "left out", str(line)]
+            for line in named
+        ]
+        parts += [table("line#, what, why+", rows), Text()]
+    counts = (
+        f"{report.format}, {report.read:,} read: {report.new:,} new, {report.changed:,} changed, "
+        f"{report.unchanged:,} unchanged, {len(report.left_out):,} left out, "
+        f"{len(report.refused):,} refused."
+    )
+    parts += [Text(counts), *([Text("Nothing was written.")] if report.is_dry_run else [])]
     return Group(*parts)
 
 

@@ -60,7 +60,8 @@ class Target:
         """Whoever acts. An entry can't be erased, so by default it names a number, no person."""
         if self.actor is not None:
             return self.actor
-        return os.environ.get(ACTOR) or f"human:uid-{os.getuid()}"
+        number = os.getuid() if hasattr(os, "getuid") else 0  # Windows has no such numbers
+        return os.environ.get(ACTOR) or f"human:uid-{number}"
 
     def seal(self) -> "Seal":
         """Who signs and where checkpoints are kept, as the environment says."""

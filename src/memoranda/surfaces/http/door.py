@@ -30,7 +30,7 @@ from urllib.parse import unquote, urlsplit
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
-from memoranda.app.surfaces import Operation, Principal, Service
+from memoranda.app.surfaces import Operation, Principal, Service, continued
 from memoranda.errors import (
     HostRefused,
     KeyRefused,
@@ -61,8 +61,9 @@ PORTION: Final = 16 * 1024
 """So many bytes of lines are sent at once."""
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _SLOW: Final = frozenset({"verify", "maintain.reindex", "maintain.embed", "maintain.scrub",
-                          "govern.record_audit", "journal.import_objects"})  # fmt: skip
-"""What walks everything takes as long as it takes."""
+                          "govern.record_audit", "journal.import_objects",
+                          "turns.take"})  # fmt: skip
+"""What walks everything, or asks a model, takes as long as it takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,8 @@ class Door:
         limit = None if operation.name in _SLOW else self.limits.time_limit_s
         try:
             async with asyncio.timeout(limit):
-                result = await self.service.call(principal, operation, members)
+                with continued(headers):
+                    result = await self.service.call(principal, operation, members)
         except TimeoutError:
             raise RequestTimedOut(self.limits.time_limit_s) from None
         if result is None and operation.finds:

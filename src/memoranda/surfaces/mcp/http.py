@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from time import perf_counter
 from typing import Any, Final
@@ -11,8 +11,7 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.datastructures import Headers
-from starlette.routing import BaseRoute, Route
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memoranda.app.surfaces import Principal
 from memoranda.errors import KeyMissing
@@ -24,19 +23,14 @@ from memoranda.surfaces.mcp.server import McpDoor
 
 log = logging.getLogger("memoranda.mcp")
 
-PATH: Final = "/mcp"
 MOST_SESSIONS: Final = 1_000
 IDLE_S: Final = 15 * 60
 _PRINCIPAL: Final = "memoranda.principal"
 
 
 @asynccontextmanager
-async def mcp_routes(door: Door, *, stateless: bool = False) -> AsyncIterator[Sequence[BaseRoute]]:
-    """The route of /mcp, as long as it is served.
-
-    Revision 2026-07-28 has no sessions. Clients of earlier ones have, so that a person can be
-    asked; `stateless` does without, for several processes behind one address.
-    """
+async def mcp_application(door: Door, *, stateless: bool) -> AsyncIterator[ASGIApp]:
+    """What answers at /mcp, as long as it is served."""
     server = McpDoor(door.service, _principal_of, door.limits.time_limit_s).server()
     manager = StreamableHTTPSessionManager(
         server,
@@ -46,7 +40,7 @@ async def mcp_routes(door: Door, *, stateless: bool = False) -> AsyncIterator[Se
         max_sessions=MOST_SESSIONS,
     )
     async with manager.run():
-        yield [Route(PATH, _McpPath(door, manager))]
+        yield _McpPath(door, manager)
 
 
 async def _principal_of(ctx: Requested) -> Principal:
@@ -89,7 +83,7 @@ class _McpPath:
         except Exception as error:
             problem = problem_of(error)
             if problem is BUG:
-                log.exception("a request for %s failed", PATH)
+                log.exception("a request for %s failed", scope["path"])
             status = problem.status
             await problem_answer(problem).send(send)
         finally:

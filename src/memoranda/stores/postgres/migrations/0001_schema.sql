@@ -377,6 +377,7 @@ CREATE TABLE memoranda.access_keys (
   scope      text COLLATE "C" NOT NULL,
   actor      text COLLATE "C" NOT NULL,
   rights     text COLLATE "C" NOT NULL,
+  trust      text COLLATE "C" NOT NULL,
   name       text COLLATE "C" NOT NULL,
   per_minute bigint,
   created_at bigint NOT NULL,
@@ -876,6 +877,19 @@ BEGIN
   PERFORM memoranda.enter(p_journal, p_origin);
   RETURN QUERY
   SELECT s.body FROM memoranda.sessions s WHERE s.journal = p_journal AND s.name = p_name;
+END $$;
+
+CREATE FUNCTION memoranda.sessions_after(
+  p_journal bigint, p_origin text, p_after text, p_limit bigint
+)
+RETURNS TABLE (name text, body bytea, cycle text)
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM memoranda.enter(p_journal, p_origin);
+  RETURN QUERY
+  SELECT s.name, s.body, s.cycle FROM memoranda.sessions s
+  WHERE s.journal = p_journal AND s.name > p_after COLLATE "C"
+  ORDER BY s.name LIMIT p_limit;
 END $$;
 
 CREATE FUNCTION memoranda.sessions_put_aside(p_journal bigint, p_origin text, p_name text)

@@ -313,6 +313,7 @@ CREATE TABLE access_keys (
   scope      TEXT    NOT NULL,
   actor      TEXT    NOT NULL,
   rights     TEXT    NOT NULL,
+  trust      TEXT    NOT NULL,
   name       TEXT    NOT NULL,
   per_minute INTEGER,
   created_at INTEGER NOT NULL,
