@@ -74,9 +74,9 @@ async def filled(memory: Memory[Any], size: int) -> float:
     with Progress() as progress:
         task = progress.add_task(f"remembering {size:,}", total=size)
         for start in range(0, size, BATCH):
-            for first in range(start, min(start + BATCH, size), 20):
-                texts = [item(number).data["text"] for number in range(first, first + 20)]
-                await memory.remember_many(texts, source=f"conversation/{first}")
+            for one in range(start, min(start + BATCH, size), 20):
+                texts = [item(number).data["text"] for number in range(one, one + 20)]
+                await memory.remember_many(texts, source=f"conversation/{one}")
             progress.advance(task, BATCH)
     start = perf_counter()
     await memory.recall(questions()[0], top_k=TOP_K, selector="words")
@@ -158,15 +158,16 @@ def vectors() -> float:
     names = ([""], zeros)
     columns.add_all(numbers, numbers, names, names, zeros.astype(np.uint8), zeros != 0)
     known, drawn = ScopeVectors(256), np.random.default_rng(SEED)
+    some = np.zeros((0, 256))
     for first in range(0, VECTORS, BATCH):
         some = drawn.standard_normal((BATCH, 256))
         some /= np.sqrt(np.square(some).sum(axis=1, keepdims=True))
-        rows = [row.tobytes() for row in some.astype("<f4")]
-        known.add(list(enumerate(rows, first)))
+        known.add([(first + n, row.tobytes()) for n, row in enumerate(some.astype("<f4"))])
+    asked_for = some[0].astype("<f4").tobytes()
     times = []
     for _ in range(WARM):
         start = perf_counter()
-        known.alike(rows[0], columns)
+        known.alike(asked_for, columns)
         times.append(perf_counter() - start)
     return median(times) * 1e3
 
