@@ -105,6 +105,7 @@ bench: $(BENCHED) $(TEST)
 	@$(BENCH)/bin/python -m bench.items
 	@$(BENCH)/bin/python -m bench.search
 	@$(BENCH)/bin/python -m bench.recall
+	@$(BENCH)/bin/python -m bench.soak --seconds 60 --recallers 16
 	@$(BENCH)/bin/python -m bench.plans
 	@$(BENCH)/bin/python -m bench.scopes
 	@$(VENV)/bin/python -m bench.mcp
