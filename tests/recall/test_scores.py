@@ -10,6 +10,7 @@ from memoranda.recall.scores import (
     NOTHING_BY_WORDS,
     TYPICAL,
     Evidence,
+    Unrelated,
     alone,
     confidences,
     deviations,
@@ -78,6 +79,14 @@ def test_deviations_are_the_same_for_a_model_whose_texts_are_all_near_each_other
     assert deviations(far).tolist() == pytest.approx(deviations(0.7 + far / 4).tolist(), abs=2e-3)
     assert deviations(np.zeros(3)).tolist() == [0, 0, 0]
     assert deviations(np.zeros(0)).tolist() == []
+
+
+def test_of_two_texts_the_nearer_one_is_near_only_if_the_model_says_so() -> None:
+    unrelated = Unrelated(mean=0.1, spread=0.05)
+
+    assert deviations(np.array([0.12, 0.08]))[0] == 1
+    assert deviations(np.array([0.12, 0.08]), unrelated)[0] < 0.5
+    assert deviations(np.array([0.5, 0.08]), unrelated)[0] > 2
 
 
 def test_a_confidence_is_a_share() -> None:

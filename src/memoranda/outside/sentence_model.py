@@ -29,6 +29,7 @@ from typing import Any, Final
 from memoranda.kernel.errors import DependencyMissing, ModelFailed
 from memoranda.outside.static_model import DIMENSIONS, LONGEST, StaticModel, has_static_model
 from memoranda.recall.arrays import NDArray, np
+from memoranda.recall.scores import Unrelated
 
 Vectors = NDArray[Any]
 
@@ -55,6 +56,7 @@ class SentenceModel:
     """Vectors of texts, and of words for those near them (`Embedder`, `WordVectors`)."""
 
     dimensions: Final = SENTENCE + DIMENSIONS
+    unrelated: Final = Unrelated(mean=0.08, spread=0.07)
 
     def __init__(self) -> None:
         place = _place()
