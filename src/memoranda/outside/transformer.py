@@ -71,8 +71,9 @@ class Transformer:
         found = self._even(words[pieces] + places[: len(pieces)] + kinds[0], "embeddings.LayerNorm")
         for number in range(_LAYERS):
             found = self._layer(found, f"encoder.layer.{number}")
-        middle: Numbers = found.mean(axis=0)
-        return middle / np.sqrt(np.square(middle).sum())
+        middle = found.mean(axis=0)
+        vector: Numbers = middle / np.sqrt(np.square(middle).sum())
+        return vector
 
     def _layer(self, found: Numbers, name: str) -> Numbers:
         """Each token looks at all others, and then at itself."""
