@@ -142,7 +142,7 @@ class WordSearch:
             alike = None
             if meaning is not None:
                 vectors = words.vectors(meaning.model, len(meaning.vector) // 4)
-                alike = vectors.alike(meaning.vector, words.columns)
+                alike = vectors.alike(meaning.vector, words.columns, meaning.unrelated)
             ranked = Ranked(
                 mode, asked, postings, words.columns, state.size, limit, only, stand_ins, alike
             )
