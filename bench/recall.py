@@ -78,9 +78,9 @@ async def filled(memory: Memory[Any], size: int) -> float:
                 texts = [item(number).data["text"] for number in range(one, one + 20)]
                 await memory.remember_many(texts, source=f"conversation/{one}")
             progress.advance(task, BATCH)
-    start = perf_counter()
+    began = perf_counter()
     await memory.recall(questions()[0], top_k=TOP_K, selector="words")
-    first = perf_counter() - start
+    first = perf_counter() - began
     await _settled(memory)
     return first
 

@@ -22,7 +22,10 @@ def opened(
     """A handle, with clock, ids and what its app runs with named one by one."""
     given: dict[str, Any] = {"clock": clock, "randomness": randomness, "ids": ids}
     clockwork = memoranda.Clockwork(**{k: v for k, v in given.items() if v is not None})
-    app = memoranda.App(**{name: options.pop(name) for name in _APP & options.keys()})
+    names = _APP & options.keys()
+    if isinstance(options.get("model"), type):
+        names -= {"model"}  # what its data are, and none that answers
+    app = memoranda.App(**{name: options.pop(name) for name in names})
     return memoranda.open(url, app=app, clockwork=clockwork, **options)
 
 
