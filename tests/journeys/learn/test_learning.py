@@ -318,3 +318,19 @@ async def test_wrong_options_are_refused(memory: Memory[Any], options: Any) -> N
         await memory.learn(SAID, **options)
 
     assert await size(memory) == 0
+
+
+async def test_facts_have_the_tags_and_the_meta_and_are_compared_with_those_that_have_them(
+    memory: Memory[Any],
+) -> None:
+    said = [{"content": "I have two dogs.", "name": "Min"}]
+    await memory.learn(said, tags=["agent:a"], meta={"rank": 1})
+
+    other = await memory.learn(said, tags=["agent:b"], thread="b")
+    again = await memory.learn([{"content": "I have two dogs!", "name": "Min"}], tags=["agent:a"])
+
+    assert (len(other.learned), len(again.seen_again)) == (1, 1)
+    (found,) = await memory.list(tags=["agent:a"])
+    assert (found.meta, found.subject) == ({"rank": 1}, "Min")
+    with pytest.raises(InvalidInput):
+        await memory.learn([{"content": "I like tea.", "name": "Min"}], tags=[""])
