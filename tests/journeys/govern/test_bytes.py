@@ -39,7 +39,8 @@ async def index_rows(memory: Memory[Any]) -> list[Any]:
     """Every row of the word index and of its threads, once all is merged."""
     await memory.maintain.reindex()
     async with inside(memory).ledger.snapshot() as snapshot:
-        found: list[Any] = [row async for chunk in snapshot.rows(WORDS) for row in chunk]
+        words = [some async for chunk in snapshot.rows(WORDS) for some in chunk]
+        found: list[Any] = [token for some in words for token in some.tokens]
         return found + [row async for chunk in snapshot.rows(THREADS) for row in chunk]
 
 
