@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         LocalModel,
         default_embedder,
         embedder_from_environment,
+        thorough_embedder,
     )
     from memoranda.outside.models.chat import ChatModel
     from memoranda.outside.models.scripted import ScriptedAnswer, ScriptedModel, scripted
@@ -46,6 +47,7 @@ __all__ = [
     "scripted",
     "similarities",
     "stored_as",
+    "thorough_embedder",
 ]
 
 __getattr__, __dir__ = lazy_names(__name__)

@@ -319,7 +319,7 @@ def _in_context(
         nothing_among(len(scope), NOTHING_IN_THREADS if is_threaded else NOTHING_BY_WORDS)
         * sharpness,
         is_unheard=bool(named)
-        and not any(_has(word, {*one.counts, *one.speaker}) for word in named for one in scope),
+        and not any(_has(named[0], {*one.counts, *one.speaker}) for one in scope),
     )
     found = [
         Scored(one.id, one.seq, one.created_at, points, confidence, _placed(around, one, asked))

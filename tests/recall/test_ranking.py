@@ -284,3 +284,12 @@ def test_newer_is_fresher_and_nothing_is_worth_nothing(one: int, other: int, hal
     assert 0 < freshness(older, half) <= freshness(newer, half) <= 1
     assert freshness(half, half) == 0.5
     assert freshness(-1, half) == 1
+
+
+def test_of_several_names_the_first_is_who_a_question_is_about() -> None:
+    ingrid, boris = (
+        ranked(RankingMode.CONTEXT, asked(text), TALK_OF_PAY)
+        for text in ("Did Ingrid pay Boris?", "Did Boris pay Ingrid?")
+    )
+
+    assert ingrid[0].confidence < MAYBE < boris[0].confidence

@@ -10,6 +10,7 @@ from memoranda.recall.scores import (
     NOTHING_BY_WORDS,
     TYPICAL,
     Evidence,
+    Unrelated,
     alone,
     confidences,
     deviations,
@@ -58,8 +59,10 @@ def test_meaning_fills_what_words_leave() -> None:
 
 
 def test_meaning_counts_more_where_no_record_has_more_than_a_word_by_chance() -> None:
-    alike, length = [0.0, 0.0, 3.0], [9, 9, 9]
-    few, some = (alone(evidence(own=[most, 0, 0], alike=alike, length=length)) for most in (0.1, 1))
+    alike, length = [0.0, 0.0, 3.0], [9.0, 9.0, 9.0]
+    few, some = (
+        alone(evidence(own=[most, 0.0, 0.0], alike=alike, length=length)) for most in (0.1, 1)
+    )
 
     assert few[2] - few[1] > some[2] - some[1]
 
@@ -78,6 +81,14 @@ def test_deviations_are_the_same_for_a_model_whose_texts_are_all_near_each_other
     assert deviations(far).tolist() == pytest.approx(deviations(0.7 + far / 4).tolist(), abs=2e-3)
     assert deviations(np.zeros(3)).tolist() == [0, 0, 0]
     assert deviations(np.zeros(0)).tolist() == []
+
+
+def test_of_two_texts_the_nearer_one_is_near_only_if_the_model_says_so() -> None:
+    unrelated = Unrelated(mean=0.1, spread=0.05)
+
+    assert deviations(np.array([0.12, 0.08]))[0] == 1
+    assert deviations(np.array([0.12, 0.08]), unrelated)[0] < 0.5
+    assert deviations(np.array([0.5, 0.08]), unrelated)[0] > 2
 
 
 def test_a_confidence_is_a_share() -> None:

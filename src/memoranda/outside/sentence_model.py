@@ -9,7 +9,8 @@ The extra ``meaning`` brings two packages with weights in them, for two sides of
 - wordllama (`static_model`) knows what is spoken of: the words, whatever stands around them.
 
 A vector is the one, and after it the other, weighed by `WORDS`: the product of two such vectors is
-the sum of both similarities. Each of the two alone finds less (docs/evaluation.md).
+the sum of both similarities. Each of the two alone finds less (docs/evaluation.md). Whoever has the
+time may add a third part, of a `Transformer`, which reads English sentences best of all.
 
 Numbers are computed as float32 by whatever library numpy has. Two processors may differ in the last
 digits: similarities are rounded before they count.
@@ -27,8 +28,11 @@ from threading import Lock
 from typing import Any, Final
 
 from memoranda.kernel.errors import DependencyMissing, ModelFailed
+from memoranda.outside.korean_model import HANGUL
 from memoranda.outside.static_model import DIMENSIONS, LONGEST, StaticModel, has_static_model
+from memoranda.outside.transformer import WIDTH, Transformer
 from memoranda.recall.arrays import NDArray, np
+from memoranda.recall.scores import Unrelated
 
 Vectors = NDArray[Any]
 
@@ -54,9 +58,9 @@ def has_sentence_model() -> bool:
 class SentenceModel:
     """Vectors of texts, and of words for those near them (`Embedder`, `WordVectors`)."""
 
-    dimensions: Final = SENTENCE + DIMENSIONS
+    unrelated: Final = Unrelated(mean=0.08, spread=0.07)
 
-    def __init__(self) -> None:
+    def __init__(self, transformer: Transformer | None = None) -> None:
         place = _place()
         if place is None:
             raise DependencyMissing(DISTRIBUTION, "meaning")
@@ -64,6 +68,8 @@ class SentenceModel:
             raise ModelFailed(DISTRIBUTION, "the package that is installed has no weights in it")
         self._place = place
         self._words = StaticModel()
+        self._transformer = transformer
+        self.dimensions: Final = SENTENCE + DIMENSIONS + (WIDTH if transformer else 0)
         self._asked: OrderedDict[str, list[float]] = OrderedDict()
         """The questions that were asked last, with their vectors."""
         self._lock = Lock()
@@ -76,7 +82,8 @@ class SentenceModel:
         digest = sha256()
         for file in FILES:
             digest.update(sha256((self._place / file).read_bytes()).digest())
-        return f"use-multilingual-3@{digest.hexdigest()[:_DIGITS]}+{self._words.identity}"
+        found = f"use-multilingual-3@{digest.hexdigest()[:_DIGITS]}+{self._words.identity}"
+        return found if self._transformer is None else f"{found}+{self._transformer.identity}"
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """A vector for each text; off the event loop, unless it is short work."""
@@ -100,10 +107,15 @@ class SentenceModel:
         with self._lock:  # nothing says that the encoder may be asked by two threads at once
             sentences = self._encoder.encode(cut).astype(np.float64)
             words = np.array([self._words.of_text(text) for text in cut])
-        found: list[list[float]] = np.concatenate(
-            [_of_length(sentences, 1.0), _of_length(words, WORDS**0.5)], axis=1
-        ).tolist()
+            parts = [_of_length(sentences, 1.0), _of_length(words, WORDS**0.5)]
+            if self._transformer is not None:
+                parts.append(np.array([self._read(text, self._transformer) for text in cut]))
+        found: list[list[float]] = np.concatenate(parts, axis=1).tolist()
         return found
+
+    def _read(self, text: str, transformer: Transformer) -> Vectors:
+        """What the transformer makes of a text; nothing of one that it can't read."""
+        return np.zeros(WIDTH) if HANGUL.search(text) else transformer.of_text(text)
 
     @cached_property
     def _encoder(self) -> Any:

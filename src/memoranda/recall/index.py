@@ -16,6 +16,7 @@ from memoranda.recall.bm25 import Scored
 from memoranda.recall.near_words import WordVectors
 from memoranda.recall.question import ParsedQuestion
 from memoranda.recall.ranking import RankingMode
+from memoranda.recall.scores import Unrelated
 from memoranda.records.filter import Judged, MemoryFilter, matches
 from memoranda.records.model import StoredMemoryRecord
 
@@ -69,6 +70,8 @@ class AskedMeaning(NamedTuple):
     vector: bytes
     words: WordVectors | None
     """Its vectors of words, if it has any."""
+    unrelated: Unrelated | None = None
+    """How near it is to what has nothing to do with it, if the model says so."""
 
 
 class Ranking(NamedTuple, Generic[R]):

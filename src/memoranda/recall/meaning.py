@@ -11,7 +11,7 @@ or none, finds by words and says so: no upgrade of a package changes answers unn
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 from memoranda.kernel.errors import EntryDamaged, ModelFailed
 from memoranda.ledger.unit import Current
@@ -19,6 +19,7 @@ from memoranda.recall.embedder import Embedder, embedded, stored_as
 from memoranda.recall.index import AskedMeaning, fits
 from memoranda.recall.near_words import WordVectors
 from memoranda.recall.reasons import ago
+from memoranda.recall.scores import Unrelated
 from memoranda.recall.selector import Chosen, Nearest, Request
 from memoranda.recall.vectors import Embedding, Near, Unembedded, VectorIndex, without_vector
 
@@ -37,6 +38,16 @@ class EmbeddedTexts(NamedTuple):
 
     made: int
     left: int
+
+
+@runtime_checkable
+class Calibrated(Protocol):
+    """A model of which it is known how near a question is to what has nothing to do with it."""
+
+    @property
+    def unrelated(self) -> Unrelated:
+        """Measured, over texts of one language."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -61,7 +72,8 @@ class Meaning:
     async def asked(self, query: str) -> AskedMeaning:
         """A question as the model sees it; ModelFailed if it fails."""
         (vector,) = await embedded(self.embedder, [query])
-        return AskedMeaning(self.model, vector, words_of(self.embedder))
+        unrelated = self.embedder.unrelated if isinstance(self.embedder, Calibrated) else None
+        return AskedMeaning(self.model, vector, words_of(self.embedder), unrelated)
 
     async def nearest(
         self, request: Request, limit: int, damaged: list[EntryDamaged] | None = None

@@ -108,11 +108,11 @@ def names_in(text: str) -> frozenset[str]:
         if word in _ENDS:
             is_first = True
             continue
-        if word[0].isupper():
-            capitals += 1
-            if not is_first and len(word) > 1 and word[1] not in "'\u2019":
-                names.add(fold(word).removesuffix("'s"))
-        else:
+        if not word[0].isupper():
             others += 1
+        elif not is_first:
+            capitals += 1
+            if len(word) > 1 and word[1] not in "'\u2019":
+                names.add(fold(word).removesuffix("'s"))
         is_first = False
     return frozenset(names) if capitals <= max(others, 2) else frozenset()

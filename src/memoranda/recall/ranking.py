@@ -377,7 +377,7 @@ class Ranked:
 
     @cached_property
     def _confidences(self) -> Mapping[int, float]:
-        nothing = NOTHING_BY_WORDS if self.alike is None else NOTHING
+        nothing = NOTHING if self.evidence.alike.any() else NOTHING_BY_WORDS
         if self.is_threaded:
             nothing = NOTHING_IN_THREADS
         nothing = nothing_among(self.columns.documents, nothing)
@@ -388,11 +388,14 @@ class Ranked:
 
     @property
     def _is_unheard(self) -> bool:
-        """Whether the question names somebody, and nobody whom any record knows."""
-        named = [
-            word for word in self.asked.words if word.text.removesuffix("'s") in self.asked.names
-        ]
-        return bool(named) and not any(map(self._is_known, named))
+        """Whether no record knows whom the question names: the first of several names counts.
+
+        What else is named is often not called by its name in the answer: a book, a town.
+        """
+        names = self.asked.names
+        named = (word for word in self.asked.words if word.text.removesuffix("'s") in names)
+        first = next(named, None)
+        return first is not None and not self._is_known(first)
 
     def _is_known(self, word: QueryWord) -> bool:
         """Whether any record has a word, by any spelling, or is said by whom it names."""

@@ -127,7 +127,10 @@ HIGHEST: Final = 0.99
 UNHEARD: Final = 0.2
 """What is left of a confidence where the question names somebody whom the scope doesn't know."""
 
-FEWEST: Final = 0.02
+NARROWEST: Final = 0.02
+"""The least of a standard deviation."""
+
+FEW: Final = 8
 MOST_ALIKE: Final = 6.0
 _LONGEST: Final = 63
 _LONG_ENOUGH: Final = 23
@@ -172,15 +175,29 @@ def nothing_among(documents: int, nothing: float) -> float:
     return nothing + more * (IN_A_CROWD if more > 0 else IN_A_FEW)
 
 
-def deviations(similarities: Numbers) -> Numbers:
+class Unrelated(NamedTuple):
+    """How near a question is to texts that have nothing to do with it, to some model."""
+
+    mean: float
+    spread: float
+
+
+def deviations(similarities: Numbers, unrelated: Unrelated | None = None) -> Numbers:
     """How far above the mean each is, in standard deviations, from 0 to `MOST_ALIKE`.
 
     Whatever model it is: how near all texts of a language are to each other is each model's affair.
+    Of two texts one is above their mean, whatever they are: where the model says how near unrelated
+    texts are, that counts like `FEW` texts more.
     """
     if not len(similarities):
         return similarities
-    spread = max(float(similarities.std()), FEWEST)
-    found: Numbers = (similarities - similarities.mean()) / spread
+    number, mean = len(similarities), float(similarities.mean())
+    variance = float(similarities.var())
+    if unrelated is not None:
+        own = number / (number + FEW)
+        mean = mean * own + unrelated.mean * (1 - own)
+        variance = variance * own + unrelated.spread**2 * (1 - own)
+    found: Numbers = (similarities - mean) / max(variance**0.5, NARROWEST)
     clipped: Numbers = np.round(np.clip(found, 0.0, MOST_ALIKE), 3)
     return clipped
 

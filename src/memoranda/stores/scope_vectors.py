@@ -10,7 +10,7 @@ from typing import Final
 from memoranda.recall.arrays import np
 from memoranda.recall.columns import Columns, Numbers
 from memoranda.recall.near_words import quantized
-from memoranda.recall.scores import deviations
+from memoranda.recall.scores import Unrelated, deviations
 
 MOST_BYTES: Final = 256 * 1024 * 1024
 """What the vectors of one scope may take; the entries beyond are found by words alone."""
@@ -71,7 +71,7 @@ class ScopeVectors:
         self._entries[first : self._count] = fitting
         self._at[fitting] = np.arange(first, self._count, dtype=np.int32) + 1
 
-    def alike(self, vector: bytes, columns: Columns) -> Numbers:
+    def alike(self, vector: bytes, columns: Columns, unrelated: Unrelated | None = None) -> Numbers:
         """By entry, how near each document is to a vector, in deviations from their mean."""
         found = np.zeros(len(columns.there))
         entries = self._entries[: self._count]
@@ -83,7 +83,7 @@ class ScopeVectors:
             if wanted.any():
                 products += part[: self._count] @ wanted
         near = products[there].astype(np.float64) / (_STEPS * _STEPS)
-        found[entries[there]] = deviations(near)
+        found[entries[there]] = deviations(near, unrelated)
         return found
 
     def _reserve(self, size: int) -> None:

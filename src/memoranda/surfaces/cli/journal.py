@@ -213,7 +213,7 @@ def import_(
     source: Annotated[
         str, arg("FILE", "A file, or a database: a file or a URL; - is standard input.")
     ],
-    format: Annotated[
+    format: Annotated[  # noqa: A002 - what it is called everywhere
         ExportFormat | None, opt("What it is; else that is seen by what it holds.", "--from")
     ] = None,
     log: Annotated[
@@ -250,7 +250,7 @@ async def _import(
     log: bytes | None,
     memory: Memory[Any],
     *,
-    format: ExportFormat | None,
+    format: ExportFormat | None,  # noqa: A002
     lenient: bool,
     dry_run: bool,
 ) -> ImportReport | MovedIn:
