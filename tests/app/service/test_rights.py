@@ -92,7 +92,7 @@ async def by_client(
     server._client = door.client  # in this process, and no socket
     handle = RemoteHandle[Any](
         server, JsonCodec(), **named, read_only=False, identify=lambda _: None
-    )  # type: ignore[arg-type]
+    )
     handle._headers |= {} if key is None else {"authorization": f"Bearer {key}"}
     members = dict.fromkeys(re.findall(r"\{(\w+)\}", operation.path), "0")
     try:
