@@ -71,7 +71,10 @@ class RemoteDatabase(Database):
         closes: bool = False,
         trust: WriterTrust = "unreviewed",
     ) -> Memory[Any]:
-        """A handle; its trust is the key's. A scope or an actor that is not the key's is refused when it is used."""
+        """A handle; its trust is the key's.
+
+        A scope or an actor that is not the key's is refused when it is used.
+        """
         del trust
         if app is not None and app != App():
             raise not_over_the_wire("an app, which the server has")
