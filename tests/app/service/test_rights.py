@@ -206,7 +206,7 @@ async def test_nobody_learns_anything_of_another_scope(door: Served) -> None:
                 assert canary not in answer.text, (operation.name, one)
                 assert answer.status_code < 500, (operation.name, answer.text)
                 answers.append((answer.status_code, answer.text.replace(one, "…")))
-        if "{" in operation.path:
+        if "{" in operation.path and "{seq}" not in operation.path:
             for known, never in zip(answers[::2], answers[1::2], strict=True):
                 assert known == never, operation.name
 
