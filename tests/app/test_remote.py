@@ -331,7 +331,11 @@ def test_the_command_line_asks_a_server_as_well(
         assert done.exit_code == 0, (command, done.output)
 
 
-GROUP_OF = {RemoteWorlds: "worlds.", RemoteTurns: "turns.", RemoteMaintain: "maintain."}
+GROUP_OF: dict[type, str] = {
+    RemoteWorlds: "worlds.",
+    RemoteTurns: "turns.",
+    RemoteMaintain: "maintain.",
+}
 
 
 def test_every_verb_is_called_on_a_server_as_on_a_file() -> None:

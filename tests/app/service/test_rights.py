@@ -92,7 +92,7 @@ async def by_client(
     server._client = door.client  # in this process, and no socket
     handle = RemoteHandle[Any](
         server, JsonCodec(), **named, read_only=False, identify=lambda _: None
-    )  # type: ignore[arg-type]
+    )
     handle._headers |= {} if key is None else {"authorization": f"Bearer {key}"}
     members = dict.fromkeys(re.findall(r"\{(\w+)\}", operation.path), "0")
     try:
@@ -206,7 +206,7 @@ async def test_nobody_learns_anything_of_another_scope(door: Served) -> None:
                 assert canary not in answer.text, (operation.name, one)
                 assert answer.status_code < 500, (operation.name, answer.text)
                 answers.append((answer.status_code, answer.text.replace(one, "…")))
-        if "{" in operation.path:
+        if "{" in operation.path and "{seq}" not in operation.path:
             for known, never in zip(answers[::2], answers[1::2], strict=True):
                 assert known == never, operation.name
 

@@ -64,7 +64,7 @@ async def test_what_an_untrusted_key_states_is_untrusted(
         await service.call(principal, OPERATIONS[name], given)
 
         stated = [
-            entry.body
+            entry.body or {}
             for entry in await memory.journal.entries(size)
             if entry.kind in ("create", "consolidate")
         ]
@@ -96,9 +96,12 @@ async def test_what_was_untrusted_is_raised_by_an_approval_alone(fresh_url: str)
 
 async def test_an_untrusted_key_decides_nothing(fresh_url: str) -> None:
     async with memoranda.connect(fresh_url) as database:
-        for wrong in ({"rights": RIGHTS, "trust": "untrusted"}, {"trust": "approved"}):
+        wrongs: list[dict[str, Any]] = [
+            {"rights": RIGHTS, "trust": "untrusted"},
+            {"trust": "approved"},
+        ]
+        for wrong in wrongs:
+            given: dict[str, Any] = {"scope": "s", "actor": "agent:web", "rights": ["read"]}
             with pytest.raises(InvalidOption):
-                await database.keys.create(
-                    **{"scope": "s", "actor": "agent:web", "rights": ["read"], **wrong}
-                )
+                await database.keys.create(**{**given, **wrong})
         assert not await database.keys.list()

@@ -11,6 +11,7 @@ from memoranda.app.remote.memory import RemoteMemory
 from memoranda.app.remote.values import not_over_the_wire
 from memoranda.journeys.access.keys import Keys
 from memoranda.journeys.records.codec import DataCodec, JsonCodec, ModelCodec
+from memoranda.kernel.access import WriterTrust
 from memoranda.kernel.actors import ActorRef, check_scope, parse_actor
 from memoranda.kernel.errors import RightMissing
 from memoranda.outside.server import MemorandaServer
@@ -68,8 +69,13 @@ class RemoteDatabase(Database):
         app: App[Any] | None,
         *,
         closes: bool = False,
+        trust: WriterTrust = "unreviewed",
     ) -> Memory[Any]:
-        """A handle; a scope or an actor that is not the key's is refused when it is used."""
+        """A handle; its trust is the key's.
+
+        A scope or an actor that is not the key's is refused when it is used.
+        """
+        del trust
         if app is not None and app != App():
             raise not_over_the_wire("an app, which the server has")
         name = os.environ.get("MEMORANDA_SCOPE") if name is None else name

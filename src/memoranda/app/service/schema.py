@@ -228,7 +228,7 @@ def shape_of(kind: type) -> Shape:
     shape = {
         f"{found.name}?" if found.default is None else found.name: hints[found.name]
         for found in fields(kind)
-        if found.name not in left_out
+        if found.name not in left_out and not found.name.startswith("_")
     }
     return {**shape, **_MORE.get(kind, {})}
 

@@ -120,7 +120,7 @@ async def _taken(
 ) -> Turn:
     if chosen_model(given) is not None or "plan" in given:
         return await (await _opened(memory, given)).take(text, cycle_id=cycle_id)
-    asked = {
+    asked: Any = {
         name: given[name] for name in ("session", "subject", "fresh", "record") if name in given
     }
     try:

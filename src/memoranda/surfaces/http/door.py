@@ -98,7 +98,7 @@ class Door:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         began, name = perf_counter(), "none"
-        status = BUG.status
+        status, answer = BUG.status, None
         try:
             headers = Headers(scope=scope)
             check_place(headers, self.limits.hosts)  # 1.
@@ -110,7 +110,7 @@ class Door:
                     members = await members_of(operation, in_path, scope, receive)  # 5.
                 if operation.stream is None:
                     answer = await self._answer(principal, operation, members, headers)  # 6.
-            if operation.stream is None:
+            if answer is not None:
                 status = answer.status
                 await answer.send(send)  # 7. whoever reads slowly takes no room
                 return

@@ -153,7 +153,7 @@ def _supervise(options: ServeOptions, listening: socket.socket) -> bool:
             break
         for number, found in enumerate(workers):
             if not found.is_alive():
-                mark_process_dead(found.pid)
+                mark_process_dead(found.pid)  # type: ignore[no-untyped-call]
                 log.warning("a worker ended with %s, and is replaced", found.exitcode)
                 workers[number] = worker()
     for found in workers:
