@@ -21,6 +21,8 @@ WORKERS = --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-re
 unexport PYTHONDONTWRITEBYTECODE
 COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
           --no-emit-index-url --no-emit-find-links --no-header
+# Pages whose commands are typed and whose output is written by a program.
+FOLLOWED = $(shell grep --files-with-matches ' title="' docs/*.md)
 ALL_EXTRAS = agents,embeddings,langgraph,mcp,meaning,meaning-ko,models,plans,postgres,server,sign,testkit
 # What `make setup` brings: everything a user may try without asking for more.
 EXTRAS  = $(foreach extra,mcp meaning models plans postgres server sign,--extra $(extra))
@@ -43,7 +45,7 @@ help:
 	@echo "make pythons  the suite on every supported Python that is at hand"
 	@echo "make rules    write docs/rules.md and the proofs anew from a full run of the suite"
 	@echo "make names    write docs/names.md anew: every public name, from the docstrings"
-	@echo "make readme   write the figures of the READMEs anew, from what was measured and proved"
+	@echo "make readme   write the figures of the READMEs anew, and what followed pages print"
 	@echo "make docs     the documents as a site, in build/docs"
 	@echo "make clone    README, tutorial and demo from a fresh clone, and how long each takes"
 	@echo "make wheel    build the wheel, and pass the suite on what is installed from it"
@@ -103,6 +105,7 @@ bench: $(BENCHED) $(TEST)
 	@$(BENCH)/bin/python -m bench.items
 	@$(BENCH)/bin/python -m bench.search
 	@$(BENCH)/bin/python -m bench.recall
+	@$(BENCH)/bin/python -m bench.soak --seconds 60 --recallers 16
 	@$(BENCH)/bin/python -m bench.plans
 	@$(BENCH)/bin/python -m bench.scopes
 	@$(VENV)/bin/python -m bench.mcp
@@ -140,13 +143,14 @@ names: $(TEST)
 # What the READMEs say in numbers, from bench/results, the proofs and docs/adversity.md.
 readme: $(TEST)
 	@$(VENV)/bin/python -m tests.project.docs.figures
+	@$(VENV)/bin/python -m tests.project.docs.walking $(FOLLOWED)
 
 docs: $(RELEASED)
 	@$(RELEASE)/bin/sphinx-build --quiet --fail-on-warning --keep-going docs build/docs
 	@echo "build/docs/index.html"
 
 clone: $(TEST)
-	@MEMORANDA_CLONE=whole $(VENV)/bin/python -m pytest -s tests/project/packaging/test_clone.py
+	@MEMORANDA_CLONE=whole $(VENV)/bin/python -m pytest -s -o timeout=3600 tests/project/packaging/test_clone.py
 
 # The suite on the installed wheel: nothing is imported from src.
 wheel:

@@ -1,7 +1,7 @@
 """The suite's files and databases are in memory, where the machine has a place for that.
 
 SQLite and PostgreSQL sync each commit as they always do, with the settings that users have; here
-it costs nothing. What a power cut takes is proved by a simulated disk (`tests/campaigns/adversity`),
+it costs nothing. What a power cut takes is proved on a simulated disk (tests/campaigns/adversity),
 and a process that is killed leaves what it wrote on any file system. Whoever names a place in
 TMPDIR keeps it.
 """
@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-MEMORY: Final = Path("/dev/shm")  # noqa: S108 - as large as memory; whatever is made there has a folder of its own
+MEMORY: Final = Path("/dev/shm")  # noqa: S108 - what is made there has a folder of its own
 ROOM: Final = 4 << 30
 """Bytes that must be free: a container often has far fewer."""
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import httpx2
 from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
-from anthropic.types.beta import BetaMessage
 
 import memoranda
 from examples.frameworks.desk import APP, answer
@@ -52,7 +51,7 @@ async def main(file: str) -> None:
     )
     async with memoranda.open(file, scope="desk", actor="agent:claude", app=APP) as memory:
         tool = MemorandaMemoryTool(memory)
-        message: BetaMessage = await client.beta.messages.tool_runner(
+        message = await client.beta.messages.tool_runner(
             model="script", max_tokens=100, tools=[tool],
             messages=[{"role": "user", "content": "Kim wrote: letters. No, email."}],
         ).until_done()  # fmt: skip

@@ -14,14 +14,14 @@ from typing import Any
 os.environ |= {"CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true",
                "CREWAI_TRACING_ENABLED": "false", "CREWAI_TESTING": "true"}  # fmt: skip
 
-from crewai import Agent, Crew, Task  # noqa: E402 - it reads the environment when it is loaded
-from crewai.llms.base_llm import BaseLLM  # noqa: E402
-from crewai.tools import tool  # noqa: E402
-from pydantic import PrivateAttr  # noqa: E402
+from crewai import Agent, Crew, Task
+from crewai.llms.base_llm import BaseLLM
+from crewai.tools import tool
+from pydantic import PrivateAttr
 
-import memoranda  # noqa: E402
-from examples.frameworks.desk import APP, answer  # noqa: E402
-from memoranda.types import BlockingMemory  # noqa: E402
+import memoranda
+from examples.frameworks.desk import APP, answer
+from memoranda.types import BlockingMemory
 
 TURNS = (
     'Thought: I note it.\nAction: remember\nAction Input: {"text": "Kim prefers email"}',

@@ -8,6 +8,8 @@ from memoranda import ActionContext, App, Domain, Memory, Merge
 
 
 class Answer(BaseModel):
+    """What is sent."""
+
     text: str
 
 

@@ -20,6 +20,8 @@ CUSTOMER = ("customers", "kim")
 
 
 class State(TypedDict, total=False):
+    """What the graph passes on."""
+
     question: str
     known: str
     trace: str

@@ -28,7 +28,7 @@ class GovernedBlock(BaseMemoryBlock[str]):
     def over(cls, memory: Memory[Any]) -> "GovernedBlock":
         """A block over a scope."""
         block = cls(name="remembered", description="What was said before.")
-        block._memory = memory  # noqa: SLF001 - it is its own
+        block._memory = memory
         return block
 
     @property

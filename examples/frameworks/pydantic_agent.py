@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic_ai import Agent, ModelMessage, ModelResponse, RunContext, TextPart, ToolCallPart
+from pydantic_ai.messages import ModelResponsePart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 import memoranda
@@ -18,17 +19,18 @@ from memoranda import Memory
 
 @dataclass
 class Deps:
+    """What its tools work with."""
+
     memory: Memory[Any]
     traces: list[str] = field(default_factory=list)
 
 
-SCRIPT = iter(
-    [
-        ToolCallPart("remember", {"text": "Kim prefers email"}),
-        ToolCallPart("recall", {"question": "how does Kim prefer to be reached?"}),
-        TextPart("By email."),
-    ]
-)
+TURNS: list[ModelResponsePart] = [
+    ToolCallPart("remember", {"text": "Kim prefers email"}),
+    ToolCallPart("recall", {"question": "how does Kim prefer to be reached?"}),
+    TextPart("By email."),
+]
+SCRIPT = iter(TURNS)
 
 
 def script(_messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 import memoranda
 from memoranda import Memo, Memory, MemoryRecordInput
@@ -38,6 +39,7 @@ from memoranda.errors import (
 from memoranda.journeys.records.store import Records
 from memoranda.kernel.access import RIGHTS
 from memoranda.policies import MemoryMaintenanceConfig, MemoryRetentionPolicy
+from memoranda.surfaces.cli.main import app
 from tests.fixtures import BOTH_DATABASES
 from tests.surfaces.http.serving import process, served
 
@@ -309,6 +311,24 @@ def test_blocking_code_asks_a_server_as_well(place: tuple[str, str], scope: str)
             id,
             "h",
         ]
+
+
+def test_the_command_line_asks_a_server_as_well(
+    place: tuple[str, str], scope: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, address = place
+    with memoranda.connect_sync(url) as database:
+        key = database.keys.create(scope=scope, actor="human:me", rights=RIGHTS).key
+    monkeypatch.setenv("MEMORANDA_API_KEY", key)
+    monkeypatch.setenv("MEMORANDA_ACTOR", "")
+    commands = (
+        "remember hello --id h", "recall hello -k 1", "maintain run checkpoint", "verify", "status",
+        "maintain status", "maintain run retention --dry-run", "erase h --reason over --dry-run",
+        "turns take hello", "turns sessions", "journal checkpoints", "journal entries",
+    )  # fmt: skip
+    for command in commands:
+        done = CliRunner().invoke(app, [*command.split(), "--database", address])
+        assert done.exit_code == 0, (command, done.output)
 
 
 GROUP_OF = {RemoteWorlds: "worlds.", RemoteTurns: "turns.", RemoteMaintain: "maintain."}

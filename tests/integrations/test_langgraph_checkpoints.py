@@ -23,12 +23,12 @@ class State(TypedDict):
     steps: Annotated[list[str], operator.add]
 
 
-def asks(state: State) -> State:
+def asks(_: State) -> State:
     return {"steps": [interrupt("who?")]}
 
 
 def built(saver: MemorandaSaver) -> Any:
-    builder = StateGraph(State)
+    builder: Any = StateGraph(State)
     builder.add_node("first", lambda _: {"steps": ["first"]})
     builder.add_node("asks", asks)
     builder.add_edge(START, "first")

@@ -1,7 +1,6 @@
 """LangGraph's `BaseStore`: what its own stores promise, and what this one adds."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -32,8 +31,8 @@ class State(TypedDict):
 
 
 @pytest.fixture
-async def store(memory: Memory[Any], clock: FrozenClock) -> AsyncIterator[MemorandaStore]:
-    yield MemorandaStore(memory, clock=clock)
+async def store(memory: Memory[Any], clock: FrozenClock) -> MemorandaStore:
+    return MemorandaStore(memory, clock=clock)
 
 
 def keys(found: Any) -> list[str]:
@@ -138,7 +137,7 @@ async def test_filters_mean_what_langgraph_says(
 async def test_a_filter_that_can_be_no_filter_is_a_value_error(
     store: MemorandaStore, filter: dict[str, Any]
 ) -> None:
-    with pytest.raises(ValueError, match="Invalid filter key|Unsupported operator"):
+    with pytest.raises(ValueError, match=r"Invalid filter key|Unsupported operator"):
         await store.asearch(("docs",), filter=filter)
 
 

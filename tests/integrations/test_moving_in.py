@@ -1,4 +1,4 @@
-"""Moving in: all that was exported comes in once, with its sources, times and authors, or is named."""
+"""Moving in: all that was exported comes in once, with sources, times and authors, or is named."""
 
 from collections.abc import Callable
 from datetime import UTC
@@ -65,7 +65,7 @@ async def content(memory: Memory[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("contents", "format", "new"),
+    ("contents", "kind", "new"),
     [
         (GRAPH, "mcp", 4),
         (MEM0, "mem0", 2),
@@ -74,19 +74,19 @@ async def content(memory: Memory[Any]) -> list[Any]:
     ],
 )
 async def test_an_export_comes_in_once_and_a_dry_run_says_so_before(
-    memory: Memory[Any], contents: bytes, format: Any, new: int, tmp_path: Path
+    memory: Memory[Any], contents: bytes, kind: Any, new: int, tmp_path: Path
 ) -> None:
-    file = tmp_path / f"export.{'csv' if format == 'csv' else 'json'}"
+    file = tmp_path / f"export.{'csv' if kind == 'csv' else 'json'}"
     file.write_bytes(contents)
 
     dry = await move_in(memory, file, dry_run=True)
     assert await memory.list() == []
     first = await move_in(memory, str(file))
     size = (await memory.journal.head()).size
-    again = await move_in(memory, contents, format=format)
+    again = await move_in(memory, contents, format=kind)
 
     assert isinstance(first, MovedIn)
-    assert first.format == format
+    assert first.format == kind
     assert counts(dry) == counts(first) == (new, 0, 0, 0, 0)
     assert counts(again) == (0, 0, new, 0, 0)
     assert (await memory.journal.head()).size == size

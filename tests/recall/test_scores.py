@@ -60,7 +60,9 @@ def test_meaning_fills_what_words_leave() -> None:
 
 def test_meaning_counts_more_where_no_record_has_more_than_a_word_by_chance() -> None:
     alike, length = [0.0, 0.0, 3.0], [9.0, 9.0, 9.0]
-    few, some = (alone(evidence(own=[most, 0.0, 0.0], alike=alike, length=length)) for most in (0.1, 1))
+    few, some = (
+        alone(evidence(own=[most, 0.0, 0.0], alike=alike, length=length)) for most in (0.1, 1)
+    )
 
     assert few[2] - few[1] > some[2] - some[1]
 

@@ -1,12 +1,8 @@
 """A store that breaks a promise fails the tests about that promise, and no others."""
 
-import os
-import re
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
+
+from tests import suites
 
 Failures = dict[str, set[str]]
 
@@ -36,45 +32,12 @@ def open_store():
     return opening({store})
 """
 
-SETTINGS = """
-[pytest]
-addopts = --strict-markers --strict-config -q -rf --tb=no -p no:cacheprovider
-filterwarnings = error
-"""
-
-# That a random example fails is enough here; the smallest one is looked for at length.
-CONFTEST = """
-from hypothesis import Phase, settings
-from tests.random_examples import SUITE
-
-settings.register_profile("brief", SUITE, phases=[Phase.generate])
-settings.load_profile("brief")
-"""
-
 
 @pytest.fixture(scope="module")
 def failures(tmp_path_factory: pytest.TempPathFactory) -> Failures:
-    """The tests that failed, by store: one run for all of them, as a third party would run it."""
-    folder = tmp_path_factory.mktemp("broken")
-    (folder / "pytest.ini").write_text(SETTINGS)
-    (folder / "conftest.py").write_text(CONFTEST)
-    for store in BROKEN:
-        (folder / f"test_{store}.py").write_text(MODULE.format(store=store))
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == pytest.ExitCode.TESTS_FAILED, run.stdout + run.stderr
-    failed: Failures = {store: set() for store in BROKEN}
-    for store, test in re.findall(
-        r"^(?:FAILED|ERROR) test_(\w+)\.py::(\w+)", run.stdout, re.MULTILINE
-    ):
-        failed[store].add(test)
-    return failed
+    """The tests that failed, by store: one run for all of them."""
+    modules = {store: MODULE.format(store=store) for store in BROKEN}
+    return suites.failures(tmp_path_factory.mktemp("broken"), modules)
 
 
 def test_a_store_that_forgets_an_update_fails_the_tests_that_update(failures: Failures) -> None:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.suites import LEAN
+
 HERE = Path(__file__).parent
 DOCUMENT = HERE.parents[1] / "docs" / "testkit.md"
 SETTINGS = """
@@ -20,8 +22,9 @@ def modules() -> list[str]:
 
 
 @pytest.fixture
-def foreign_suite(pytester: pytest.Pytester) -> pytest.Pytester:
+def foreign_suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """A folder with settings of its own, as strict as can be."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     pytester.makeini(SETTINGS)
     return pytester
 
@@ -31,7 +34,9 @@ def test_the_ten_lines_prove_a_store(foreign_suite: pytest.Pytester) -> None:
     foreign_suite.makepyfile(test_ten_lines=ten_lines)
 
     # The contract runs on SQLite elsewhere; here it matters that the lines work.
-    run = foreign_suite.runpytest_subprocess("-k", "declare or scope or update_of or hooks_hear")
+    run = foreign_suite.runpytest_subprocess(
+        *LEAN, "-k", "declare or scope or update_of or hooks_hear"
+    )
 
     outcomes = run.parseoutcomes()
     assert outcomes["passed"] > 20
@@ -42,7 +47,7 @@ def test_the_store_from_nothing_passes_the_contract(foreign_suite: pytest.Pytest
     _, from_nothing = modules()
     foreign_suite.makepyfile(test_from_nothing=from_nothing)
 
-    run = foreign_suite.runpytest_subprocess("-rs")
+    run = foreign_suite.runpytest_subprocess(*LEAN, "-rs")
 
     outcomes = run.parseoutcomes()
     assert outcomes["passed"] > 100

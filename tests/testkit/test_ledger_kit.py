@@ -1,17 +1,12 @@
 """The kit of ledgers: all of its tests are exported, and a ledger that breaks a promise fails."""
 
 import importlib
-import os
 import pkgutil
-import re
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 import memoranda.testkit.ledger as kit
+from tests import suites
 
 ROOT = Path(__file__).parents[2]
 BROKEN = {
@@ -41,11 +36,6 @@ def open_ledger(tmp_path):
 
     return opened
 """
-SETTINGS = """
-[pytest]
-addopts = --strict-markers --strict-config -q -rf --tb=no -p no:cacheprovider
-filterwarnings = error
-"""
 
 
 def test_every_test_is_exported_and_named_once() -> None:
@@ -67,22 +57,11 @@ def test_every_test_is_exported_and_named_once() -> None:
 def test_a_ledger_that_breaks_a_promise_fails_the_test_about_it_and_a_good_one_none(
     tmp_path: Path,
 ) -> None:
-    for ledger in BROKEN:
-        (tmp_path / f"test_{ledger}.py").write_text(MODULE.format(ledger=ledger))
-    (tmp_path / "pytest.ini").write_text(SETTINGS)
+    modules = {ledger: MODULE.format(ledger=ledger) for ledger in BROKEN}
 
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    found = suites.failures(tmp_path, modules)
 
-    assert run.returncode == pytest.ExitCode.TESTS_FAILED, run.stdout + run.stderr
-    found = re.findall(r"^(?:FAILED|ERROR) test_(\w+)\.py::(\w+)", run.stdout, re.MULTILINE)
     for ledger, test in BROKEN.items():
-        failed = {name for of, name in found if of == ledger}
+        failed = found[ledger]
         assert (test in failed) if test else (failed == set()), (ledger, failed)
         assert len(failed) < MOST, (ledger, failed)

@@ -74,7 +74,7 @@ async def move_in(
     memory: Memory[Any],
     source: str | Path | bytes,
     *,
-    format: ExportFormat | None = None,
+    format: ExportFormat | None = None,  # noqa: A002 - what it is called everywhere
     lenient: bool = False,
     dry_run: bool = False,
 ) -> MovedIn | ImportReport:
@@ -107,8 +107,6 @@ async def _read(
     if isinstance(source, bytes):
         return _of_contents(source, asked, is_table=False)
     path = Path(parse_url(source).place if isinstance(source, str) else source)
-    if not path.is_file():
-        raise StoreUnavailable(str(path), "there is no such file")
     return await asyncio.to_thread(_of_file, path, asked)
 
 
@@ -119,6 +117,8 @@ def _of_file(path: Path, asked: ExportFormat | None) -> tuple[ExportFormat, Sequ
         is_sqlite,
     )
 
+    if not path.is_file():
+        raise StoreUnavailable(str(path), "there is no such file")
     if not is_sqlite(path):
         return _of_contents(path.read_bytes(), asked, is_table=path.suffix.lower() == ".csv")
     there = foreign_tables(str(path))
@@ -160,7 +160,7 @@ def _seen(contents: bytes, *, is_table: bool) -> ExportFormat:
     return "jsonl"
 
 
-class _Stop(Exception):  # noqa: N818 - it ends a batch that is only tried
+class _Stop(Exception):
     """What was collected is not to be written."""
 
 
@@ -228,7 +228,7 @@ class _Moving:
                         where = str(getattr(refused, "where", "$"))
                         why = str(getattr(refused, "why", refused))
                         self._refused.append(RefusedLine(one.line, where, why))
-                raise _Stop
+                raise _Stop  # noqa: TRY301 - so that the block writes nothing
         except _Stop:
             return fit
 
@@ -238,10 +238,7 @@ class _Moving:
         found = await self._memory.list(ids=[one.id for one in some], include=get_args(Include))
         here = {one.id: one for one in found}
         new = [one for one in some if one.id not in here]
-        changed = []
-        for one in some:
-            if one.id in here and self._has_changed(one, here[one.id]):
-                changed.append(one)
+        changed = [one for one in some if one.id in here and self._has_changed(one, here[one.id])]
         # 4.
         try:
             await self._write(new, changed)

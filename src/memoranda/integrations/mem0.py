@@ -12,8 +12,8 @@ Nothing of mem0 is imported. What is added goes through `learn`: nothing that is
 removed by it. What differs is listed in docs/integrations/mem0.md.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Mapping, Sequence
+from datetime import date
 from types import TracebackType
 from typing import Any, Final, Self
 from warnings import warn
@@ -21,21 +21,30 @@ from warnings import warn
 import memoranda
 from memoranda import Memo, MemoryFilter
 from memoranda.app.crossing import Crossing
-from memoranda.app.moving_in import ARRIVED
-from memoranda.types import AnyExtractor, BlockingDatabase, BlockingMemory, Event, Remembered
+from memoranda.app.surfaces import Include
+from memoranda.integrations.mem0_forms import (
+    MARK,
+    WHO,
+    Given,
+    Results,
+    added,
+    end_of,
+    messages_of,
+    narrowed,
+    not_found,
+    said_by,
+    shown,
+    speaker_of,
+    steps,
+    tags_of,
+    who_of,
+)
+from memoranda.types import AnyExtractor, BlockingDatabase, BlockingMemory
 
-WHO: Final = ("user_id", "agent_id", "run_id")
-MARK: Final = "mem0"
-"""The tag of all that was added under these names."""
+EXPIRED: Final[Sequence[Include]] = ("expired",)
 DELETED: Final = "deleted by caller"
 
-_OPERATORS: Final = {
-    "eq": "$eq", "ne": "$ne", "in": "$in", "gt": "$gt", "gte": "$gte", "lt": "$lt", "lte": "$lte",
-}  # fmt: skip
 _UNSET: Final = object()
-
-Given = str | Mapping[str, Any] | Sequence[Mapping[str, Any]]
-Results = dict[str, Any]
 
 
 class _Verbs:
@@ -61,11 +70,11 @@ class _Verbs:
         What is known already, and what waits for a human because it denies something known, is said
         beside the results.
         """
-        who = _who(user_id=user_id, agent_id=agent_id, run_id=run_id)
+        who = who_of(user_id=user_id, agent_id=agent_id, run_id=run_id)
         if not who:
             raise ValueError("At least one of 'user_id', 'agent_id', or 'run_id' must be provided.")
-        given = _messages(messages)
-        tags, subject = [MARK, *_tags(who)], next(iter(who.values()))
+        given = messages_of(messages)
+        tags, subject = [MARK, *tags_of(who)], next(iter(who.values()))
         meta = {**(metadata or {}), **who}
         thread = "mem0:" + "/".join(f"{name}={value}" for name, value in who.items())
         if infer and expiration_date is None:
@@ -74,7 +83,7 @@ class _Verbs:
                 tags=tags, meta=meta,
             )  # fmt: skip
             return {
-                "results": [_added(one.id, one.text) for one in came.learned],
+                "results": [added(one.id, one.text) for one in came.learned],
                 "seen_again": [{"id": one.id, "memory": one.text} for one in came.seen_again],
                 "proposed": [
                     {"proposal_id": one.proposal_id, "memory": one.text, "denies": one.denies}
@@ -83,11 +92,11 @@ class _Verbs:
             }
         if infer:
             raise ValueError("expiration_date needs infer=False: facts that are learned have none")
-        memos = [Memo(one["content"], meta=meta | _said_by(one), **_speaker(one)) for one in given]
+        memos = [Memo(one["content"], meta=meta | said_by(one), **speaker_of(one)) for one in given]
         receipts = await self._memory.remember_many(
-            memos, tags=tags, subject=subject, thread=thread, expires=_end(expiration_date)
+            memos, tags=tags, subject=subject, thread=thread, expires=end_of(expiration_date)
         )
-        results = [_added(one.id, memo.data) for one, memo in zip(receipts, memos, strict=True)]
+        results = [added(one.id, memo.data) for one, memo in zip(receipts, memos, strict=True)]
         return {"results": results}
 
     async def search(
@@ -102,7 +111,7 @@ class _Verbs:
         limit: int | None = None,
         threshold: float = 0.0,
         show_expired: bool = False,
-        rerank: bool = False,
+        rerank: bool = False,  # noqa: ARG002 - all is ranked
     ) -> Results:
         """Recall what answers a query; the trace of the recall is named beside the results.
 
@@ -110,15 +119,15 @@ class _Verbs:
         """
         if show_expired:
             raise ValueError("a search shows what is current; get_all takes show_expired")
-        narrowed = _narrowed(filters, _who(user_id=user_id, agent_id=agent_id, run_id=run_id))
+        asked = narrowed(filters, who_of(user_id=user_id, agent_id=agent_id, run_id=run_id))
         found = await self._memory.recall(
-            query, top_k=top_k if limit is None else limit, min_confidence=threshold, **narrowed
+            query, top_k=top_k if limit is None else limit, min_confidence=threshold, **asked
         )
         ids = [one.id for one in found.items]
         times = {one.id: one for one in await self._memory.list(ids=ids)} if ids else {}
         return {
             "results": [
-                _shown(times[one.id]) | {"score": one.confidence, "reason": one.reason}
+                shown(times[one.id]) | {"score": one.confidence, "reason": one.reason}
                 for one in found.items
                 if one.id in times
             ],
@@ -128,7 +137,7 @@ class _Verbs:
     async def get(self, memory_id: str) -> Results | None:
         """One memory; None if it is not there, or not any more."""
         found = await self._memory.get(memory_id)
-        return None if found is None else _shown(found)
+        return None if found is None else shown(found)
 
     async def get_all(
         self,
@@ -142,29 +151,29 @@ class _Verbs:
         show_expired: bool = False,
     ) -> Results:
         """What there is, the newest first."""
-        narrowed = _narrowed(filters, _who(user_id=user_id, agent_id=agent_id, run_id=run_id))
+        asked = narrowed(filters, who_of(user_id=user_id, agent_id=agent_id, run_id=run_id))
         found = await self._memory.list(
             limit=top_k if limit is None else limit,
-            include=("expired",) if show_expired else (),
-            **narrowed,
+            include=EXPIRED if show_expired else (),
+            **asked,
         )
-        return {"results": [_shown(one) for one in found]}
+        return {"results": [shown(one) for one in found]}
 
     async def update(
         self,
         memory_id: str,
         text: str | None = None,
         metadata: Mapping[str, Any] | None = None,
-        expiration_date: date | str | None | object = _UNSET,
+        expiration_date: object = _UNSET,
         data: str | None = None,
     ) -> Results:
         """Make the next version of a memory, with other text, other metadata, or both."""
         text = data if text is None else text
         if text is None and metadata is None and expiration_date is _UNSET:
             raise ValueError("At least one of text, metadata, or expiration_date must be provided.")
-        found = await self._memory.get(memory_id, include=("expired",))
+        found = await self._memory.get(memory_id, include=EXPIRED)
         if found is None:
-            raise _not_found(memory_id)
+            raise not_found(memory_id)
         about: dict[str, Any] = {}
         if metadata is not None:
             new = {name: value for name, value in metadata.items() if name not in WHO}
@@ -173,7 +182,7 @@ class _Verbs:
             about["meta"] = {**about.get("meta", found.meta)}
             del about["meta"]["updated_at"]
         if expiration_date is not _UNSET:
-            about["expires"] = _end(expiration_date)
+            about["expires"] = end_of(expiration_date)
         changed = found.data if text is None else text
         await self._memory.update(memory_id, changed, expected_version=found.version, **about)
         return {"message": "Memory updated successfully!"}
@@ -181,7 +190,7 @@ class _Verbs:
     async def delete(self, memory_id: str) -> Results:
         """Forget a memory: history keeps it."""
         if await self._memory.forget(memory_id, reason=DELETED) is None:
-            raise _not_found(memory_id)
+            raise not_found(memory_id)
         return {"message": "Memory deleted successfully!"}
 
     async def delete_all(
@@ -191,20 +200,20 @@ class _Verbs:
         run_id: str | None = None,
     ) -> Results:
         """Forget all memories of a user, an agent, a run; ValueError unless one is named."""
-        who = _who(user_id=user_id, agent_id=agent_id, run_id=run_id)
+        who = who_of(user_id=user_id, agent_id=agent_id, run_id=run_id)
         if not who:
             raise ValueError(
                 "At least one filter is required to delete all memories. If you want to delete all"
                 " memories, use the `reset()` method."
             )
-        theirs = MemoryFilter(tags=(MARK, *_tags(who)))
+        theirs = MemoryFilter(tags=(MARK, *tags_of(who)))
         await self._memory.records.forget_where(theirs, reason=DELETED)
         return {"message": "Memories deleted successfully!"}
 
     async def history(self, memory_id: str) -> list[Results]:
         """What became of a memory: each step with the text before and after it."""
         events = await self._memory.history(memory_id)
-        return list(_steps(memory_id, events))
+        return list(steps(memory_id, events))
 
     async def reset(self) -> None:
         """Forget all that was added under these names in this scope."""
@@ -339,157 +348,3 @@ class AsyncMem0Memory(_Opened):
 
 Memory = Mem0Memory
 AsyncMemory = AsyncMem0Memory
-
-
-# ----------------------------------------------------------------------------- what is given
-
-
-def _who(**given: object) -> dict[str, str]:
-    """The ids that were given, as texts."""
-    found = {}
-    for name, value in given.items():
-        if value is None:
-            continue
-        text = str(value).strip()
-        if not text or len(text.split()) > 1:
-            raise ValueError(f"{name} must be a text that is not empty and has no spaces in it")
-        found[name] = text
-    return found
-
-
-def _tags(who: Mapping[str, str]) -> list[str]:
-    return [f"{name}:{value}" for name, value in who.items()]
-
-
-def _messages(given: Given) -> list[dict[str, Any]]:
-    if isinstance(given, str):
-        return [{"role": "user", "content": given}]
-    if isinstance(given, Mapping):
-        return [dict(given)]
-    if not isinstance(given, Sequence):
-        raise ValueError("messages must be str, dict, or list[dict]")  # noqa: TRY004 - as mem0 does
-    return [dict(one) for one in given]
-
-
-def _said_by(message: Mapping[str, Any]) -> dict[str, Any]:
-    named = {"role": message.get("role"), "actor_id": message.get("name")}
-    return {name: value for name, value in named.items() if value is not None}
-
-
-def _speaker(message: Mapping[str, Any]) -> dict[str, Any]:
-    name = message.get("name") or message.get("role")
-    return {"speaker": name} if name else {}
-
-
-def _end(given: object) -> datetime | None:
-    """The end of the last day on which a memory is shown."""
-    if given is None:
-        return None
-    try:
-        day = given if isinstance(given, date) else date.fromisoformat(str(given))
-    except ValueError:
-        raise ValueError("expiration_date must be a valid date in YYYY-MM-DD format.") from None
-    midnight = datetime(day.year, day.month, day.day, tzinfo=UTC)
-    return midnight + timedelta(days=1)
-
-
-def _narrowed(filters: Mapping[str, Any] | None, who: Mapping[str, str]) -> dict[str, Any]:
-    """Filters of mem0 as those of `list` and `recall`; ValueError for what has no such form."""
-    where: dict[str, dict[str, Any]] = {}
-    named = dict(who)
-    for key, wanted in _flat(filters or {}):
-        if key in WHO and isinstance(wanted, str | int):
-            named |= _who(**{key: wanted})
-            continue
-        path = "meta." + key.replace("\\", "\\\\").replace(".", "\\.")
-        conditions = wanted if isinstance(wanted, Mapping) else {"eq": wanted}
-        for operator, operand in conditions.items():
-            if operator == "eq" and operand == "*":
-                where.setdefault(path, {})["$exists"] = True
-            elif operator in _OPERATORS:
-                where.setdefault(path, {})[_OPERATORS[operator]] = operand
-            else:
-                raise ValueError(f"memoranda has no filter {operator!r}; see docs/filters.md")
-    if not named:
-        raise ValueError(
-            "filters must contain at least one of: user_id, agent_id, run_id. "
-            "Example: filters={'user_id': 'u1'}"
-        )
-    return {"tags": [MARK, *_tags(named)], "where": where or None}
-
-
-def _flat(filters: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for key, wanted in filters.items():
-        if key == "AND":
-            for one in wanted:
-                yield from _flat(one)
-        elif key in ("OR", "NOT"):
-            raise ValueError(f"memoranda has no filter {key}: all conditions hold together")
-        else:
-            yield key, wanted
-
-
-# ------------------------------------------------------------------------------ what is shown
-
-
-def _added(id: str, text: object) -> Results:
-    return {"id": id, "memory": text, "event": "ADD"}
-
-
-def _not_found(id: str) -> ValueError:
-    return ValueError(f"Memory with id {id} not found")
-
-
-def _shown(found: Remembered[Any]) -> Results:
-    """A memory as mem0 shows it."""
-    meta: dict[str, Any] = dict(found.meta)
-    meta.pop(ARRIVED, None)
-    created, updated = meta.pop("created_at", found.created_at), meta.pop("updated_at", None)
-    promoted = {
-        name: meta.pop(name) for name in (*WHO, "actor_id", "role") if meta.get(name) is not None
-    }
-    shown: Results = {
-        "id": found.id,
-        "memory": found.data,
-        "hash": found.hash,
-        "created_at": _iso(created),
-        "updated_at": _iso(found.updated_at if updated is None else updated),
-        **promoted,
-    }
-    if found.expires_at is not None:
-        last = datetime.fromtimestamp(found.expires_at / 1000, UTC) - timedelta(milliseconds=1)
-        shown["expiration_date"] = last.date().isoformat()
-    if meta:
-        shown["metadata"] = meta
-    return shown
-
-
-def _steps(id: str, events: Iterable[Event[Any]]) -> Iterator[Results]:
-    old: object = None
-    first: int | None = None
-    for event in events:
-        said = event.remembered
-        is_gone = said is None or said.status != "active"
-        new = None if is_gone or said is None else said.data
-        first = event.at if first is None else first
-        kind = "DELETE" if is_gone else "ADD" if old is None else "UPDATE"
-        meta: Mapping[str, Any] = {} if said is None else said.meta
-        yield {
-            "id": f"{id}@{event.version}",
-            "memory_id": id,
-            "old_memory": old,
-            "new_memory": new,
-            "event": kind,
-            "created_at": _iso(first),
-            "updated_at": _iso(event.at),
-            "is_deleted": is_gone,
-            "actor_id": meta.get("actor_id"),
-            "role": meta.get("role"),
-            "actor": event.actor,
-            "reason": event.reason,
-        }
-        old = new
-
-
-def _iso(ms: int) -> str:
-    return datetime.fromtimestamp(ms / 1000, UTC).isoformat()

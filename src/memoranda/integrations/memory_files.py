@@ -28,7 +28,7 @@ AROUND: Final = 2
 UNITS: Final = "BKMG"
 
 
-class FileRefused(Exception):  # noqa: N818 - it is named for what happened
+class FileRefused(Exception):
     """What the model asked for can't be done; the text is for the model."""
 
 

@@ -15,11 +15,10 @@ from memoranda.kernel.json import JsonValue
 from memoranda.ledger.object import data_of, is_indexed, record_times, status_of, version_of
 from memoranda.ledger.snapshot import StoredDocument
 from memoranda.ledger.time import parse_time
-from memoranda.ledger.unit import Current, Version
+from memoranda.ledger.unit import Version
 from memoranda.text import Terms, speaker_of, terms, texts
 from memoranda.text.tokens import class_of
 
-_SAID_AT: Final = b'"said_at"'
 _ASKING: Final = re.compile("[?\uff1f\u061f]")
 
 
@@ -133,13 +132,6 @@ def said_at(document: Mapping[str, JsonValue]) -> int:
     """
     said = _ms(document.get("said_at") or document.get("valid_from"))
     return record_times(document)[0] if said is None else said
-
-
-def time_of(current: Current) -> int:
-    """The same of an object; of nearly all, its body need not be read for it."""
-    if _SAID_AT in current.body:
-        return said_at(decode(current.body))
-    return current.created_at if current.valid_from is None else current.valid_from
 
 
 def _ms(time: str | None) -> int | None:

@@ -21,7 +21,7 @@ maintenance        whether jobs run by themselves (`enabled`), how long records 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, Literal, TypeVar, cast, get_args
+from typing import Annotated, Any, Final, Literal, TypeVar, get_args
 
 from pydantic import AfterValidator, Field, ValidationError
 

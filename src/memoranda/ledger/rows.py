@@ -136,7 +136,7 @@ class RowWalk:
             self._indexed = (row, self._document)
 
     def _kind(self, row: StoredRow) -> str | None:
-        """The kind of the entry that a row stands for; None if there is no such entry of an object."""
+        """The kind of the entry that a row stands for; None if that is of no object."""
         # 1.
         seq = row.seq
         number = self._objects[seq] if 0 <= seq < len(self._objects) else MISSING

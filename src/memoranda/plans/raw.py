@@ -170,10 +170,6 @@ def _start(text: str) -> str:
     return text if end < 0 else text[:end]
 
 
-def holds_whole(text: str, whole: str) -> bool:
-    return Whole(whole).is_in(text)
-
-
 def _pieces(text: str) -> list[TextPiece]:
     """The words of a text, as `text.words` has them but for look-alikes, with their scripts."""
     return [piece for chunk in text.split() for piece in pieces(_read(chunk))]

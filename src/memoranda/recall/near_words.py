@@ -65,7 +65,7 @@ StandIns = Mapping[str, Sequence[StandIn]]
 NO_STAND_INS: Final[StandIns] = {}
 
 
-class _Found(NamedTuple):
+class _Candidates(NamedTuple):
     """What was found for a token among the first words of a vocabulary, so many of them."""
 
     seen: int
@@ -75,7 +75,7 @@ class _Found(NamedTuple):
     """How many letters are wrong, and the word."""
 
 
-_NOTHING_FOUND: Final = _Found(0, (), ())
+_NOTHING_FOUND: Final = _Candidates(0, (), ())
 
 
 class Vocabulary:
@@ -91,7 +91,7 @@ class Vocabulary:
         self._letters: NDArray[Any] = np.zeros(0, np.uint32)
         self._lengths: NDArray[Any] = np.zeros(0, np.int64)
         self._vectors: dict[int, NDArray[Any]] = {}
-        self._found: dict[tuple[str, int], _Found] = {}
+        self._found: dict[tuple[str, int], _Candidates] = {}
 
     def __len__(self) -> int:
         return len(self._known)
@@ -122,7 +122,7 @@ class Vocabulary:
                 known = self._found.get(key, _NOTHING_FOUND)
                 best = sorted([*known.near, *more])[:NEAREST]
                 typed = sorted([*known.typed, *self._typed(token, seen)])[:_MOST_TYPED]
-                self._found[key] = _Found(len(self._tokens), best, typed)
+                self._found[key] = _Candidates(len(self._tokens), best, typed)
         return {token: found for token in wanted if (found := self._stand_ins(token, model))}
 
     def _stand_ins(self, token: str, model: WordVectors | None) -> tuple[StandIn, ...]:

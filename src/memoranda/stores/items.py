@@ -121,10 +121,6 @@ def _known(character: str) -> str:
 # The ids of items where a database stores their sixteen bytes: half the room, the same order.
 
 
-def id_bytes(id: str) -> bytes:
-    return bytes.fromhex(id.replace("-", ""))
-
-
 def item_id(stored: Any) -> str:
     """An id, whether it is stored as its bytes or is a UUID of the database."""
     if not isinstance(stored, bytes):

@@ -8,6 +8,7 @@
 Whatever was found, only what is active and newest counts.
 """
 
+import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -332,6 +333,7 @@ class JournalWords:
     ) -> None:
         """`select` gives the statement for what a filter may ask for, None for nothing."""
         self._rows = rows
+        self._turns = asyncio.Lock()
         self._search = WordSearch(journal, rows.compared, LenientCodec(rows.bodies), known, select)
 
     async def find(
@@ -418,11 +420,21 @@ class JournalWords:
         return state
 
     async def _searched(self, search: Callable[[], Procedure[R]]) -> R:
-        """What a search finds; begun again where who saw a later moment came in between."""
+        """What a search finds; begun again where who saw a later moment came in between.
+
+        Those who begin again take turns, so that not all of them overtake each other.
+        """
+        try:
+            return await self._rows.read(search)
+        except Overtaken:
+            pass
+        except ChunkDamaged as damaged:
+            raise self._damaged(damaged) from None
         with self._plain_damage():
-            for _ in range(_TRIES):
-                with suppress(Overtaken):
-                    return await self._rows.read(search)
+            async with self._turns:
+                for _ in range(_TRIES):
+                    with suppress(Overtaken):
+                        return await self._rows.read(search)
         why = f"{_TRIES} searches were overtaken by others; try again"
         raise StoreUnavailable(self._rows.database, why)
 
@@ -432,8 +444,11 @@ class JournalWords:
         try:
             yield
         except ChunkDamaged as damaged:
-            why = f"its index of words is damaged ({damaged}); run `memoranda reindex`"
-            raise StoreFailed(self._rows.database, why) from None
+            raise self._damaged(damaged) from None
+
+    def _damaged(self, damaged: ChunkDamaged) -> StoreFailed:
+        why = f"its index of words is damaged ({damaged}); run `memoranda reindex`"
+        return StoreFailed(self._rows.database, why)
 
 
 def _state() -> Procedure[list[State]]:

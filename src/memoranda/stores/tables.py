@@ -142,7 +142,8 @@ _NODES: Final = shared(
 _COLUMNS: Final = ", ".join(f"v.{name}" for name in Version._fields)
 _ROWS: Final = Statement(
     f"SELECT {_COLUMNS}, v.seq, v.since, v.is_newest, b.body FROM versions v"  # noqa: S608 - ours
-    " LEFT JOIN bodies b ON b.place = (v.journal << 40 | v.seq) WHERE v.journal = :journal ORDER BY v.id, v.number",
+    " LEFT JOIN bodies b ON b.place = (v.journal << 40 | v.seq)"
+    " WHERE v.journal = :journal ORDER BY v.id, v.number",
     f"SELECT {_COLUMNS}, v.seq, v.since, v.is_newest, e.body FROM memoranda.versions v"  # noqa: S608 - ours
     " LEFT JOIN memoranda.entries e ON e.journal = v.journal AND e.seq = v.seq"
     " WHERE v.journal = :journal ORDER BY v.id, v.number",

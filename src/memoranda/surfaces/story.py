@@ -5,7 +5,7 @@ whoever only wants a database with something real in it runs through them. Nothi
 and a copy of it in `folder` is written, and no network is used.
 """
 
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,7 +93,7 @@ def app() -> App[Any]:
 # --------------------------------------------------------------------------------- the story
 
 
-async def told(url: str, folder: Path, *, scope: str) -> AsyncIterator[Scene]:
+async def told(url: str, folder: Path, *, scope: str) -> AsyncGenerator[Scene, None]:
     """Do it all, scene by scene, in a scope that is new; ScopeExists where it is there."""
     async with memoranda.connect(url) as database:
         if await database.exists(scope):
@@ -113,7 +113,7 @@ class _Story:
         self.manager: Memory[Any] = database.scope(scope, actor=MANAGER)
         self.changed: Memory[Any] = database.scope(scope, actor=AGENT, app=App(domain=shop("card")))
 
-    async def scenes(self) -> AsyncIterator[Scene]:
+    async def scenes(self) -> AsyncGenerator[Scene, None]:
         yield await self.remember()
         yield await self.recall()
         asked = await self.ask("t-812", "kim", LARGE, "the parcel never arrived")

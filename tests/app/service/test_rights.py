@@ -7,13 +7,16 @@ from typing import Any
 
 import pytest
 
+from memoranda.app.remote.calls import RemoteHandle
 from memoranda.app.service.operation import Operation
 from memoranda.app.service.operations import NOT_OFFERED, OPERATIONS
 from memoranda.errors import MemorandaError
+from memoranda.journeys.records.codec import JsonCodec
 from memoranda.kernel.access import RIGHTS
+from memoranda.outside.server import MemorandaServer
 from memoranda.surfaces.errors import problem_of
 from memoranda.testkit.strategies import FrozenClock
-from tests.surfaces.http.serving import Served, served
+from tests.surfaces.http.serving import BASE, Served, served
 
 SCOPE, ACTOR = "mine", "agent:me"
 
@@ -80,7 +83,29 @@ async def by_http(
     return None if answer.is_success else str(answer.json()["code"])
 
 
-DOORS = (by_service, by_http)
+async def by_client(
+    door: Served, operation: Operation, key: str | None, **identity: str
+) -> str | None:
+    """The same through a client in Python, which makes our errors of what the server answers."""
+    named = {"scope": None, "actor": None, **identity}
+    server = MemorandaServer(BASE, key)
+    server._client = door.client  # in this process, and no socket
+    handle = RemoteHandle[Any](
+        server, JsonCodec(), **named, read_only=False, identify=lambda _: None
+    )  # type: ignore[arg-type]
+    handle._headers |= {} if key is None else {"authorization": f"Bearer {key}"}
+    members = dict.fromkeys(re.findall(r"\{(\w+)\}", operation.path), "0")
+    try:
+        if operation.stream is None:
+            await handle.call(operation.name, members)
+        else:
+            await anext(handle.stream(operation.name, members), None)
+    except MemorandaError as refused:
+        return refused.code
+    return None
+
+
+DOORS = (by_service, by_http, by_client)
 Door = Callable[..., Awaitable[str | None]]
 
 
@@ -140,6 +165,50 @@ async def test_the_scope_and_the_actor_are_those_of_the_key(
     entries = await door.told("GET", "/v1/journal/entries", headers=headers)
     assert {entry["actor"] for entry in entries if entry["kind"] == "create"} == {ACTOR}
     assert await door.database.scopes() == [SCOPE]
+
+
+async def test_nobody_learns_anything_of_another_scope(door: Served) -> None:
+    """What is answered about ids of another scope is what is answered about ids of nobody."""
+    keys = {
+        scope: (await door.database.keys.create(scope=scope, actor=ACTOR, rights=RIGHTS)).key
+        for scope in ("theirs", SCOPE)
+    }
+    canary = "canary-7c1f"
+    theirs = {"authorization": f"Bearer {keys['theirs']}"}
+    said = {"data": f"The {canary} sings", "subject": canary, "meta": {"a": canary}}
+    record = {"id": "known-2", "data": {"a": canary}, "tags": [canary]}
+    question = {"query": canary, "topK": 3, "reasoningId": "known-3"}
+    await door.told("PUT", "/v1/memories/known-1", json=said, headers=theirs)
+    await door.told("POST", "/v1/records", json=record, headers=theirs)
+    found = await door.told("POST", "/v1/recall", json=question, headers=theirs)
+    reference = found["items"][0]["ref"]["worldId"]
+    ours = {"authorization": f"Bearer {keys[SCOPE]}"}
+    requests: dict[str, dict[str, Any]] = {
+        "recall": {"query": "who sings?", "topK": 9},
+        "records.page": {"filter": {}},
+        "records.stream": {"filter": {}},
+        "worlds.propose": {"action": "refund", "reasoningId": "known-3"},
+        "list": {"text": "sings"},
+        "journal.ids": {"prefix": "known"},
+        "erase": {"wholeScope": True, "reason": "all of it"},
+    }
+    for operation in OPERATIONS.values():
+        if operation.stream == "events":
+            continue
+        answers = []
+        for id in (found["traceId"], "trace-00000000-0000-7000-8000-000000000000"), (
+            reference, "0" * 64), ("known-1", "never-1"), ("known-2", "never-2"):  # fmt: skip
+            for one in id:
+                path = "/v1" + re.sub(r"\{\w+\}", one, operation.path)
+                where = "params" if operation.method in ("GET", "DELETE") else "json"
+                given = requests.get(operation.name, {"reason": "because"})
+                answer = await door.ask(operation.method, path, headers=ours, **{where: given})
+                assert canary not in answer.text, (operation.name, one)
+                assert answer.status_code < 500, (operation.name, answer.text)
+                answers.append((answer.status_code, answer.text.replace(one, "…")))
+        if "{" in operation.path:
+            for known, never in zip(answers[::2], answers[1::2], strict=True):
+                assert known == never, operation.name
 
 
 # ------------------------------------------------------------------------------- the table

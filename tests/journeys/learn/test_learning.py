@@ -13,6 +13,7 @@ from memoranda.models import ChatMessage, ExtractedFact, Prompt, Settings
 from memoranda.policies import MemoryOperation
 from memoranda.types import Learned, Remembered
 from tests.fixtures import Opens
+from tests.handles import inside
 
 SAID = [
     {"role": "user", "content": "Hi! I live in Seoul. I have two dogs.", "name": "Min"},
@@ -33,7 +34,7 @@ async def size(memory: Memory[Any]) -> int:
 async def facts(memory: Memory[Any]) -> list[Any]:
     """What the journal says of messages, in its order."""
     size = (await memory.journal.head()).size
-    stored = await memory._handle.parts.ledger.entries_at(range(size))
+    stored = await inside(memory).ledger.entries_at(range(size))
     bodies = [decode(entry.body) for entry in stored if entry.body is not None]
     return [body for body in bodies if body["type"] == "Learned"]
 
@@ -69,7 +70,7 @@ async def test_all_of_it_is_one_commit_or_nothing(
 ) -> None:
     await memory.remember("something before")
     before = await size(memory)
-    ledger = memory._handle.parts.ledger
+    ledger = inside(memory).ledger
     commit = ledger.commit
     commits = 0
 
@@ -317,3 +318,19 @@ async def test_wrong_options_are_refused(memory: Memory[Any], options: Any) -> N
         await memory.learn(SAID, **options)
 
     assert await size(memory) == 0
+
+
+async def test_facts_have_the_tags_and_the_meta_and_are_compared_with_those_that_have_them(
+    memory: Memory[Any],
+) -> None:
+    said = [{"content": "I have two dogs.", "name": "Min"}]
+    await memory.learn(said, tags=["agent:a"], meta={"rank": 1})
+
+    other = await memory.learn(said, tags=["agent:b"], thread="b")
+    again = await memory.learn([{"content": "I have two dogs!", "name": "Min"}], tags=["agent:a"])
+
+    assert (len(other.learned), len(again.seen_again)) == (1, 1)
+    (found,) = await memory.list(tags=["agent:a"])
+    assert (found.meta, found.subject) == ({"rank": 1}, "Min")
+    with pytest.raises(InvalidInput):
+        await memory.learn([{"content": "I like tea.", "name": "Min"}], tags=[""])

@@ -13,7 +13,7 @@ from memoranda.records.filter import MemoryFilter
 from memoranda.records.model import MemoryRecordInput, MemoryRetentionPolicy, expiries
 from memoranda.testkit.strategies import FrozenClock
 from tests.fixtures import Opens
-from tests.handles import opened
+from tests.handles import inside, opened
 from tests.journeys.govern.conftest import Tampers
 from tests.journeys.govern.test_damage import edited
 from tests.journeys.maintain.conftest import counted, keeping, said
@@ -116,7 +116,7 @@ async def test_what_was_changed_since_it_was_found_stays(
 ) -> None:
     await memory.remember("a note", id="note", tags=["scratch"])
     await memory.maintain.configure(keeping(ephemeralTags=["scratch"]), reason="tidy")
-    ledger = memory._handle.parts.ledger
+    ledger = inside(memory).ledger
     found = ledger.selected_ids
 
     async def and_then_it_changes(filter: MemoryFilter) -> list[str]:

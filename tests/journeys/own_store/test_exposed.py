@@ -1,4 +1,7 @@
-"""What an app exposes keeps the whole contract, with hooks, over a store that has none."""
+"""What an app exposes keeps the whole contract, with hooks, over a store that has none.
+
+`test_exposed_versions` is its twin: a store that declares everything, under a policy.
+"""
 
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -8,7 +11,6 @@ import pytest
 
 from memoranda.testkit.records import *  # noqa: F403
 from tests.handles import opened as handle_on
-from tests.journeys.own_store.asking import Needs
 from tests.journeys.own_store.shelf import ShelfStore
 
 if TYPE_CHECKING:
@@ -18,19 +20,15 @@ if TYPE_CHECKING:
     from memoranda.types import Records
 
 
-@pytest.fixture(params=["no policy", "a policy that needs no approval"])
-def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> OpenStore:  # noqa: F405
-    policy = None if request.param == "no policy" else Needs([])
-
+@pytest.fixture
+def open_store(tmp_path: Path) -> OpenStore:  # noqa: F405
     @asynccontextmanager
     async def opened(
         scope: str, *, hooks: "MemoryHooks[Any] | None" = None
     ) -> "AsyncIterator[Records[Any]]":
         store = ShelfStore(tmp_path / f"{scope}.json")
         url = f"sqlite:///{tmp_path}/memory.db"
-        async with handle_on(
-            url, scope=scope, store=store, hooks=hooks, memory_policy=policy
-        ) as memory:
+        async with handle_on(url, scope=scope, store=store, hooks=hooks) as memory:
             yield memory.records
 
     return opened

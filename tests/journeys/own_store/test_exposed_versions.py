@@ -1,4 +1,4 @@
-"""The same over a store that declares everything: records of another database."""
+"""The same over a store that declares everything, under a policy: records of another database."""
 
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -141,7 +141,7 @@ async def test_an_entry_that_was_changed_is_not_verified(memory: Memory[Any]) ->
             assert changed
             return found._replace(stored=changed)
 
-    recaller._ledger = Tampered()  # type: ignore[assignment]
+    recaller._ledger = Tampered()
     found = await memory.recall("price", top_k=2)
 
     assert [item.verified for item in found] == [False, False]

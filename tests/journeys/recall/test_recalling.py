@@ -17,7 +17,13 @@ from memoranda.kernel.errors import (
 )
 from memoranda.ledger.snapshot import ENTRIES
 from memoranda.recall.selector import Chosen
-from memoranda.recall.trace import validate_memory_trace
+from memoranda.recall.trace import (
+    MemoryRef,
+    MemoryTrace,
+    SelectedMemory,
+    VerificationEvidence,
+    validate_memory_trace,
+)
 from memoranda.testkit.strategies import FrozenClock
 from tests.fixtures import Opens
 from tests.handles import inside
@@ -387,3 +393,36 @@ async def test_a_closed_handle_recalls_nothing(opens: Opens) -> None:
         await memory.recall("a", top_k=1)
     with pytest.raises(StoreClosed):
         await memory.journal.original("a" * 64)
+
+
+@pytest.mark.rule("TRACE-SHAPE")
+async def test_the_trace_has_the_bytes_that_its_values_have(memory: Memory[Any]) -> None:
+    """It is made as JSON: here it is made of the values that say what a trace is."""
+    await remembered(memory)
+    found = await memory.recall("refund for Anna", top_k=2)
+
+    by = ActorRef(actor_id="worker", kind="agent")
+    at, world = found.journaled.selected_at, found.journaled.at_world_id
+    evidence = VerificationEvidence(method="inclusion", verified_at=at, verified_by=by)
+    selected = [
+        SelectedMemory(
+            ref=MemoryRef(world_id=item.ref.world_id),
+            reason=item.reason,
+            confidence=item.confidence,
+            verified=True,
+            evidence=evidence,
+        )
+        for item in found.items
+    ]
+    trace = MemoryTrace(
+        selector=by,
+        query="refund for Anna",
+        selected_at=at,
+        at_world_id=world,
+        selected=selected,
+    )
+    said = (await journaled(memory, found.trace_id))["trace"]
+
+    assert canonical_bytes(said) == canonical_bytes(found.traced) == trace.canonical()
+    assert found.journaled == trace
+    assert [item.selected for item in found.items] == selected

@@ -8,7 +8,6 @@ import psycopg
 
 from memoranda.app.databases import file_of
 from memoranda.ledger.codec import PLAIN
-from memoranda.stores.items import id_bytes
 from memoranda.stores.shorthand import InShorthand
 
 OF_A_CYCLE: Final = (
@@ -51,7 +50,7 @@ class Tables:
 
     def id(self, id: str) -> Any:
         """The id of an item as it is stored."""
-        return id_bytes(id) if self.file else id
+        return bytes.fromhex(id.replace("-", "")) if self.file else id
 
     def holding(self, text: str) -> set[str]:
         """Where a text is: in which tables of PostgreSQL, or whether in the files of SQLite."""

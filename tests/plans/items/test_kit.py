@@ -1,21 +1,17 @@
 """The kit itself: all of its tests are exported, and a store that breaks a promise fails them."""
 
 import importlib
-import os
 import pkgutil
 import re
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-import pytest
-
 import memoranda.testkit.items as kit
 from memoranda.plans.items import MemoryItem, RetrievedItem, ranked, retrieved
 from memoranda.stores.items import DictItems
+from tests import suites
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "items.md"
 RULES = (
@@ -143,48 +139,17 @@ def open_items():
 
     return opened
 """
-SETTINGS = """
-[pytest]
-addopts = --strict-markers --strict-config -q -rf --tb=no -p no:cacheprovider
-filterwarnings = error
-"""
-# That a random example fails is enough here; the smallest one is looked for at length.
-CONFTEST = """
-from hypothesis import Phase, settings
-from tests.random_examples import SUITE
-
-settings.register_profile("brief", SUITE, phases=[Phase.generate])
-settings.load_profile("brief")
-"""
 
 
 def test_a_store_that_breaks_a_promise_fails_the_tests_about_it_and_a_good_one_none(
     tmp_path: Path,
 ) -> None:
     snippets = re.findall(r"^```python\n(.*?)^```", DOCUMENT.read_text(), re.MULTILINE | re.DOTALL)
-    (tmp_path / "test_Documented.py").write_text(snippets[-1])
-    for store in BROKEN:
-        module = MODULE.format(store=store.__name__)
-        (tmp_path / f"test_{store.__name__}.py").write_text(module)
-    (tmp_path / "pytest.ini").write_text(SETTINGS)
-    (tmp_path / "conftest.py").write_text(CONFTEST)
+    modules = {store.__name__: MODULE.format(store=store.__name__) for store in BROKEN}
 
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(DOCUMENT.parents[1])},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    failed = suites.failures(tmp_path, {**modules, "Documented": snippets[-1]})
 
-    assert run.returncode == pytest.ExitCode.TESTS_FAILED, run.stdout + run.stderr
-    failed: dict[str, set[str]] = {store.__name__: set() for store in BROKEN}
-    for name, test in re.findall(
-        r"^(?:FAILED|ERROR) test_(\w+)\.py::(\w+)", run.stdout, re.MULTILINE
-    ):
-        failed.setdefault(name, set()).add(test)
-    assert "Documented" not in failed
+    assert failed["Documented"] == set()
     for store, expected in BROKEN.items():
         found = failed[store.__name__]
         assert expected <= found, (store.__name__, found)

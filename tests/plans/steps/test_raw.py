@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from memoranda.plans.raw import READ, Whole, amount, holds_whole
+from memoranda.plans.raw import READ, Whole, amount
 from memoranda.text import fold, words
 
 texts = st.text(
@@ -36,7 +36,7 @@ texts = st.text(
     ],
 )
 def test_a_whole_text_is_found_however_it_is_written(text: str, whole: str) -> None:
-    assert holds_whole(text, whole)
+    assert Whole(whole).is_in(text)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_whole_text_is_found_however_it_is_written(text: str, whole: str) -> N
     ],
 )
 def test_a_part_or_a_chance_likeness_is_none(text: str, whole: str) -> None:
-    assert not holds_whole(text, whole)
+    assert not Whole(whole).is_in(text)
 
 
 @given(texts, st.sampled_from([str.upper, str.lower, str.title]), st.sampled_from(["NFC", "NFD"]))
@@ -62,13 +62,13 @@ def test_a_text_holds_itself_in_every_form(text: str, case: object, form: str) -
     assume(text.strip())
     changed = normalize(form, case(text) if "ß" not in text else text)  # type: ignore[operator,arg-type]
 
-    assert holds_whole(f"well: {'  '.join(changed.split())} !", text)
+    assert Whole(text).is_in(f"well: {'  '.join(changed.split())} !")
 
 
 @given(texts, st.text(st.sampled_from("abc日 "), min_size=1, max_size=8).filter(str.strip))
 def test_no_text_holds_more_than_itself(text: str, more: str) -> None:
-    assert not holds_whole(text, text + more)
-    assert not holds_whole(text, more + text)
+    assert not Whole(text + more).is_in(text)
+    assert not Whole(more + text).is_in(text)
 
 
 # ------------------------------------------------------------------------------ long ones
@@ -108,13 +108,13 @@ def test_a_text_of_any_length_is_found_as_the_definition_says(
     before, after = around
     for text in (whole, whole[: len(whole) - cut], whole[max(cut, 0) :], whole.replace(" ", "")):
         surrounded = f"{before} {text}{after}"
-        assert holds_whole(surrounded, whole) == defined(surrounded, whole)
+        assert Whole(whole).is_in(surrounded) == defined(surrounded, whole)
         assert Whole(whole).is_a_remark == (amount(whole) <= 4)
 
 
 @pytest.mark.rule("ING-RAW")
 @pytest.mark.parametrize("long", [f"{'word ' * 50_000}end", f"Yes{' ' * 300_000}.", "한" * 200_000])
 def test_what_holds_all_of_a_very_long_text_holds_what_is_read_of_it(long: str) -> None:
-    assert holds_whole(long, long)
-    assert holds_whole(f"so: {long.upper()}", long)
-    assert not holds_whole(long[: READ // 2].strip("Yes"), long)
+    assert Whole(long).is_in(long)
+    assert Whole(long).is_in(f"so: {long.upper()}")
+    assert not Whole(long).is_in(long[: READ // 2].strip("Yes"))

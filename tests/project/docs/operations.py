@@ -5,6 +5,7 @@ from pathlib import Path
 from memoranda.app.service.operations import NOT_OFFERED, OPERATIONS
 from memoranda.surfaces.errors import STATUSES
 from memoranda.surfaces.http.routes import PREFIX
+from memoranda.surfaces.mcp.tools import TOOLS
 from tests.project.docs.names import without_rules
 
 PAGE = Path(__file__).parents[3] / "docs" / "http.md"
@@ -12,8 +13,10 @@ PAGE = Path(__file__).parents[3] / "docs" / "http.md"
 
 def rendered() -> str:
     """The page as it should be."""
+    tools = {used.name: f"`{tool.name}`" for tool in TOOLS.values() for used in tool.operations}
     rows = [
         f"| `{operation.method} {PREFIX}{operation.path}` | `{name}` | {operation.right} | "
+        f"{tools.get(name, '')} | "
         f"{operation.effect}{', repeatable' if operation.is_idempotent else ''} | "
         f"{without_rules(operation.summary).replace('|', ',')} |"
         for name, operation in OPERATIONS.items()
@@ -26,13 +29,18 @@ def rendered() -> str:
     left_out = [f"- `{name}`: {why}." for name, why in NOT_OFFERED.items()]
     return "\n".join(
         [
-            "# HTTP: every operation",
+            "# Every operation, through every door",
             "",
             "The table is made from the code by `make names`. How a server is run, and who may ask",
             "it, is in [server.md](server.md); the same for programs is at `/openapi.json`.",
             "",
-            "| route | operation | right | effect | what it does |",
-            "|---|---|---|---|---|",
+            "It is the matrix of operation, right and door, too: over HTTP, and so through the",
+            "client and the command line with a URL, every operation is offered; as an MCP tool",
+            "those that have one. At each door the same row says which right it needs, and tests",
+            "call it there with every key that must be refused.",
+            "",
+            "| route | operation | right | MCP tool | effect | what it does |",
+            "|---|---|---|---|---|---|",
             *rows,
             "",
             "## Not over a door",

@@ -58,9 +58,11 @@ def run(*command: str, cwd: Path, source: Path | None = None, patience: float = 
 @contextmanager
 def timed(what: str) -> Iterator[None]:
     """Say how long it took; the suite keeps that to itself."""
-    start = time.monotonic()
+    start, before = time.monotonic(), os.times()
     yield
-    sys.stdout.write(f"\n{what}: {time.monotonic() - start:.1f} s\n")
+    after = os.times()
+    cpu = sum(after[2:4]) - sum(before[2:4])
+    sys.stdout.write(f"\n{what}: {time.monotonic() - start:.1f} s, {cpu:.1f} s of CPU\n")
 
 
 @pytest.mark.parametrize("name", ["README.md", "README.ko.md"])

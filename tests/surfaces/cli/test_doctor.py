@@ -1,6 +1,8 @@
 """``memoranda doctor``: each thing that can be wrong is named, with what to do."""
 
 import re
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as true_version
 from pathlib import Path
 from typing import Any
 
@@ -82,12 +84,10 @@ def test_packages_that_are_missing_or_too_old_are_named(
     level: str,
     says: str,
 ) -> None:
-    true_version = doctor.version
-
     def version(name: str) -> str:
         if name in versions:
             if (known := versions[name]) is None:
-                raise doctor.PackageNotFoundError(name)
+                raise PackageNotFoundError(name)
             return known
         return true_version(name)
 

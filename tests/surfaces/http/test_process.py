@@ -69,14 +69,27 @@ def test_several_workers_serve_one_database_and_keep_one_limit(
 ) -> None:
     with memoranda.connect_sync(postgres_url) as database:
         made = database.keys.create(scope="s", actor="agent:a", rights=RIGHTS, per_minute=30)
+        other = database.keys.create(scope="s", actor="agent:b", rights=["maintain"])
     headers = {"authorization": f"Bearer {made.key}"}
     with process(postgres_url, "--workers", "2", folder=tmp_path) as (address, _):
         statuses = [
             httpx2.get(f"{address}/v1/journal", headers=headers, timeout=PATIENCE).status_code
             for _ in range(70)
         ]
+        told = {"authorization": f"Bearer {other.key}"}
+        counted = {httpx2.get(f"{address}/metrics", headers=told).text for _ in range(4)}
 
     # At most two minutes are touched, and each has its limit.
     assert statuses.count(200) <= 60
     assert statuses.count(429) >= 10
     assert set(statuses) == {200, 429}
+    # Whichever worker is asked, it tells what all of them count.
+    for text in counted:
+        assert (
+            sum(
+                float(line.rpartition(" ")[2])
+                for line in text.splitlines()
+                if line.startswith("memoranda_requests_total")
+            )
+            == 70
+        )

@@ -64,7 +64,7 @@ class RemoteHandle(Generic[T]):
     async def call(self, name: str, members: Mapping[str, Any]) -> Any:
         """What an operation comes to; whatever the server refuses is raised as it is there."""
         operation = OPERATIONS[name]
-        if self._read_only and not operation.reads_only:
+        if self._read_only and not (operation.reads_only or members.get("dryRun")):
             raise StoreReadOnly(self._server.url, "it was opened with read_only")
         answer = await self._server.ask(**self._request(operation, members))
         if answer.status >= 300:  # noqa: PLR2004 - not well

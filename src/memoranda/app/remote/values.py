@@ -259,8 +259,8 @@ class Values:
         return Turn(
             outputs={},  # of them the wire has digests
             place=place,
-            retrieved=[RetrievedItem.from_wire(one) for one in wire["retrieved"]],
-            recalled=[RecalledMemory.from_wire(one) for one in wire["recalled"]],
+            retrieved=[RetrievedItem.model_validate(one) for one in wire["retrieved"]],
+            recalled=[RecalledMemory.model_validate(one) for one in wire["recalled"]],
             items=wire["items"],
             learned=self.read(Learned, wire["learned"]),
             **said,

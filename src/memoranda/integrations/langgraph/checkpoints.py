@@ -7,7 +7,7 @@ that one erasure takes all of it.
 """
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
@@ -26,48 +26,13 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from memoranda import Memory, MemoryFilter
 from memoranda.app.crossing import Crossing
 from memoranda.errors import RecordExists
+from memoranda.integrations.langgraph.places import CHECKPOINT, WRITE, Place, escaped
 from memoranda.types import BlockingMemory, Remembered
 
-CHECKPOINT, WRITE = "checkpoint:", "write:"
 MEDIA_TYPE: Final = "application/vnd.langgraph"
 AT_ONCE: Final = 100
 DELETED: Final = "the thread was deleted"
 TRIES: Final = 3
-
-
-class Place(NamedTuple):
-    """Which checkpoint is meant."""
-
-    thread: str
-    namespace: str
-    id: str
-
-    @classmethod
-    def of(cls, config: RunnableConfig) -> "Place":
-        """The place that a config names; its id is empty where the newest is meant."""
-        named = config["configurable"]
-        return cls(
-            str(named["thread_id"]), named.get("checkpoint_ns", ""), get_checkpoint_id(config) or ""
-        )
-
-    @classmethod
-    def in_id(cls, id: str) -> "Place":
-        thread, namespace, checkpoint = id.removeprefix(CHECKPOINT).split("/")
-        return cls(_plain(thread), _plain(namespace), _plain(checkpoint))
-
-    @property
-    def path(self) -> str:
-        return "/".join(map(_escaped, self))
-
-    @property
-    def config(self) -> RunnableConfig:
-        return {
-            "configurable": {
-                "thread_id": self.thread,
-                "checkpoint_ns": self.namespace,
-                "checkpoint_id": self.id,
-            }
-        }
 
 
 class MemorandaSaver(BaseCheckpointSaver[Any]):
@@ -160,9 +125,9 @@ class MemorandaSaver(BaseCheckpointSaver[Any]):
         prefix = CHECKPOINT
         if config is not None:
             named = config["configurable"]
-            prefix += _escaped(str(named["thread_id"])) + "/"
+            prefix += escaped(str(named["thread_id"])) + "/"
             if named.get("checkpoint_ns") is not None:
-                prefix += _escaped(named["checkpoint_ns"]) + "/"
+                prefix += escaped(named["checkpoint_ns"]) + "/"
         where = {
             "meta.metadata." + name.replace("\\", "\\\\").replace(".", "\\."): value
             for name, value in (filter or {}).items()
@@ -187,7 +152,7 @@ class MemorandaSaver(BaseCheckpointSaver[Any]):
         loaded = []
         for one in (found[id] for id in ids if id in found):
             shown = await self._tuple(one)
-            metadata: Mapping[str, Any] = shown.metadata  # type: ignore[assignment]
+            metadata: Mapping[str, Any] = shown.metadata
             if all(metadata.get(name) == value for name, value in (filter or {}).items()):
                 loaded.append(shown)
         return loaded
@@ -222,7 +187,7 @@ class MemorandaSaver(BaseCheckpointSaver[Any]):
         config: RunnableConfig,
         checkpoint: Checkpoint,
         metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
+        new_versions: ChannelVersions,  # noqa: ARG002 - all of it is kept with each checkpoint
     ) -> RunnableConfig:
         """Store a checkpoint as it is; the config that names it."""
         return await self._crossing.here(self._put(config, checkpoint, metadata))
@@ -232,7 +197,7 @@ class MemorandaSaver(BaseCheckpointSaver[Any]):
         config: RunnableConfig,
         checkpoint: Checkpoint,
         metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
+        new_versions: ChannelVersions,  # noqa: ARG002 - all of it is kept with each checkpoint
     ) -> RunnableConfig:
         """The same, for code that does not await."""
         return self._crossing.wait(self._put(config, checkpoint, metadata))
@@ -293,7 +258,7 @@ class MemorandaSaver(BaseCheckpointSaver[Any]):
         for index, (channel, value) in enumerate(writes):
             number = WRITES_IDX_MAP.get(channel, index)
             kind, body = self.serde.dumps_typed(value)
-            new[f"{WRITE}{place.path}/{_escaped(task)}/{number}"] = {
+            new[f"{WRITE}{place.path}/{escaped(task)}/{number}"] = {
                 "data": body,
                 "meta": {
                     "type": kind, "task": task, "channel": channel, "path": path, "index": number,
@@ -386,7 +351,7 @@ class MemorandaSaver(BaseCheckpointSaver[Any]):
                 rest = path.partition("/")[2]
                 kept = [tag for tag in one.tags if tag != _thread(source)]
                 batch.put(
-                    f"{kind}:{_escaped(target)}/{rest}", one.data, media_type=one.media_type,
+                    f"{kind}:{escaped(target)}/{rest}", one.data, media_type=one.media_type,
                     tags=[_thread(target), *kept], meta=one.meta, subject=_thread(target),
                 )  # fmt: skip
 
@@ -394,7 +359,7 @@ class MemorandaSaver(BaseCheckpointSaver[Any]):
         if strategy not in ("keep_latest", "delete"):
             raise ValueError(f"Unknown prune strategy: {strategy!r}; keep_latest or delete")
         for thread in map(str, threads):
-            prefix = f"{CHECKPOINT}{_escaped(thread)}/"
+            prefix = f"{CHECKPOINT}{escaped(thread)}/"
             ids = await self._memory.records.ids(MemoryFilter(id_prefix=prefix))
             places = sorted(map(Place.in_id, ids), key=lambda place: place.id)
             heads = {place.namespace: place for place in places}
@@ -436,15 +401,6 @@ def _run(run: str) -> str:
 def _applied(found: Remembered[Any]) -> tuple[str, str, int]:
     meta: Mapping[str, Any] = found.meta
     return meta["path"], meta["task"], meta["index"]
-
-
-def _escaped(part: str) -> str:
-    """A part of a path: without a slash of its own."""
-    return part.replace("%", "%25").replace("/", "%2F")
-
-
-def _plain(part: str) -> str:
-    return part.replace("%2F", "/").replace("%25", "%")
 
 
 def _chunks(ids: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -34,7 +34,7 @@ _LARGEST: Final = sys.float_info.max
 _EXACT: Final = 2**53
 
 
-class Nothing(Exception):  # noqa: N818 - it is no error: it ends the making of a filter
+class Nothing(Exception):
     """No item can fit a filter."""
 
 

@@ -1,8 +1,8 @@
 """LangGraph's long-term memory: `BaseStore` over one scope."""
 
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final, Literal, TypedDict
+from typing import Any, Final, TypedDict
 
 from langgraph.store.base import (
     BaseStore,
@@ -114,9 +114,7 @@ class MemorandaStore(BaseStore):
             validate_op_namespace(op)
         now = self._clock.now_ms()
         refreshed: dict[str, Lifetime] = {}
-        results: list[Result] = []
-        for op in ops:
-            results.append(await self._read(op, now, refreshed))
+        results = [await self._read(op, now, refreshed) for op in ops]
         puts = {
             items.id_of(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)
         }  # of several for one key the last counts

@@ -368,12 +368,12 @@ class Drafts:
 
 def content_of(document: Mapping[str, Any]) -> Content:
     """What a record says, from the object that it is."""
-    tags, meta = document.get("tags"), document.get("meta")
+    tags, meta, form = document.get("tags"), document.get("meta"), document.get("format")
     return new_content((
-        data_bytes(document),
+        document["statement"].encode() if form == "json" else data_bytes(document),
         None if tags is None else tuple(tags),
         None if meta is None else canonical_bytes(meta),
-        document.get("format") == "bytes",
+        form == "bytes",
     ))  # fmt: skip
 
 

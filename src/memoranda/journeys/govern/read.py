@@ -46,8 +46,9 @@ Order = Literal["created", "updated", "entry"]
 
 AT_ONCE: Final = 1_000
 """Up to so many are read by one query; beyond, they are streamed."""
-SPARE: Final = 32
-"""So many more are read, for those that are active and not current."""
+SPARE: Final = (2, 32)
+"""So many more are read, for those that are active and not current: few first, for each has to be
+found."""
 
 _ORDERS: Final = {"created": "createdAt", "updated": "updatedAt", "entry": "entry"}
 
@@ -158,12 +159,13 @@ class Reading(Generic[T]):
         self, filter: MemoryFilter, make: Make[T], most: int | None, after: Position | None
     ) -> Some[T]:
         if most is not None and most <= AT_ONCE:
-            # Nearly always enough: most of what is active is current. Else all is gone through.
-            page = filter.model_copy(update={"limit": most + SPARE})
-            read = await self._ledger.select(page, make, after=after)
-            found = [placed for placed in read if placed is not None]
-            if len(found) >= most or len(read) < most + SPARE:
-                return found[:most]
+            for enough in (most + spare for spare in SPARE):
+                # Nearly always so: most of what is active is current. Else all is gone through.
+                page = filter.model_copy(update={"limit": enough})
+                read = await self._ledger.select(page, make, after=after)
+                found = [placed for placed in read if placed is not None]
+                if len(found) >= most or len(read) < enough:
+                    return found[:most]
         found = []
         async with aclosing(self._ledger.stream(filter, after)) as stream:
             async for current in stream:

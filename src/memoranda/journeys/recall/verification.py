@@ -83,8 +83,8 @@ class Shown:
             raise InvalidProof(result.error or "it can't be proved")
         covering, checkpoint = self.covering, None
         if covering is not None and self.seq < covering.size:
-            path = [data.hex() for data in covering.path]
-            checkpoint = CoveringCheckpoint(note=covering.note, path=path)
+            grown = [data.hex() for data in covering.path]
+            checkpoint = CoveringCheckpoint(note=covering.note, path=grown)
         return evidence(result.proof, at=self.at, by=self.by, checkpoint=checkpoint)
 
 

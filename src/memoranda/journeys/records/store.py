@@ -10,6 +10,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Final, Generic, TypeVar
 
+from memoranda.identity import decode
 from memoranda.journeys.records.codec import DataCodec, read
 from memoranda.journeys.records.contents import (
     UNCHANGED,
@@ -352,9 +353,10 @@ class Records(Generic[T]):
 
     def _record(self, row: Row) -> StoredMemoryRecord[T]:
         """The row as a record, made of values of its own."""
-        id, created_at, updated_at, content, *_ = row
-        data, meta = read(self._codec, content.value), content.meta_value
-        return StoredMemoryRecord(id, data, created_at, updated_at, content.tags, meta)
+        id, created_at, updated_at, (raw, tags, meta, is_raw) = row[:4]
+        data = raw if is_raw else self._codec.decode(decode(raw))
+        known = None if meta is None else decode(meta)
+        return StoredMemoryRecord(id, data, created_at, updated_at, tags, known)  # type: ignore[arg-type]
 
     async def _handed_out(
         self, filter: MemoryFilter, rows: Sequence[Row]

@@ -77,5 +77,5 @@ def sessions(rows: Iterable[Row]) -> Iterator[Read]:
         yield Arrival(line, f"session:{session}/{row['id']}", item, kept)
 
 
-def _value(stored: object) -> JsonValue:
-    return parse_json(stored) if isinstance(stored, str | bytes) else stored  # type: ignore[return-value]
+def _value(stored: Any) -> JsonValue:
+    return parse_json(stored) if isinstance(stored, str | bytes) else stored

@@ -1,4 +1,4 @@
-"""Reading the tables of somebody else's SQLite file: nothing is written, and nothing is believed."""
+"""Reading the tables of somebody else's SQLite file: nothing is written."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,7 +29,7 @@ def foreign_rows(path: str, query: str) -> list[Mapping[str, Any]]:
     connection = connect_to_read(path)
     try:
         cursor = connection.cursor()
-        rows = []
+        rows: list[Mapping[str, Any]] = []
         for row in cursor.execute(query):
             names = (column[0] for column in cursor.get_description())
             rows.append(dict(zip(names, row, strict=True)))

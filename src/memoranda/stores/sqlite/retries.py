@@ -39,8 +39,6 @@ SELECT r.key_digest FROM retries r WHERE r.journal = ?1 AND r.entries = 0 AND r.
 """
 _VERSIONS: Final = "SELECT seq FROM versions WHERE journal = ? AND id = ?"
 _FORGET: Final = "DELETE FROM retries WHERE journal = ? AND key_digest = ?"
-_COUNT: Final = "SELECT count(*) FROM retries WHERE journal = ?"
-_FORGET_ALL: Final = "DELETE FROM retries WHERE journal = ?"
 
 
 def first_outcome(connection: apsw.Connection, journal: int, key: RetryKey) -> Committed | None:
@@ -94,15 +92,6 @@ def retries_of_entries(
 def forget_retries(connection: apsw.Connection, journal: int, keys: set[bytes]) -> None:
     for key in keys:
         connection.execute(_FORGET, (journal, key))
-
-
-def count_retries(connection: apsw.Connection, journal: int) -> int:
-    found: Any = connection.execute(_COUNT, (journal,)).fetchone()
-    return int(found[0])
-
-
-def forget_all_retries(connection: apsw.Connection, journal: int) -> None:
-    connection.execute(_FORGET_ALL, (journal,))
 
 
 def _going(

@@ -290,7 +290,7 @@ class SqliteWriter:
     def _take_first(self, group: list[_Unit]) -> None:
         """Wait for a unit, or to be woken, and use the time if it is long."""
         idle_s = IDLE_S
-        while self._is_due or self._log.is_long:
+        while not self._falls_asleep():
             quiet_s = perf_counter() - self._written_at
             try:
                 self._take(group, timeout=max(idle_s - quiet_s, 0.001))
@@ -305,9 +305,14 @@ class SqliteWriter:
                         idle_s = perf_counter() - self._written_at + AGAIN_S
             else:
                 return
-        self._is_asleep = True
         self._take(group)
         self._is_asleep = False
+
+    def _falls_asleep(self) -> bool:
+        """Say so before looking: who leaves something to spare time wakes only who sleeps."""
+        self._is_asleep = True
+        self._is_asleep = not (self._is_due or self._log.is_long)
+        return self._is_asleep
 
     @property
     def _is_due(self) -> bool:

@@ -20,6 +20,7 @@ from memoranda.app.surfaces import (
     RingKey,
     default_url,
     file_of,
+    is_server,
     parse_origin,
     verify_database,
 )
@@ -42,6 +43,8 @@ from memoranda.surfaces.cli.show_audits import status as show_status
 from memoranda.surfaces.cli.target import Target
 from memoranda.types import (
     Anchor,
+    Damages,
+    DatabaseAudit,
     FileAnchor,
     Verifier,
     VerifierKey,
@@ -142,6 +145,11 @@ def verify(
     ):
         raise wrong_use(f"Which {quorum} witnesses? Name so many, with --witness URL#VKEY.")
     with bars() as progress:
+        if is_server(target.url):
+            if kept or seal.anchors or origin or require_signature:
+                raise wrong_use("A server compares with its own: name the database instead.")
+            audit = target.run(lambda memory: memory.verify())
+            return verified(DatabaseAudit([audit], None, Damages()), seal)
         found = asyncio.run(
             verify_database(
                 target.url,

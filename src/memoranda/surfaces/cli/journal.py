@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
 import typer
+from rich.console import RenderableType
 
 import memoranda
 from memoranda import Memory
@@ -39,6 +40,8 @@ from memoranda.surfaces.cli.present import (
     json_bytes,
     print_json_line,
     print_line,
+    shows,
+    table,
 )
 from memoranda.surfaces.cli.show_audits import copied, restored
 from memoranda.surfaces.cli.show_records import entry_cells
@@ -51,6 +54,7 @@ from memoranda.types import (
     MovedIn,
     Original,
     Seal,
+    StoredCheckpoint,
 )
 
 Entry = Annotated[int, arg("ENTRY", "The number of the entry.")]
@@ -64,6 +68,27 @@ async def entries(
 ) -> Sequence[JournalEntry]:
     """List the entries of the journal: what was written, by whom and when."""
     return await memory.journal.entries(start, limit=limit)
+
+
+def _checkpoints(found: Sequence[StoredCheckpoint]) -> RenderableType:
+    rows = [
+        [f"{one.size:,}", one.standing, ", ".join(one.signed_by) or None, one.root[:12]]
+        for one in found
+    ]
+    return table("entries+, standing, signed by, root", rows)
+
+
+@shows(StoredCheckpoint, table=_checkpoints)
+def _checkpoint(one: StoredCheckpoint) -> RenderableType:
+    return _checkpoints([one])
+
+
+@command(read_only=True, nothing="There is no checkpoint yet.")
+async def checkpoints(
+    memory: Memory[Any], limit: Annotated[int, opt("At most so many.", min=1)] = 20
+) -> Sequence[StoredCheckpoint]:
+    """List the checkpoints that are kept with the journal, the newest first."""
+    return await memory.journal.checkpoints(limit=limit)
 
 
 @command(read_only=True)
@@ -188,7 +213,7 @@ def import_(
     source: Annotated[
         str, arg("FILE", "A file, or a database: a file or a URL; - is standard input.")
     ],
-    format: Annotated[
+    format: Annotated[  # noqa: A002 - what it is called everywhere
         ExportFormat | None, opt("What it is; else that is seen by what it holds.", "--from")
     ] = None,
     log: Annotated[
@@ -225,7 +250,7 @@ async def _import(
     log: bytes | None,
     memory: Memory[Any],
     *,
-    format: ExportFormat | None,
+    format: ExportFormat | None,  # noqa: A002
     lenient: bool,
     dry_run: bool,
 ) -> ImportReport | MovedIn:
@@ -345,6 +370,7 @@ def upgrade(target: Target) -> Output:
 
 
 journal = group(
-    "The journal itself: entries, proofs, originals.", entries, tail, proof, original, object_
+    "The journal itself: entries, proofs, originals.",
+    *(entries, tail, checkpoints, proof, original, object_),
 )
 backup = group("Take backups, and put them back.", take, restore)

@@ -126,6 +126,7 @@ async def learn(
     ],
     thread: Annotated[str | None, opt("What conversation it is.", metavar="NAME")] = None,
     subject: Annotated[str | None, opt("Whom it is about; else whoever says it.")] = None,
+    tag: Annotated[list[str] | None, opt("A tag of each fact; may be repeated.")] = None,
     **asked: Unpack[ModelOptions],
 ) -> Learned:
     """Learn facts out of a conversation, each message once.
@@ -136,7 +137,9 @@ async def learn(
     """
     messages = messages_of(file.read())
     extractor = chosen_model(asked)
-    return await memory.learn(messages, extractor=extractor, thread=thread, subject=subject)
+    return await memory.learn(
+        messages, extractor=extractor, thread=thread, subject=subject, tags=tag or None
+    )
 
 
 def messages_of(contents: bytes) -> list[dict[str, Any]]:

@@ -110,6 +110,12 @@ class Target:
 
     def run_each(self, act: "Act[R]", *, read_only: bool = False) -> list[tuple[str, R]]:
         """Act on each scope that was named, or on all of them; what came of it, by scope."""
+        if surfaces.is_server(self.url):  # a key opens one scope
+
+            async def named(memory: "Memory[Any]") -> tuple[str, R]:
+                return memory.scope, await act(memory)
+
+            return [self.run(named, read_only=read_only)]
 
         async def session() -> list[tuple[str, R]]:
             seal = self.seal()

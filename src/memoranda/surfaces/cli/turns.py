@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -11,22 +11,28 @@ from typing import Annotated, Any, Final
 from unicodedata import category
 
 import typer
+from rich.console import RenderableType
 from typing_extensions import Unpack
 
 from memoranda import Memory
 from memoranda.app.surfaces import DEFAULT_SESSION, Plan
-from memoranda.errors import CycleFailed, InvalidInput, InvalidPlan
+from memoranda.errors import CapabilityMissing, CycleFailed, InvalidInput, InvalidPlan
 from memoranda.formats import chat_profile, read_document, read_profile
 from memoranda.models import Model
 from memoranda.surfaces.cli.command import command
 from memoranda.surfaces.cli.groups import arg, error_lines, group, opt, wrong_use
 from memoranda.surfaces.cli.model_options import ModelOptions, chosen_model
 from memoranda.surfaces.cli.options import IdKind
-from memoranda.surfaces.cli.present import print_json, print_json_line, print_line
+from memoranda.surfaces.cli.present import print_json, print_json_line, print_line, shows, table
 from memoranda.surfaces.errors import exit_code
-from memoranda.types import CycleReplay, Turn, Turns
+from memoranda.types import CycleReplay, Turn, Turns, TurnSession
 
 _NOT_KEPT: Final = "(this cycle has landed before; what was answered then was not recorded)"
+
+
+_NO_MODEL: Final = (
+    "Name an --endpoint with a --model, or a --script. On a server its app names the model."
+)
 
 
 class SessionOptions(ModelOptions, total=False):
@@ -56,7 +62,7 @@ async def take(
     All of it lands, or nothing. Exits with 6 when a step failed (the next turn may go on), and
     with 7 when the runtime had to stop: a write failed, or the session is not this plan's.
     """
-    taken: Turn = await (await _opened(memory, session)).take(text, cycle_id=cycle_id)
+    taken: Turn = await _taken(memory, text, cycle_id, session)
     if json:
         print_json(taken)
     else:
@@ -79,6 +85,22 @@ async def chat(memory: Memory[Any], json: bool, **session: Unpack[SessionOptions
         raise typer.Exit(status)
 
 
+def _sessions(found: Sequence[TurnSession]) -> RenderableType:
+    rows = [[one.name, one.updated_at, one.cycle_id, one.plan_hash[:12]] for one in found]
+    return table("session, updated, cycle, plan", rows)
+
+
+@shows(TurnSession, table=_sessions)
+def _session(one: TurnSession) -> RenderableType:
+    return _sessions([one])
+
+
+@command(read_only=True, nothing="There are no sessions.")
+async def sessions(memory: Memory[Any]) -> Sequence[TurnSession]:
+    """List the sessions of the scope: what the next turn of each goes on from."""
+    return await memory.turns.sessions()
+
+
 @command("replay", read_only=True)
 async def replay_turn(
     memory: Memory[Any],
@@ -91,6 +113,20 @@ async def replay_turn(
     Exits with 5 when it comes out otherwise than it did.
     """
     return await memory.turns.replay(cycle_id)
+
+
+async def _taken(
+    memory: Memory[Any], text: str, cycle_id: str | None, given: SessionOptions
+) -> Turn:
+    if chosen_model(given) is not None or "plan" in given:
+        return await (await _opened(memory, given)).take(text, cycle_id=cycle_id)
+    asked = {
+        name: given[name] for name in ("session", "subject", "fresh", "record") if name in given
+    }
+    try:
+        return await memory.turns.take(text, cycle_id=cycle_id, **asked)
+    except CapabilityMissing:
+        raise wrong_use(_NO_MODEL) from None
 
 
 async def _opened(memory: Memory[Any], given: SessionOptions) -> Turns:
@@ -108,7 +144,7 @@ def _model(asked: SessionOptions) -> Model:
     """The model that the options name; wrong use where they name none."""
     model = chosen_model(asked)
     if model is None:
-        raise wrong_use("Name an --endpoint with a --model, or a --script.")
+        raise wrong_use(_NO_MODEL)
     return model
 
 
@@ -191,4 +227,4 @@ def _tell(line: "asyncio.Future[bytes]", read: Callable[[], None]) -> None:
         read()
 
 
-turns = group("Turns of an agent through an execution plan.", take, chat, replay_turn)
+turns = group("Turns of an agent through an execution plan.", take, chat, sessions, replay_turn)

@@ -4,7 +4,7 @@
 2. there is room: at most so many requests are under way at once
 3. somebody asks: a key, or nobody else can reach the server
 4. the operation follows from method and path
-5. its members follow from path, query, body and headers
+5. its members follow from path, query, body and headers, which come in time
 6. it is called, for at most so long; a write under way lands whole or not at all
 7. its result, or the problem, is sent
 
@@ -21,7 +21,7 @@ from collections.abc import (
     Iterator,
     Mapping,
 )
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, Final
@@ -54,6 +54,8 @@ from memoranda.surfaces.http.routes import Routes
 log = logging.getLogger("memoranda.http")
 
 TIME_LIMIT_S: Final = 10.0
+LONGEST_BODY_S: Final = 60.0
+"""How long the body of an import may take to come."""
 AT_ONCE: Final = 100
 HEARTBEAT_S: Final = 15.0
 """How often a stream of events says that it is still there."""
@@ -104,12 +106,14 @@ class Door:
                 principal = await principal_in(self.service, headers)  # 3.
                 operation, in_path = self.routes.find(scope["method"], scope["raw_path"])  # 4.
                 name = operation.name
-                members = await members_of(operation, in_path, scope, receive)  # 5.
+                async with self._within(operation, LONGEST_BODY_S):
+                    members = await members_of(operation, in_path, scope, receive)  # 5.
                 if operation.stream is None:
                     answer = await self._answer(principal, operation, members, headers)  # 6.
-                    status = answer.status
-                    await answer.send(send)  # 7.
-                    return
+            if operation.stream is None:
+                status = answer.status
+                await answer.send(send)  # 7. whoever reads slowly takes no room
+                return
             status = 200
             await self._stream(principal, operation, members, headers, receive, send)
         except (ConnectionResetError, asyncio.CancelledError):
@@ -138,6 +142,16 @@ class Door:
             self.under_way -= 1
             self.metrics.under_way.set(self.under_way)
 
+    @asynccontextmanager
+    async def _within(self, operation: Operation, longest: float | None) -> AsyncIterator[None]:
+        """As long as a request may take; what is slow by its nature may take the longest."""
+        limit = longest if operation.name in _SLOW else self.limits.time_limit_s
+        try:
+            async with asyncio.timeout(limit):
+                yield
+        except TimeoutError:
+            raise RequestTimedOut(limit or 0) from None
+
     async def _answer(
         self,
         principal: Principal,
@@ -145,13 +159,9 @@ class Door:
         members: Mapping[str, Any],
         headers: Headers,
     ) -> HttpAnswer:
-        limit = None if operation.name in _SLOW else self.limits.time_limit_s
-        try:
-            async with asyncio.timeout(limit):
-                with continued(headers):
-                    result = await self.service.call(principal, operation, members)
-        except TimeoutError:
-            raise RequestTimedOut(self.limits.time_limit_s) from None
+        async with self._within(operation, None):
+            with continued(headers):
+                result = await self.service.call(principal, operation, members)
         if result is None and operation.finds:
             raise RecordNotFound(str(members.get("id", members.get("seq", ""))))
         if operation.answers is type(None):

@@ -6,6 +6,7 @@ them opens the database for itself.
 
 import ipaddress
 import logging
+import os
 import signal
 import socket
 import sys
@@ -14,17 +15,21 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from multiprocessing.context import SpawnProcess
+from tempfile import TemporaryDirectory
 from threading import Event
 from typing import Final
 
 import uvicorn
+from prometheus_client.multiprocess import mark_process_dead
 
 import memoranda
 from memoranda import models
 from memoranda.app.surfaces import AppOf, LocalPrincipal, no_app
 from memoranda.surfaces.http.application import HttpServer, Mounts, no_mounts
+from memoranda.surfaces.http.connection import HttpConnection
 from memoranda.surfaces.http.door import AT_ONCE, LOOPBACK, TIME_LIMIT_S, DoorLimits
 from memoranda.surfaces.http.messages import MAX_BODY
+from memoranda.surfaces.http.metrics import SHARED
 
 DRAIN_S: Final = 10
 """How long a server that stops waits for requests that are under way."""
@@ -125,7 +130,9 @@ def serve(options: ServeOptions, say: Callable[[str], None]) -> bool:
         if options.workers == 1:
             return _work(options, partial(say, address), [listening])
         say(address)
-        return _supervise(options, listening)
+        with TemporaryDirectory(prefix="memoranda-metrics-") as counts:
+            os.environ[SHARED] = counts  # workers count together, whichever of them is asked
+            return _supervise(options, listening)
 
 
 def _supervise(options: ServeOptions, listening: socket.socket) -> bool:
@@ -146,6 +153,7 @@ def _supervise(options: ServeOptions, listening: socket.socket) -> bool:
             break
         for number, found in enumerate(workers):
             if not found.is_alive():
+                mark_process_dead(found.pid)
                 log.warning("a worker ended with %s, and is replaced", found.exitcode)
                 workers[number] = worker()
     for found in workers:
@@ -175,7 +183,7 @@ def _nothing() -> None:
 def _config(server: HttpServer) -> uvicorn.Config:
     return uvicorn.Config(
         server.application(),
-        http="h11",
+        http=HttpConnection,
         ws="none",
         lifespan="on",
         access_log=False,

@@ -1,0 +1,1 @@
+"""LangGraph: a store and a checkpointer over one scope (extra ``langgraph``)."""
