@@ -1,4 +1,4 @@
-# Two commands: `make run` shows memoranda at work, `make test` proves it.
+# Two commands: `make run` serves memoranda with its console, `make test` proves it.
 # Both bring their own environment in .venv from the pinned files; nothing else on the machine changes.
 
 PYTHON ?= python3
@@ -14,6 +14,9 @@ FRAMEWORKS := .venv-frameworks
 FRAMED := $(FRAMEWORKS)/.frameworks-ready
 PIP_INSTALL = -m pip --disable-pip-version-check --python
 PIP_FLAGS   = install --quiet --root-user-action=ignore
+# Where `make run` listens. DEMO=1 tells an empty database the demo story, DEMO=0 does not; else it asks.
+ADDRESS ?= 127.0.0.1
+PORT    ?= 8300
 # The suite in as many processes as there are cores, up to four. A file of tests stays together, and files are
 # handed out in the order of tests/conftest.py, which lets those begin that take long.
 WORKERS = --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
@@ -26,14 +29,17 @@ FOLLOWED = $(shell grep --files-with-matches ' title="' docs/*.md)
 ALL_EXTRAS = agents,embeddings,langgraph,mcp,meaning,meaning-ko,models,plans,postgres,server,sign,testkit
 # What `make setup` brings: everything a user may try without asking for more.
 EXTRAS  = $(foreach extra,mcp meaning models plans postgres server sign,--extra $(extra))
+INSTALL_CHROMIUM = { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
+          apt-get install -y -qq --no-install-recommends chromium fonts-noto-core fonts-noto-cjk >/dev/null; }
 
-.PHONY: help setup run test check bench adversity fuzz schemathesis mcp-conformance frameworks rules names \
-        pythons lock clean tamper docs readme clone wheel sbom containers
+.PHONY: help setup run test check bench adversity fuzz schemathesis mcp-conformance frameworks browser rules \
+        names pythons lock clean tamper docs readme clone wheel sbom containers
 
 help:
-	@echo "make run      set up and show a short session on a SQLite file"
+	@echo "make run      set up and serve ./memoranda.db with the web console (DEMO=1 PORT=8300)"
 	@echo "make test     set up and pass the whole suite, on dict, SQLite and PostgreSQL"
 	@echo "make check    lint, types, layers"
+	@echo "make browser  the console in a real browser, which is installed where that is possible"
 	@echo "make tamper   tamper with databases 10,000 times: both verifiers must name it"
 	@echo "make bench    measure against raw apsw and LangGraph's stores, as ratios"
 	@echo "make schemathesis  many requests for every operation of a server, on both databases"
@@ -84,7 +90,8 @@ $(FRAMED): requirements/frameworks.txt pyproject.toml
 setup: $(RUN)
 
 run: $(RUN)
-	@$(VENV)/bin/python -m memoranda demo
+	@$(VENV)/bin/python -m memoranda start --database memoranda.db --host $(ADDRESS) --port $(PORT) \
+	  $(if $(DEMO),$(if $(filter 0,$(DEMO)),--no-demo,--demo))
 
 test: $(TEST)
 	@$(VENV)/bin/python -m pytest $(WORKERS)
@@ -110,6 +117,7 @@ bench: $(BENCHED) $(TEST)
 	@$(BENCH)/bin/python -m bench.scopes
 	@$(VENV)/bin/python -m bench.mcp
 	@$(VENV)/bin/python -m bench.doors
+	@$(VENV)/bin/python -m bench.console
 
 # 10,000 tamperings and 1,000 clean runs, with the counts of each class; the suite has a short form.
 tamper: $(TEST)
@@ -120,6 +128,11 @@ adversity: $(TEST)
 
 fuzz: $(TEST)
 	@MEMORANDA_FUZZ=long $(VENV)/bin/python -m pytest tests/app/test_only_our_errors.py tests/app/long_fuzz.py tests/journeys/turn/test_fault_campaign.py
+
+# The console in Debian's chromium, which is installed where root and apt can; its screenshots go to docs/.
+browser: $(TEST)
+	@command -v chromium >/dev/null || $(INSTALL_CHROMIUM) || echo "chromium is not here, and apt can't bring it"
+	@MEMORANDA_BROWSER=long $(VENV)/bin/python -m pytest -rs tests/surfaces/console
 
 mcp-conformance: $(TEST)
 	@$(VENV)/bin/python -m tests.campaigns.mcp_conformance

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from memoranda.app.options import ConnectOptions
     from memoranda.journeys.access.keys import AccessKey, Keys, NewKey
     from memoranda.journeys.audit.checkpoints import Seal, StoredCheckpoint
+    from memoranda.journeys.audit.survey import (
+        Activity,
+        CycleAccount,
+        Latest,
+        LineageStep,
+        Subject,
+    )
     from memoranda.journeys.audit.verify import EntryProof
     from memoranda.journeys.audit.verify import Report as JournalReport
     from memoranda.journeys.audit.whole import Audit
@@ -126,6 +133,7 @@ __all__ = [
     "AccessKey",
     "ActOptions",
     "ActionContext",
+    "Activity",
     "ActorKind",
     "ActorRef",
     "Anchor",
@@ -148,6 +156,7 @@ __all__ = [
     "Conflict",
     "ConnectOptions",
     "ConsolidationOptions",
+    "CycleAccount",
     "CycleReplay",
     "Damage",
     "Damages",
@@ -190,8 +199,10 @@ __all__ = [
     "JsonValue",
     "Keys",
     "KnownAnswer",
+    "Latest",
     "Learned",
     "LearnedFact",
+    "LineageStep",
     "ListOptions",
     "LocalHost",
     "LogEvent",
@@ -248,6 +259,7 @@ __all__ = [
     "StoreProvider",
     "StoredCheckpoint",
     "StoredMemoryRecord",
+    "Subject",
     "Submitted",
     "Surrounded",
     "Surroundings",

@@ -177,6 +177,7 @@ def exported(
     kind: ExportKind,
     signers: Sequence[Signer],
     progress: Progress,
+    subject: str | None = None,
 ) -> AsyncGenerator[bytes, None]:
     """The lines of an export: the journal, or what seed 003 calls its log and its objects."""
     match kind:
@@ -185,7 +186,7 @@ def exported(
         case "log":
             return export_log(ledger, progress=progress)
         case "objects":
-            return export_objects(ledger, progress=progress)
+            return export_objects(ledger, subject=subject, progress=progress)
 
 
 async def export_scope(

@@ -155,6 +155,7 @@ class BlockingWorlds(Twin[Worlds]):
     restore = waits(Worlds.restore)
     branch = waits(Worlds.branch)
     branches = waits(Worlds.branches)
+    lineage = waits(Worlds.lineage)
     replay = waits(Worlds.replay)
     replay_branch = iterates(Worlds.replay_branch)
 
@@ -183,6 +184,7 @@ class BlockingTurnsOf(Twin[TurnsOf]):
     """Turns of an agent through an execution plan."""
 
     open = twin(TurnsOf.open, lambda opening: BlockingTurns(PORTAL.call(opening)))
+    account = waits(TurnsOf.account)
     take = waits(TurnsOf.take)
     sessions = waits(TurnsOf.sessions)
     replay = waits(TurnsOf.replay)
@@ -207,6 +209,10 @@ class BlockingJournal(Twin[Journal[T]], Generic[T]):
 
     head = waits(Journal[T].head)
     entries = waits(Journal[T].entries)
+    backwards = waits(Journal[T].backwards)
+    latest = waits(Journal[T].latest)
+    activity = waits(Journal[T].activity)
+    subjects = waits(Journal[T].subjects)
     tail = iterates(Journal[T].tail)
     ids = waits(Journal[T].ids)
     proof = waits(Journal[T].proof)

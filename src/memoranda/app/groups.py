@@ -7,6 +7,8 @@ from typing import Any, Generic, TypedDict, TypeVar
 from typing_extensions import Unpack
 
 from memoranda.app.handle import Verbs, verb
+from memoranda.journeys.audit import survey
+from memoranda.journeys.audit.survey import CycleAccount, LineageStep
 from memoranda.journeys.audit.whole import Audit
 from memoranda.journeys.govern.about import About, Source
 from memoranda.journeys.govern.conformance import Status
@@ -151,6 +153,11 @@ class Worlds(Verbs[Any]):
         return await self._handle.parts.intents.branches()
 
     @verb
+    async def lineage(self, name: str = MAIN, *, limit: int = 50) -> Rows[LineageStep]:
+        """How the head of a branch moved, the newest step first, at most so many."""
+        return await survey.lineage(self._handle.parts.ledger, name, limit=limit)
+
+    @verb
     async def replay(self, id: str) -> Replay:
         """Run a world, or an execution, again from what was recorded, and compare."""
         return await self._handle.parts.intents.history().replay(id)
@@ -239,6 +246,14 @@ class TurnsOf(Verbs[Any]):
         most = MAX_INTEGER - 1 if limit is None else limit
         found = await self._handle.parts.turning.sessions(cursor or "", most + 1)
         return Page(found[:most], found[most - 1].name if len(found) > most > 0 else None)
+
+    @verb
+    async def account(self, cycle_id: str) -> CycleAccount:
+        """A turn as the journal has it: what each step took and gave, where that was recorded.
+
+        WorldNotFound for a cycle that is not on record, WorldErased for one that was erased.
+        """
+        return await survey.cycle_account(self._handle.parts.ledger, cycle_id)
 
     @verb
     async def replay(

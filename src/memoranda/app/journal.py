@@ -9,10 +9,13 @@ from typing import Any, Final, Generic, Literal, TypeVar, get_args
 from memoranda.app.audit import ExportKind, exported
 from memoranda.app.handle import Verbs, verb
 from memoranda.identity import decode
+from memoranda.journeys.audit import survey
 from memoranda.journeys.audit.checkpoints import StoredCheckpoint
+from memoranda.journeys.audit.survey import Activity, Latest, LatestOf, Subject
 from memoranda.journeys.audit.verify import EntryProof, Progress, nobody, proof_of
 from memoranda.journeys.govern.imports import ImportReport
 from memoranda.journeys.govern.read import Include
+from memoranda.journeys.govern.times import Moment, milliseconds_of
 from memoranda.journeys.intent import names
 from memoranda.journeys.recall.originals import Original
 from memoranda.journeys.recall.recalled import Item
@@ -26,11 +29,13 @@ from memoranda.ledger.signed_note import Signer
 from memoranda.ledger.unit import StoredEntry
 from memoranda.ledger.validate_events import Log
 from memoranda.recall.trace import MemoryRef
+from memoranda.records.filter import Page
 
 T = TypeVar("T")
 
 PAGE: Final = 500
 """So many entries are read at once."""
+_MOST_PARTS: Final = 400
 POLL_S: Final = 0.25
 """How often `tail` looks for new entries: other processes may write them."""
 
@@ -99,6 +104,61 @@ class Journal(Verbs[T], Generic[T]):
         for first in range(start, end, PAGE):
             found += map(_entry, await ledger.entries_at(range(first, min(end, first + PAGE))))
         return Rows(found)
+
+    @verb
+    async def backwards(
+        self, *, kinds: Collection[str] = (), before: int | None = None, limit: int = 50
+    ) -> Page[JournalEntry]:
+        """The newest entries, the newest first: of these kinds of entries, or of all.
+
+        `before` is the `next` of the page before. At most 4,096 entries are looked at for one page:
+        it may have fewer than its limit, or none, and still a `next`.
+        """
+        check_texts("kinds", kinds)
+        check_number("limit", limit)
+        if before is not None:
+            check_number("before", before)
+        ledger = self._handle.parts.ledger
+        found, end = await survey.backwards(ledger, kinds, before=before, limit=limit)
+        return Page(map(_entry, found), None if end is None else str(end))
+
+    @verb
+    async def latest(
+        self, what: LatestOf, *, previous: str | None = None, limit: int = 20
+    ) -> Page[Latest]:
+        """The newest recalls, proposals or turns, the newest first; `previous` is a `next`.
+
+        What was erased is there as well, without documents.
+        """
+        if what not in get_args(LatestOf):
+            raise InvalidFilter("what", f"name one of {', '.join(get_args(LatestOf))}")
+        check_number("limit", limit)
+        ledger = self._handle.parts.ledger
+        return await survey.latest(ledger, what, before=previous, limit=limit)
+
+    @verb
+    async def activity(
+        self, *, since: Moment, until: Moment | None = None, parts: int = 14
+    ) -> Rows[Activity]:
+        """How many entries were written in each of so many equal parts of a time."""
+        check_number("parts", parts)
+        now = self._handle.parts.clock.now_ms()
+        begin, end = milliseconds_of(since, now), milliseconds_of(until, now)
+        end = now if end is None else end
+        if begin is None or begin >= end or not 0 < parts <= _MOST_PARTS:
+            why = f"the time has a length, and is in 1 to {_MOST_PARTS} parts"
+            raise InvalidFilter("since", why)
+        ledger = self._handle.parts.ledger
+        return Rows(await survey.activity(ledger, since=begin, until=end, parts=parts))
+
+    @verb
+    async def subjects(
+        self, prefix: str = "", *, previous: str | None = None, limit: int = 50
+    ) -> Page[Subject]:
+        """The people that memory is about, by name; `previous` is the `next` of a page."""
+        check_number("limit", limit)
+        ledger = self._handle.parts.ledger
+        return await survey.subjects(ledger, prefix, after=previous, limit=limit)
 
     async def tail(self, after: int | None = None) -> AsyncGenerator[JournalEntry, None]:
         """The entries that come after a number, as they are written, by this process or another.
@@ -182,15 +242,21 @@ class Journal(Verbs[T], Generic[T]):
         self,
         kind: ExportKind = "journal",
         *,
+        subject: str | None = None,
         signers: Sequence[Signer] = (),
         progress: Progress = nobody,
     ) -> AsyncGenerator[bytes, None]:
-        """The lines of an export: the journal (docs/format.md), its MemoryLog, or its objects."""
+        """The lines of an export: the journal (docs/format.md), its MemoryLog, or its objects.
+
+        With a `subject`, of the objects only those about that person.
+        """
         if kind not in get_args(ExportKind):
             raise InvalidFilter("kind", f"name one of {', '.join(get_args(ExportKind))}")
+        if subject is not None and kind != "objects":
+            raise InvalidFilter("subject", "only objects are about a person: kind is objects")
         check_callable("progress", progress)
         parts = await self._handle.ready()
-        lines = exported(parts.ledger, parts.scoped.scope, kind, signers, progress)
+        lines = exported(parts.ledger, parts.scoped.scope, kind, signers, progress, subject)
         async with aclosing(lines):
             async for line in lines:
                 yield line

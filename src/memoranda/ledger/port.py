@@ -9,7 +9,16 @@ from memoranda.ledger.attachments import Attachment, AttachmentRows, Origins
 from memoranda.ledger.lease import Leases
 from memoranda.ledger.snapshot import Index, LedgerSnapshot, StoredRow
 from memoranda.ledger.tree import Block, Blocks
-from memoranda.ledger.unit import Committed, Current, Head, Mark, Past, StoredEntry, Unit
+from memoranda.ledger.unit import (
+    Committed,
+    Current,
+    Head,
+    KnownSubject,
+    Mark,
+    Past,
+    StoredEntry,
+    Unit,
+)
 from memoranda.text import Query
 
 R = TypeVar("R")
@@ -154,6 +163,14 @@ class Ledger(Protocol):
 
     async def marks(self, prefix: str, *, after: str = "", limit: int | None = None) -> list[Mark]:
         """The names that begin so, by name, each with its newest entry, from the next name on."""
+        ...
+
+    async def newest_marks(self, prefix: str, *, before: str = "", limit: int) -> list[Mark]:
+        """The same backwards, from the last name, or from the one before this name."""
+        ...
+
+    async def subjects(self, prefix: str, *, after: str = "", limit: int) -> list[KnownSubject]:
+        """The people that objects are about, by name, from the next name on."""
         ...
 
     async def outputs(self, input: str) -> list[str]:

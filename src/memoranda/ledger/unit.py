@@ -166,6 +166,13 @@ class Mark(NamedTuple):
     seq: int
 
 
+class KnownSubject(NamedTuple):
+    """A person that objects are about, and how many are, in whatever status."""
+
+    subject: str
+    objects: int
+
+
 class NamedEntry(NamedTuple):
     """A fact that is to be erased: its number, its body's digest and type, what it took away."""
 

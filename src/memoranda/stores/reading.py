@@ -7,10 +7,17 @@ from typing import Any, Final
 from memoranda.kernel.errors import EntryDamaged
 from memoranda.ledger.port import Sight, Wanted
 from memoranda.ledger.tree import Block, Blocks
-from memoranda.ledger.unit import Head, Mark, Past, StoredEntry
+from memoranda.ledger.unit import Head, KnownSubject, Mark, Past, StoredEntry
 from memoranda.stores.compared import Compared
 from memoranda.stores.selection import AFTER_ALL, COLUMNS, WITH_ENTRY
-from memoranda.stores.statements import Integers, JournalRows, Procedure, Statement, ask
+from memoranda.stores.statements import (
+    Integers,
+    JournalRows,
+    Procedure,
+    Statement,
+    ask,
+    shared,
+)
 
 _VERSIONS: Final = Statement(
     f"SELECT {COLUMNS} FROM versions v {WITH_ENTRY.sqlite}"  # noqa: S608 - ours
@@ -61,6 +68,15 @@ _MARKS: Final = Statement(
     "SELECT name, max(seq) FROM marks WHERE journal = :journal AND name > :after"
     " AND name >= :prefix AND name < :end GROUP BY name ORDER BY name LIMIT coalesce(:most, -1)",
     "SELECT name, seq FROM memoranda.marks_with(:journal, :origin, :prefix, :after, :most)",
+)
+_NEWEST_MARKS: Final = shared(
+    "SELECT m.name, max(m.seq) FROM {marks} m WHERE m.journal = :journal"
+    " AND m.name >= :prefix AND m.name < :end GROUP BY m.name ORDER BY m.name DESC LIMIT :most"
+)
+_SUBJECTS: Final = shared(
+    "SELECT v.subject, count(DISTINCT v.id) FROM {versions} v WHERE v.journal = :journal"
+    " AND v.subject IS NOT NULL AND v.subject > :after AND v.subject >= :prefix"
+    " AND v.subject < :end GROUP BY v.subject ORDER BY v.subject LIMIT :most"
 )
 _OUTPUTS: Final = Statement(
     "SELECT output FROM derivations WHERE journal = :journal AND input = :input ORDER BY output",
@@ -139,6 +155,27 @@ class JournalReader:
         return await self._reads.rows(
             Mark._make, _MARKS, prefix=prefix, end=end, after=after, most=limit
         )
+
+    async def newest_marks(self, prefix: str, *, before: str = "", limit: int) -> list[Mark]:
+        """The same backwards, from the last name, or from the one before this name."""
+        end = before or prefix + AFTER_ALL
+
+        def asked() -> Procedure[list[Mark]]:
+            rows = yield ask(_NEWEST_MARKS, prefix=prefix, end=end, most=limit)
+            return [Mark._make(row) for row in rows]
+
+        return await self._reads.read(asked)
+
+    async def subjects(self, prefix: str, *, after: str = "", limit: int) -> list[KnownSubject]:
+        """The people that objects are about, by name, from the next name on."""
+
+        def asked() -> Procedure[list[KnownSubject]]:
+            rows = yield ask(
+                _SUBJECTS, prefix=prefix, end=prefix + AFTER_ALL, after=after, most=limit
+            )
+            return [KnownSubject._make(row) for row in rows]
+
+        return await self._reads.read(asked)
 
     async def outputs(self, input: str) -> list[str]:
         """What was made from an object or a fact: ids and names, in their order."""

@@ -79,7 +79,15 @@ async def _governed(memory: memoranda.Memory[Any]) -> list[Any]:
 
 async def _journal(memory: memoranda.Memory[Any]) -> list[Any]:
     entries = await memory.journal.entries(limit=2)
-    return [entries, entries[0], await memory.journal.head(), await memory.journal.proof(0)]
+    return [
+        entries,
+        entries[0],
+        await memory.journal.head(),
+        await memory.journal.proof(0),
+        (await memory.journal.latest("recall"))[0],
+        (await memory.journal.activity(since="1d ago"))[0],
+        (await memory.journal.subjects())[0],
+    ]
 
 
 async def _acted(memory: memoranda.Memory[Any]) -> list[Any]:
@@ -93,6 +101,7 @@ async def _acted(memory: memoranda.Memory[Any]) -> list[Any]:
         await memory.worlds.restore(run.world),
         await memory.worlds.branches(),
         await memory.worlds.branch("other", at=run.world),
+        (await memory.worlds.lineage())[0],
         await memory.worlds.replay(run.world),
         await memory.why(run.world),
     ]
@@ -101,5 +110,6 @@ async def _acted(memory: memoranda.Memory[Any]) -> list[Any]:
 async def _turned(memory: memoranda.Memory[Any]) -> list[Any]:
     turns = await memory.turns.open(talk(), model=Answering(), record=True)
     turn = await turns.take("Was the invoice of Ada paid?")
+    account = await memory.turns.account(turn.cycle_id)
     sessions = await memory.turns.sessions()
-    return [turn, sessions, sessions[0], await memory.turns.replay(turn.cycle_id)]
+    return [turn, account, sessions, sessions[0], await memory.turns.replay(turn.cycle_id)]

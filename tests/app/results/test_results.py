@@ -26,6 +26,7 @@ WHOLE_HASH = re.compile(r"[0-9a-f]{64}")
 OPEN = {
     *("data", "meta", "known", "policies", "breaks", "unreachable", "steps", "counts", "error"),
     *("proposal", "computed", "input", "checkpoints", "sources", "decision", "body"),
+    *("recording", "fact", "documents"),
 }
 """Members whose own members are named by users, by other documents or by seeds."""
 

@@ -103,6 +103,7 @@ _ACTING: Final = (
     Operation("worlds.run", "write", Worlds.run, "changes", "POST /proposals/{proposalId}/run"),
     Operation("worlds.resume", "write", Worlds.resume, "changes", "POST /proposals/resume"),
     Operation("worlds.restore", "read", Worlds.restore, "reads", "GET /worlds/{id}"),
+    Operation("worlds.lineage", "read", Worlds.lineage, "reads", "GET /branches/{name}/lineage"),
     Operation("worlds.replay", "read", Worlds.replay, "reads", "POST /worlds/{id}/replay"),
     Operation("worlds.branch", "write", Worlds.branch, "adds", "POST /branches"),
     Operation("worlds.branches", "read", Worlds.branches, "reads", "GET /branches"),
@@ -114,6 +115,7 @@ _ACTING: Final = (
         "POST /branches/{name}/replay",
         stream="results",
     ),
+    Operation("turns.account", "read", TurnsOf.account, "reads", "GET /cycles/{cycleId}"),
     Operation("turns.take", "write", TurnsOf.take, "changes", "POST /turns"),
     Operation("turns.sessions", "read", TurnsOf.sessions, "reads", "GET /sessions"),
     Operation("turns.replay", "read", TurnsOf.replay, "reads", "POST /cycles/{cycleId}/replay"),
@@ -138,6 +140,10 @@ _GOVERNING: Final = (
 _JOURNAL: Final = (
     Operation("journal.head", "read", Journal.head, "reads", "GET /journal"),
     Operation("journal.entries", "read", Journal.entries, "reads", "GET /journal/entries"),
+    Operation("journal.backwards", "read", Journal.backwards, "reads", "GET /journal/backwards"),
+    Operation("journal.latest", "read", Journal.latest, "reads", "GET /journal/latest/{what}"),
+    Operation("journal.activity", "read", Journal.activity, "reads", "GET /journal/activity"),
+    Operation("journal.subjects", "read", Journal.subjects, "reads", "GET /subjects"),
     Operation("journal.tail", "read", Journal.tail, "reads", "GET /journal/tail", stream="events"),
     Operation("journal.ids", "read", Journal.ids, "reads", "GET /journal/ids"),
     Operation(

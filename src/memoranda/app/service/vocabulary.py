@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 
 from memoranda.app.audit import ExportKind
-from memoranda.app.journal import IdOf
+from memoranda.journeys.audit.survey import LatestOf
 from memoranda.journeys.govern.about import Declared
 from memoranda.journeys.govern.read import Include, Order
 from memoranda.kernel.json import MAX_INTEGER, JsonValue
@@ -149,7 +149,7 @@ MEMBERS: Final[Mapping[str, Any]] = {
     "tag_prefix": _said(Name | None, "Only with a tag that begins so.", "con"),
     "id_prefix": _said(Name | None, "Only with an id that begins so.", "visit-"),
     "prefix": _said(Name, "What they begin with.", "visit-"),
-    "kinds": _said(list[IdOf], "Of which kinds of things; else of all."),
+    "kinds": _said(Names, "Of which kinds of things, or of entries; else of all."),
     "created_after": _said(Moment | None, "Only what was made since.", "2h ago"),
     "created_before": _said(Moment | None, "Only what was made until."),
     "updated_after": _said(Moment | None, "Only what changed since."),
@@ -165,6 +165,12 @@ MEMBERS: Final[Mapping[str, Any]] = {
     "start": _said(Number, "The number of the first entry.", 0),
     "after": _said(Number | None, "The number of the last entry that is known.", 17),
     "seq": _said(Number, "The number of an entry.", 0),
+    "before": _said(Number | None, "The `next` of the page before.", 400),
+    "previous": _said(Name | None, "The `next` of the page before."),
+    "what": _said(LatestOf, "What is listed.", "recall"),
+    "since": _said(Moment, "From when.", "14d ago"),
+    "until": _said(Moment | None, "Until when; else now."),
+    "parts": _said(Number, "How many equal parts.", 14),
     "ref": _said(Name, "A worldId: of a world, or the address of a record version."),
     "kind": _said(ExportKind, "The journal itself, its MemoryLog, or its objects."),
     # ------------------------------------------------------------------------------ acting

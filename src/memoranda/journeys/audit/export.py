@@ -97,11 +97,12 @@ async def export_log(ledger: Ledger, *, progress: Progress = nobody) -> AsyncGen
 
 
 async def export_objects(
-    ledger: Ledger, *, progress: Progress = nobody
+    ledger: Ledger, *, subject: str | None = None, progress: Progress = nobody
 ) -> AsyncGenerator[bytes, None]:
     """Every version of every object, a line each with its integrity hash, in the journal's order.
 
     What was erased is left out, tombstones too: nothing of it is left to export (GOV-OBJECT).
+    With a `subject`, only what is about that person.
     EntryDamaged where something is not what was written: its hash would be made anew here.
     """
     async with ledger.snapshot() as snapshot:
@@ -115,7 +116,8 @@ async def export_objects(
                     if stored.body is None or read_entry(stored.entry).kind not in OBJECT_KINDS:
                         continue
                     document = decode(stored.body)
-                    if status_of(document) != "erased":
+                    is_asked = subject is None or document.get("subject") == subject
+                    if is_asked and status_of(document) != "erased":
                         yield canonical_bytes(sealed(document)) + b"\n"
                 done += len(chunk)
                 progress("entries", done, head.size)

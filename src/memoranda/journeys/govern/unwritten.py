@@ -25,7 +25,16 @@ from memoranda.ledger.lease import Lease
 from memoranda.ledger.port import NOTHING_SEEN, Compacted, Sight, Wanted
 from memoranda.ledger.snapshot import Index, LedgerSnapshot, Table
 from memoranda.ledger.tree import Block, Blocks
-from memoranda.ledger.unit import Committed, Current, Head, Mark, Past, StoredEntry, Unit
+from memoranda.ledger.unit import (
+    Committed,
+    Current,
+    Head,
+    KnownSubject,
+    Mark,
+    Past,
+    StoredEntry,
+    Unit,
+)
 from memoranda.plans.items import ItemStore, MemoryItem, RetrievedItem, check_search
 from memoranda.recall.bm25 import Scored
 from memoranda.recall.index import EVERYTHING, AskedMeaning, Ranking
@@ -223,6 +232,14 @@ class ScopeLedger:
 
     async def marks(self, prefix: str, *, after: str = "", limit: int | None = None) -> list[Mark]:
         return await self.ask(lambda ledger: ledger.marks(prefix, after=after, limit=limit), [])
+
+    async def newest_marks(self, prefix: str, *, before: str = "", limit: int) -> list[Mark]:
+        return await self.ask(
+            lambda ledger: ledger.newest_marks(prefix, before=before, limit=limit), []
+        )
+
+    async def subjects(self, prefix: str, *, after: str = "", limit: int) -> list[KnownSubject]:
+        return await self.ask(lambda ledger: ledger.subjects(prefix, after=after, limit=limit), [])
 
     async def outputs(self, input: str) -> list[str]:
         return await self.ask(lambda ledger: ledger.outputs(input), [])

@@ -87,6 +87,7 @@ _COMMANDS: Final = {
         ),
         ("rules", "rules", "List the rules that memoranda must prove, and what proves them."),
         ("help", "main", "Show the help of a command, or of all of them."),
+        ("start", "start", "Serve a database with the web console, and say how to try it."),
         (
             "demo",
             "demo",

@@ -2,10 +2,11 @@
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from importlib.util import find_spec
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -21,6 +22,11 @@ from memoranda.surfaces.cli.options import UNTIL
 from memoranda.surfaces.cli.present import Output, details, print_line, shows, table, when
 from memoranda.surfaces.cli.target import ACTOR, Target, found_by
 from memoranda.types import AccessKey
+
+if TYPE_CHECKING:
+    from starlette.routing import BaseRoute
+
+    from memoranda.surfaces.http.door import Door
 
 _KEY: Final = "MEMORANDA_API_KEY"
 _CLIENT: Final = "agent:mcp"
@@ -83,7 +89,7 @@ def serve(
         time_limit_s=time_limit,
         per_minute=per_minute,
         app_of=_no_app if app is None else partial(_app_of, app),
-        **_mounts(workers),
+        mounts=partial(mounted, stateless=workers > 1),
     )
     try:
         is_well = run(options, lambda address: print_line(f"memoranda serves {address}"))
@@ -98,13 +104,18 @@ async def _has_keys(url: str) -> bool:
         return bool(await database.keys.list())
 
 
-def _mounts(workers: int) -> dict[str, Any]:
-    """MCP at /mcp, where it is installed; several processes share no sessions."""
-    if find_spec("mcp") is None:  # an extra
-        return {}
-    from memoranda.surfaces.mcp.mount import mcp_routes  # noqa: PLC0415 - with the server
+@asynccontextmanager
+async def mounted(door: "Door", *, stateless: bool) -> AsyncIterator[Sequence["BaseRoute"]]:
+    """The console, and MCP at /mcp where it is installed; several processes share no sessions."""
+    from memoranda.surfaces.console.routes import console_routes  # noqa: PLC0415 - with the server
 
-    return {"mounts": partial(mcp_routes, stateless=workers > 1)}
+    async with AsyncExitStack() as stack:
+        routes = list(await stack.enter_async_context(console_routes(door)))
+        if find_spec("mcp") is not None:  # an extra
+            from memoranda.surfaces.mcp.mount import mcp_routes  # noqa: PLC0415 - with the server
+
+            routes += await stack.enter_async_context(mcp_routes(door, stateless=stateless))
+        yield routes
 
 
 def _no_app() -> AppOf:

@@ -1,0 +1,1 @@
+"""The web console: pages for people, over the same operations as every other door."""

@@ -1,0 +1,1 @@
+"""The pages: each asks operations, and hands what they say to a template."""
