@@ -17,7 +17,7 @@ import apsw, cryptography.hazmat.primitives.asymmetric.ed25519, httpx2, mcp.serv
 import psycopg, pydantic, pydantic.root_model, rich.console, starlette.applications, typer.main
 import uvicorn
 
-only_posix = ["O_DIRECTORY", "O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "fchmod", "fork", "geteuid",
+only_posix = ["O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC", "fchmod", "fork", "geteuid",
               "getuid", "pread", "register_at_fork"]
 for name in only_posix:
     delattr(os, name)
