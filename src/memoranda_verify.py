@@ -1166,12 +1166,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     add, many = parser.add_argument, dict[str, Any](action="append", default=[])
     add("export", help="the file, or - for the standard input")
-    elsewhere = "a checkpoint that was kept elsewhere; may be repeated"
-    add("--checkpoint", metavar="FILE", help=elsewhere, **many)
+    add("--checkpoint", metavar="FILE", help="one that was kept elsewhere; may be repeated", **many)
     add("--key", metavar="VKEY", help="a public key, written name+id+key; may be repeated", **many)
     add("--keyring", metavar="FILE", help="a file of public keys, as memoranda writes it")
-    required = "the checkpoint in the export must be signed by one of the keys"
-    add("--require-signature", action="store_true", help=required)
+    add("--require-signature", action="store_true", help="its checkpoint must be signed by a key")
     add("--json", action="store_true", help="print one JSON object")
     given = parser.parse_args(arguments)
     if given.require_signature and not (given.key or given.keyring):

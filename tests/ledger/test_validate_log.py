@@ -13,7 +13,7 @@ from memoranda.ledger.event import event_document, event_of
 from memoranda.ledger.lifecycle import erase, invalidate
 from memoranda.ledger.log import write_log
 from memoranda.ledger.object import next_version, sealed
-from memoranda.ledger.validate_events import open_breaks, validate_log
+from memoranda.ledger.validate_events import validate_log
 from tests.ledger.objects import (
     NONCE,
     NOW,
@@ -298,5 +298,3 @@ def test_nothing_becomes_factual_while_a_break_stands() -> None:
     after = validate_log(a_log(broken, audited, create), objects=[fact.thaw()])
 
     assert (checks(during), after) == (["L11"], [])
-    assert open_breaks([broken]) == ["model"]
-    assert open_breaks([broken, audited]) == []

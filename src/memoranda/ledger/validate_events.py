@@ -82,15 +82,6 @@ def validate_event(event: Document) -> list[Violation]:
     return found
 
 
-def open_breaks(events: Iterable[Document]) -> list[str]:
-    """The ids of the conformance breaks that no re-audit followed (GOV-BREAK)."""
-    walk = _Walk()
-    for event in events:
-        for _ in walk.step(event):
-            pass
-    return list(walk.breaks)
-
-
 def numbered(lines: Log) -> Iterator[tuple[int, object]]:
     """The lines of a log, counted from 1; blank ones say nothing."""
     split: Iterable[object] = lines
