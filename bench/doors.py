@@ -117,9 +117,8 @@ async def at_once(address: str, keys: list[str], requests: int) -> None:
 
 
 async def flat(address: str, pid: int, key: str, count: int) -> None:
-    """Reads and writes in turns, a few at once; how much the server holds after each tenth."""
+    """Reads and writes in turns, a few at once; what the server holds is told after each tenth."""
     headers = {"authorization": f"Bearer {key}"}
-    held = []
     async with httpx2.AsyncClient(base_url=address, headers=headers, timeout=60) as client:
 
         async def one(number: int) -> None:
@@ -139,9 +138,10 @@ async def flat(address: str, pid: int, key: str, count: int) -> None:
             start, end = tenth * count // 10, (tenth + 1) * count // 10
             for first in range(start, end, AT_ONCE):
                 await asyncio.gather(*(one(n) for n in range(first, min(first + AT_ONCE, end))))
-            held.append(memory_of(pid) / 1024)
-    print(f"memory after each tenth of {count} requests, one in {MIX} a write, one a recall: "
-          f"{', '.join(f'{mib:.0f}' for mib in held)} MiB")  # fmt: skip
+            print(
+                f"{end:,} requests, {end // MIX:,} of them writes: {memory_of(pid):,} KiB",
+                flush=True,
+            )
 
 
 def main() -> None:
