@@ -73,6 +73,7 @@ PAGES: Final[Mapping[str, Mapping[str, Page]]] = {
     "/erasure": {"GET": erasure.show, "POST": erasure.erase},
     "/people": {"GET": people.show},
     "/person": {"GET": people.show_one},
+    "/person/used": {"GET": people.show_used},
     "/person/export": {"GET": people.export},
     "/login": {"GET": session.show, "POST": session.log_in},
     "/logout": {"POST": session.log_out},
