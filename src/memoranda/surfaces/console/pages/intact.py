@@ -30,9 +30,12 @@ async def intact_memories(
     *,
     include: Sequence[str],
     before: int | None,
+    at: int | None = None,
     fits: Callable[[Any], bool] = lambda _: True,
 ) -> IntactMemories:
-    """The memories whose newest entry stands there and can be read, the newest first."""
+    """The memories that were written there and can be read, as of now or of an entry."""
+    if at is not None:
+        before = min(at + 1, at + 1 if before is None else before)
     kinds = FAMILIES["memory"]
     rows, following = await newest(view, kinds=kinds, before=before, limit=LOOKED_AT)
     found: dict[str, Any] = {}
@@ -45,7 +48,7 @@ async def intact_memories(
         if not id or id in found:
             continue
         try:
-            found[id] = await view.ask("get", id=id, include=list(include) or None)
+            found[id] = await view.ask("get", id=id, include=list(include) or None, at=at)
         except EntryDamaged as met:
             damaged[met.entry] = DamagedEntry(met.entry, met.why)
     page = [one for one in found.values() if one is not None and fits(one)]

@@ -46,7 +46,8 @@ async def show(view: View) -> HttpAnswer:
     rest = await intact_memories(
         view,
         include=include,
-        before=before if at is None else min(before or at + 1, at + 1),
+        before=before,
+        at=at,
         fits=lambda one: tag is None or tag in one.tags,
     )
     return view.show("memories.html", page=rest.page, rest=rest, **shown)

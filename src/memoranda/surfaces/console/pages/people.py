@@ -62,15 +62,15 @@ async def show_used(view: View) -> HttpAnswer:
     known = await view.ask("list", subject=subject, limit=2 * LOOKED_AT)
     names = {f"subject/{subject}", *(one.id for one in known)}
     asked = {"recalls": "recall", "turns": "cycle", "proposals": "proposal"}
-    pages: dict[str, Any] = {}
-    following: dict[str, str | None] = {}
+    groups: dict[str, dict[str, Any]] = {}
     for family, what in asked.items():
         previous = view.query.get(family) or None
         page = await view.ask("journal.latest", what=what, previous=previous, limit=LOOKED_AT)
-        pages[family] = [one for one in page if _rests_on(one.documents, names)]
-        names |= {f"trace/{one.id}" for one in pages[family] if what == "recall"}
-        following[family] = page.next
-    return view.show("used.html", subject=subject, pages=pages, next=following, looked_at=LOOKED_AT)
+        found = [one for one in page if _rests_on(one.documents, names)]
+        if what == "recall":
+            names |= {f"trace/{one.id}" for one in found}
+        groups[family] = {"found": found, "looked_at": len(page), "next": page.next}
+    return view.show("used.html", subject=subject, groups=groups)
 
 
 def _rests_on(documents: Any, names: Collection[str]) -> bool:
