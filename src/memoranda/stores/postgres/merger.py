@@ -12,7 +12,7 @@ from memoranda.stores.words import MERGED_ANYWAY, MERGED_WHEN_IDLE, closing_seco
 IDLE_S: Final = 0.05
 """How long nothing must have been written until time is spare."""
 
-SPARE_BATCH: Final = 1_024
+SPARE_BATCH: Final = 4_096
 """Entries that are merged at once in spare time: a long segment has fewer rows for each entry, and
 is merged into others less often, which leaves dead rows behind."""
 
