@@ -115,10 +115,7 @@ class Merger:
     def catch_up(self, connection: apsw.Connection, is_wanted: Callable[[], bool]) -> None:
         """Merge a batch of the longest tail, then segments; give up when the writer is wanted."""
         if self._due:
-            journal = self._longest(self._due)
-            self._merge(connection, journal)
-            if journal not in self._due:
-                self._read_ahead(connection, journal)  # so what is merged is let go
+            self._merge(connection, self._longest(self._due))
         for _ in range(_STEPS):
             if self._segmented and not is_wanted():
                 self._merge_segments(connection, next(iter(self._segmented)))
@@ -152,6 +149,7 @@ class Merger:
         left = self._tails[journal] = merge(connection, journal, self._bodies)
         if left < MERGED_WHEN_IDLE:
             self._due.discard(journal)
+            self._unread.add(journal)  # so that what is merged is let go
         self._segmented.add(journal)
         return left
 
