@@ -11,6 +11,7 @@ from memoranda.recall.arrays import np
 from memoranda.recall.columns import Columns, Numbers
 from memoranda.recall.near_words import quantized
 from memoranda.recall.scores import Unrelated, deviations
+from memoranda.recall.vectors import are_vectors
 
 MOST_BYTES: Final = 256 * 1024 * 1024
 """What the vectors of one scope may take; the entries beyond are found by words alone."""
@@ -32,9 +33,10 @@ class ScopeVectors:
         ]
         """The vectors by rows, cut into parts: of a question in one language most are zero."""
         self._entries: Numbers = np.zeros(0, np.int64)
+        """By row, the entry that it is of; those of one entry follow each other."""
         self._count = 0
         self._at: Numbers = np.zeros(0, np.int32)
-        """By entry, its row plus one; 0 if it was not read yet, -1 if it is to have none."""
+        """By entry, a row of it plus one; 0 if it was not read yet, -1 if it is to have none."""
 
     @property
     def size(self) -> int:
@@ -53,23 +55,29 @@ class ScopeVectors:
         self._reserve(max(seq for seq, _ in rows) + 1)
         width = 4 * self._dimensions
         room = max(MOST_BYTES // width - self._count, 0)
-        new = {seq: vector for seq, vector in rows if self._at[seq] == 0}
-        fitting = [seq for seq, vector in new.items() if len(vector) == width][:room]
+        new = {seq: vectors for seq, vectors in rows if self._at[seq] == 0}
+        kept = [
+            (seq, vectors[start : start + width])
+            for seq, vectors in new.items()
+            if are_vectors(vectors, width)
+            for start in range(0, len(vectors), width)
+        ][:room]
         self._at[list(new)] = _NONE
-        first, self._count = self._count, self._count + len(fitting)
+        first, self._count = self._count, self._count + len(kept)
         if self._count > len(self._entries):
             more = max(self._count - len(self._entries), len(self._entries) // 4, _LEAST)
             self._entries = _longer(self._entries, more)
             self._parts = [_longer(part, more) for part in self._parts]
-        for start in range(0, len(fitting), _LEAST):
-            some = fitting[start : start + _LEAST]
+        for start in range(0, len(kept), _LEAST):
+            some = kept[start : start + _LEAST]
             rows_at = slice(first + start, first + start + len(some))
-            stored = np.frombuffer(b"".join(map(new.__getitem__, some)), "<f4")
+            stored = np.frombuffer(b"".join(vector for _, vector in some), "<f4")
             vectors = quantized(stored.reshape(len(some), self._dimensions))
             for number, part in enumerate(self._parts):
                 part[rows_at] = vectors[:, number * _WIDTH : (number + 1) * _WIDTH]
-        self._entries[first : self._count] = fitting
-        self._at[fitting] = np.arange(first, self._count, dtype=np.int32) + 1
+        entries = [seq for seq, _ in kept]
+        self._entries[first : self._count] = entries
+        self._at[entries] = np.arange(first, self._count, dtype=np.int32) + 1
 
     def alike(self, vector: bytes, columns: Columns, unrelated: Unrelated | None = None) -> Numbers:
         """By entry, how near each document is to a vector, in deviations from their mean."""
@@ -82,8 +90,11 @@ class ScopeVectors:
             wanted = asked[number * _WIDTH : (number + 1) * _WIDTH]
             if wanted.any():
                 products += part[: self._count] @ wanted
-        near = products[there].astype(np.float64) / (_STEPS * _STEPS)
-        found[entries[there]] = deviations(near, unrelated)
+        near, entries = products[there].astype(np.float64) / (_STEPS * _STEPS), entries[there]
+        firsts = np.flatnonzero(np.diff(entries, prepend=_NONE))
+        if len(firsts) < len(entries):  # of several vectors of one entry the nearest counts
+            near, entries = np.maximum.reduceat(near, firsts), entries[firsts]
+        found[entries] = deviations(near, unrelated)
         return found
 
     def _reserve(self, size: int) -> None:
