@@ -50,7 +50,7 @@ help:
 	@echo "make setup    only make the environment: .venv, with the command memoranda in it"
 	@echo "make pythons  the suite on every supported Python that is at hand"
 	@echo "make rules    write docs/rules.md and the proofs anew from a full run of the suite"
-	@echo "make names    write docs/names.md anew: every public name, from the docstrings"
+	@echo "make names    write docs/names.md, python.md, http.md and errors.md anew, and OpenAPI's examples"
 	@echo "make readme   write the figures of the READMEs anew, and what followed pages print"
 	@echo "make docs     the documents as a site, in build/docs"
 	@echo "make clone    README, tutorial and demo from a fresh clone, and how long each takes"
@@ -125,6 +125,7 @@ tamper: $(TEST)
 
 adversity: $(TEST)
 	@$(VENV)/bin/python -m tests.campaigns.adversity
+	@MEMORANDA_KILLS=40 $(VENV)/bin/python -m pytest tests/journeys/maintain/test_kills.py
 
 fuzz: $(TEST)
 	@MEMORANDA_FUZZ=long $(VENV)/bin/python -m pytest tests/app/test_only_our_errors.py tests/app/long_fuzz.py tests/journeys/turn/test_fault_campaign.py
@@ -150,8 +151,10 @@ rules: $(TEST)
 
 names: $(TEST)
 	@$(VENV)/bin/python -m tests.project.docs.names
+	@$(VENV)/bin/python -m tests.project.docs.signatures
 	@$(VENV)/bin/python -m tests.project.docs.operations
 	@$(VENV)/bin/python -m tests.project.docs.errors
+	@$(VENV)/bin/python -m tests.surfaces.http.answering
 
 # What the READMEs say in numbers, from bench/results, the proofs and docs/adversity.md.
 readme: $(TEST)

@@ -64,6 +64,7 @@ async def pages_of(client: httpx2.AsyncClient) -> dict[str, str]:
         "entry": "/entry?seq=20",
         "people": "/people",
         "person": "/person?id=customer:0007",
+        "person, used": "/person/used?id=customer:0007",
         "erasure": "/erasure",
         "login": "/login",
     }

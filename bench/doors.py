@@ -1,7 +1,8 @@
 """What a server's door costs: HTTP against the same calls in this process.
 
 The server runs in a process of its own, on loopback, over SQLite. Times are the client's; CPU is
-what the server itself used, which says more on a busy machine. `--short` takes fewer requests.
+what the server itself used, which says more on a busy machine. `--short` takes fewer requests;
+`--memory` measures nothing but what the server holds over 100,000 of them.
 """
 
 import asyncio
@@ -19,6 +20,9 @@ import memoranda
 from memoranda.kernel.access import RIGHTS
 
 TICKS = os.sysconf("SC_CLK_TCK")
+MIX = 10
+"""Of so many requests one writes, one recalls, one lists and the others read the journal's head."""
+AT_ONCE = 8
 QUESTION = {"query": "how should I reach the customer of ticket 7?", "topK": 5}
 
 
@@ -113,18 +117,36 @@ async def at_once(address: str, keys: list[str], requests: int) -> None:
 
 
 async def flat(address: str, pid: int, key: str, count: int) -> None:
+    """Reads and writes in turns, a few at once; what the server holds is told after each tenth."""
     headers = {"authorization": f"Bearer {key}"}
     async with httpx2.AsyncClient(base_url=address, headers=headers, timeout=60) as client:
-        await timed(lambda _: client.get("/v1/journal"), count // 10)
-        before = memory_of(pid)
-        await timed(lambda _: client.get("/v1/journal"), count)
-        after = memory_of(pid)
-    print(f"memory over {count} requests: {before} to {after} KiB")
+
+        async def one(number: int) -> None:
+            match number % MIX:
+                case 0:
+                    body: object = {"data": f"note {number} of ticket {number % 97}"}
+                    answer = await client.post("/v1/memories", json=body)
+                case 1:
+                    answer = await client.post("/v1/recall", json=QUESTION)
+                case 2:
+                    answer = await client.get("/v1/memories", params={"limit": 5})
+                case _:
+                    answer = await client.get("/v1/journal")
+            answer.raise_for_status()
+
+        for tenth in range(10):
+            start, end = tenth * count // 10, (tenth + 1) * count // 10
+            for first in range(start, end, AT_ONCE):
+                await asyncio.gather(*(one(n) for n in range(first, min(first + AT_ONCE, end))))
+            print(
+                f"{end:,} requests, {end // MIX:,} of them writes: {memory_of(pid):,} KiB",
+                flush=True,
+            )
 
 
 def main() -> None:
     """Measure, and print."""
-    is_short = "--short" in sys.argv
+    is_short, only_memory = "--short" in sys.argv, "--memory" in sys.argv
     count = 200 if is_short else 2_000
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -135,7 +157,8 @@ def main() -> None:
                 ).key
                 for n in range(200)
             ]
-        asyncio.run(in_process(folder, count))
+        if not only_memory:
+            asyncio.run(in_process(folder, count))
         began = time.perf_counter()
         command = [sys.executable, "-m", "memoranda", "serve", "-d", str(folder / "served.db")]
         with subprocess.Popen(  # noqa: S603 - our own interpreter
@@ -147,8 +170,9 @@ def main() -> None:
                 httpx2.get(f"{address}/healthz").raise_for_status()
                 took = time.perf_counter() - began
                 print(f"start to first answer: {took:.2f} s, CPU {cpu_of(server.pid):.2f} s")
-                asyncio.run(over_http(address, server.pid, keys[0], count))
-                asyncio.run(at_once(address, keys, 360 if is_short else 3_600))
+                if not only_memory:
+                    asyncio.run(over_http(address, server.pid, keys[0], count))
+                    asyncio.run(at_once(address, keys, 360 if is_short else 3_600))
                 asyncio.run(flat(address, server.pid, keys[1], 5_000 if is_short else 100_000))
             finally:
                 server.terminate()

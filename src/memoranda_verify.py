@@ -341,14 +341,14 @@ def require_readable(body: dict[str, Any]) -> None:
     """Rule 7 for objects: what one is found by can be read."""
     for name in ("timestamp", "valid_from", "valid_to", "expires", "said_at"):
         require(body.get(name) is None or _is_time(body[name]), f"{name} is not a time")
-    for name in ("created_ms", "updated_ms"):
-        require(type(body.get(name, 0)) is int, f"{name} is not a whole number")
+    for name, usual in (("created_ms", 0), ("updated_ms", 0), ("indexed", True)):
+        require(type(body.get(name, usual)) is type(usual), f"{name} is not of its type")
     for name in ("subject", "thread", "in_thread", "speaker", "media_type"):
         require(body.get(name) is None or _text(body[name]), f"{name} is not a text")
-    require(type(body.get("indexed", True)) is bool, "indexed is neither true nor false")
-    tags, inputs = ([] if body.get(name) is None else body[name] for name in ("tags", "inputs"))
-    require(type(tags) is list and all(map(_text, tags)), "tags are not texts")
-    require(_are_named(inputs, "id"), "inputs do not name ids")
+    lists = [[] if body.get(name) is None else body[name] for name in ("tags", "embed", "inputs")]
+    for texts in lists[:2]:
+        require(type(texts) is list and all(map(_text, texts)), "tags or embed are not texts")
+    require(_are_named(lists[2], "id"), "inputs do not name ids")
     form = body.get("format", "text")
     require(form in ("text", "json", "bytes"), "format is neither text, json nor bytes")
     if form == "json":

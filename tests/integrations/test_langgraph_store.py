@@ -18,10 +18,11 @@ from typing_extensions import TypedDict
 
 import memoranda
 from memoranda import Memory
-from memoranda.errors import InvalidOption
+from memoranda.errors import InvalidOption, InvalidRecord
 from memoranda.integrations import MemorandaStore, RecalledItem
 from memoranda.testkit.strategies import FrozenClock
 from tests.fixtures import Opens
+from tests.journeys.embeddings.toy import ToyEmbedder
 
 DOCS = ("docs", "kim")
 
@@ -211,6 +212,32 @@ async def test_what_is_not_to_be_indexed_is_found_by_no_query(store: MemorandaSt
 
     assert keys(await store.asearch(DOCS, query="secret plum")) == ["b"]
     assert keys(await store.asearch(DOCS, filter={"text": "the secret is plum"})) == ["a"]
+
+
+async def test_the_fields_that_are_named_are_what_is_near(opens: Opens) -> None:
+    async with opens(embedder=ToyEmbedder()) as memory:
+        store = MemorandaStore(memory, selector="meaning", fields=["title"])
+        told = {"title": "minutes", "lines": [{"text": "quinces ripen"}, {"text": "a ferry left"}]}
+        await store.aput(DOCS, "lines", told, index=["lines[*].text", "{title,nothing}"])
+        await store.aput(DOCS, "title", told)
+        await store.aput(DOCS, "whole", told, index=["$"])
+        await store.aput(DOCS, "none", told, index=[])
+        (lines, title) = await memory.list(ids=["item:docs.kim..lines", "item:docs.kim..title"])
+        assert {lines.embed, title.embed} == {
+            ("$.lines[*].text", "$.title", "$.nothing"),
+            ("$.title",),
+        }
+
+        found = await store.asearch(DOCS, query="a ferry left")
+
+        assert [item.key for item in found] == ["lines", "whole", "title"]
+        assert found[0].score == pytest.approx(1, abs=1e-5)
+        assert all(item.score is not None and item.score < 0.9 for item in found[1:])
+        (first, second, *_) = await store.asearch(DOCS, query="minutes")
+        assert {first.key, second.key} == {"lines", "title"}
+        assert first.score == second.score == pytest.approx(1, abs=1e-5)
+        with pytest.raises(InvalidRecord, match="embed"):
+            await store.aput(DOCS, "a", told, index=["lines["])
 
 
 async def test_a_time_to_live_ends_and_a_read_moves_its_end_without_an_entry(

@@ -525,6 +525,11 @@ def a_tag_that_is_no_text() -> bytes:
 
 
 @damage(("object", 7))
+def a_path_to_embed_that_is_no_text() -> bytes:
+    return ruled(7, embed=[""])
+
+
+@damage(("object", 7))
 def inputs_that_name_nothing() -> bytes:
     return ruled(7, inputs=[{"version": "1"}])
 

@@ -118,6 +118,7 @@ def test_an_object_may_have_all_that_it_can_be_found_by() -> None:
         {"valid_from": "0001-01-01T00:00:00Z", "valid_to": "9999-12-31T23:59:59Z"},
         {"created_ms": -5, "updated_ms": 2**53 - 1, "subject": None, "tags": None, "inputs": None},
         {"subject": "kim", "tags": ["a"], "inputs": [{"id": "b", "version": "1"}]},
+        {"embed": ["$.text", "leads nowhere"], "subject": None},
         {"format": "text", "statement": "{not JSON"},
         {"format": "json", "statement": '{"a":[1,2.5,"\U0001f600"]}'},
         {"format": "json", "statement": "[" * 128 + "]" * 128},

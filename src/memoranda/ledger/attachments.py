@@ -290,7 +290,7 @@ class Holdings(NamedTuple):
     keywords: int = 0
     """What these are found by, one for each item that has it."""
     vectors: int = 0
-    """Embeddings of its newest version, one for each model."""
+    """Rows of embeddings of its newest version, one for each model."""
 
 
 def counted_once(held: Iterable[Collection[bytes]]) -> list[int]:

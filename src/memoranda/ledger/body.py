@@ -126,8 +126,9 @@ def _unreadable(document: Document) -> str | None:
             return f"its {name} is not a text"
     if type(get("indexed", True)) is not bool:
         return "its indexed is neither true nor false"
-    if not _are(get("tags"), _is_text):
-        return "its tags are not texts"
+    for name in ("tags", "embed"):
+        if not _are(get(name), _is_text):
+            return f"its {name} are not texts"
     if not _are(get("inputs"), _names_an_id):
         return "its inputs do not name ids"
     return _misformatted(document)

@@ -115,6 +115,7 @@ class MemoryObject(ClosedModel):
     media_type: Text | None = None
     data: str | None = None
     indexed: bool | None = None
+    embed: Annotated[Sequence[str], tuple_of(Text)] | None = None
     tags: Annotated[Sequence[str], tuple_of(Text)] | None = None
     meta: JsonObject | None = None
     created_ms: Milliseconds | None = None

@@ -9,6 +9,7 @@ nulls and unknowns included, an absent member means
 ``status``       active
 ``format``       text: the statement is the text that was given
 ``indexed``      true: it is found by its words, unless it is bytes
+``embed``        all that it says is embedded, as one text (`fields`)
 ``origin``       library: it was written by the program itself, through no other door
 ``created_ms``   the record is as old as `timestamp`
 ``updated_ms``   the record was last changed at `timestamp`

@@ -22,6 +22,7 @@ from memoranda.ledger.body import broken_event, broken_member, document_of
 from memoranda.ledger.codec import Unreadable
 from memoranda.ledger.damage import Damages
 from memoranda.ledger.derive import document_row, inputs_in, row_of, searched_text, tags_of
+from memoranda.ledger.fields import embedded_texts
 from memoranda.ledger.object import data_of, hash_name, integrity_digest, is_indexed, status_of
 from memoranda.ledger.snapshot import StoredRow, StoredTag
 from memoranda.ledger.unit import Version
@@ -77,8 +78,8 @@ class RowWalk:
         """What recall knows of objects, and their threads."""
         self.count = 0
         self._last: StoredRow | None = None
-        self.unindexed: set[int] = set()
-        """The newest versions of what is not to be found by words or meaning."""
+        self.embedded: dict[int, int] = {}
+        """How many vectors the newest version of an object is to have, where that is not one."""
         self._since = 0
         self._document: Any = None
         self._digest: str | None = None
@@ -202,8 +203,8 @@ class RowWalk:
         if document is not None and last.is_newest:
             for tag in tags_of(document):
                 self.tags.add(StoredTag(tag, last.version.created_at, last.version.id, self._since))
-            if not is_indexed(document):
-                self.unindexed.add(last.seq)
+            if (number := len(embedded_texts(document))) != 1:
+                self.embedded[last.seq] = number
         # 8.
         if self._words is not None and self._indexed is not None:
             row, indexed = self._indexed

@@ -10,6 +10,7 @@ import math
 import sys
 from array import array
 from collections.abc import Sequence
+from itertools import islice
 from numbers import Real
 from typing import Final, Protocol
 
@@ -77,6 +78,12 @@ async def embedded(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
     return [packed(vector, embedder) for vector in answer]
 
 
+async def embedded_each(embedder: Embedder, several: Sequence[Sequence[str]]) -> list[bytes]:
+    """For each record, the vectors of its texts, one after another."""
+    vectors = iter(await embedded(embedder, [text for texts in several for text in texts]))
+    return [b"".join(islice(vectors, len(texts))) for texts in several]
+
+
 def packed(vector: Sequence[float], embedder: Embedder) -> bytes:
     """A vector as it is kept; ModelFailed where it is none.
 
@@ -112,10 +119,10 @@ def unpacked(vector: bytes) -> "array[float]":
     return found
 
 
-def broken_vector(model: str, vector: bytes) -> str | None:
-    """What is wrong with a vector that was kept, as far as can be told without its model.
+def broken_vector(model: str, stored: bytes, number: int = 1) -> str | None:
+    """What is wrong with so many vectors that were kept, as far as can be told without their model.
 
-    1. it has the dimensions that the name of its model says
+    1. each has the dimensions that the name of its model says
     2. each component is a whole multiple of 2^-20
     3. its length is one, as near as such components come to it
     """
@@ -123,14 +130,15 @@ def broken_vector(model: str, vector: bytes) -> str | None:
     dimensions = model.rpartition("/")[2]
     if not dimensions.isascii() or not dimensions.isdecimal():
         return "its model has no dimensions in its name"
-    if len(vector) != _COMPONENT_BYTES * int(dimensions):
-        return f"it has not the {dimensions} dimensions of its model"
+    if len(stored) != _COMPONENT_BYTES * int(dimensions) * number:
+        several = "" if number == 1 else f", {number} times: its texts"
+        return f"it has not the {dimensions} dimensions of its model{several}"
     # 2
-    components = np.frombuffer(vector, "<f4")
+    components = np.frombuffer(stored, "<f4")
     if not np.isfinite(components).all() or (components.astype(np.float64) * _STEPS % 1).any():
         return "it has components that no vector is kept with"
     # 3. Each was rounded by half a step at most.
-    length = math.sqrt(np.square(components, dtype=np.float64).sum())
-    if abs(length - 1) > math.sqrt(len(components)) / _STEPS:
+    squares = np.square(components, dtype=np.float64).reshape(number, -1)
+    if (abs(np.sqrt(squares.sum(axis=1)) - 1) > math.sqrt(squares.shape[1]) / _STEPS).any():
         return "its length is not one"
     return None

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 from memoranda.kernel.errors import EntryDamaged, ModelFailed
 from memoranda.ledger.unit import Current
-from memoranda.recall.embedder import Embedder, embedded, stored_as
+from memoranda.recall.embedder import Embedder, embedded, embedded_each, stored_as
 from memoranda.recall.index import AskedMeaning, fits
 from memoranda.recall.near_words import WordVectors
 from memoranda.recall.reasons import ago
@@ -109,17 +109,17 @@ class Meaning:
         missing = await self.index.missing(self.model, AT_ONCE + len(skipping))
         missing = [one for one in missing if one.seq not in skipping]
         made = await self.index.put(self.model, without_vector(missing))
-        texts = [one for one in missing if one.text]
+        several = [one for one in missing if one.texts]
         try:
-            made += await self.index.put(self.model, await self._embedded(texts))
+            made += await self.index.put(self.model, await self._embedded(several))
         except ModelFailed:
-            return EmbeddedTexts(made, len(texts))
+            return EmbeddedTexts(made, len(several))
         return EmbeddedTexts(made, 0)
 
     async def _embedded(self, several: Sequence[Unembedded]) -> list[Embedding]:
-        vectors = await embedded(self.embedder, [one.text for one in several])
+        vectors = await embedded_each(self.embedder, [one.texts for one in several])
         both = zip(several, vectors, strict=True)
-        return [Embedding(one.id, one.seq, vector) for one, vector in both]
+        return [Embedding(one.id, one.seq, stored) for one, stored in both]
 
 
 def words_of(embedder: Embedder | None) -> WordVectors | None:

@@ -24,6 +24,7 @@ from typing import Final
 from memoranda.identity import decode
 from memoranda.kernel.actors import ActorRef
 from memoranda.kernel.errors import InvalidFilter
+from memoranda.ledger.fields import text_of
 from memoranda.recall.corpus import Corpus, of_text
 from memoranda.recall.question import asked
 from memoranda.recall.ranking import RankingMode
@@ -37,7 +38,6 @@ from memoranda.recall.selector import (
     Sources,
     check_selector,
 )
-from memoranda.recall.vectors import text_of
 from memoranda.text import fold
 
 LEFT_OUT: Final = 3

@@ -5,16 +5,14 @@ it is gone in the same transaction. So what is found is never stale, and how man
 yet is the difference of two numbers.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from memoranda.identity import decode
 from memoranda.kernel.errors import EntryDamaged
-from memoranda.kernel.json import JsonValue
-from memoranda.ledger.object import data_of, is_indexed
+from memoranda.ledger.fields import embedded_texts
 from memoranda.ledger.unit import Current
 from memoranda.recall.arrays import NDArray, np
-from memoranda.text.tokens import shown
 
 # ------------------------------------------------------------------------------------------------
 # How near vectors are to each other: the cosine of their angle, to six digits.
@@ -33,7 +31,10 @@ class Near(NamedTuple):
 
 
 def similarities(vector: bytes, others: Sequence[bytes]) -> list[float]:
-    """How near each of the others is to a vector: from -1 to 1. All are of one size."""
+    """How near each of the others is to a vector: from -1 to 1.
+
+    Several vectors of one record lie one after another, and the nearest of them counts.
+    """
     found: list[float] = similar(vector, others).tolist()
     return found
 
@@ -43,21 +44,29 @@ def similar(vector: bytes, others: Sequence[bytes]) -> NDArray[Any]:
     own = np.frombuffer(vector, "<f4").astype(np.float64)
     rows = np.frombuffer(b"".join(others), "<f4").reshape(-1, len(own)).astype(np.float64)
     found: NDArray[Any] = np.rint(rows @ own * _STEPS) / _STEPS
+    if len(found) > len(others):
+        sizes = np.fromiter(map(len, others), np.int64, len(others))
+        found = np.maximum.reduceat(found, (sizes.cumsum() - sizes) // len(vector))
     return found
+
+
+def are_vectors(stored: bytes, size: int) -> bool:
+    """Whether what is stored is one or more vectors of so many bytes each."""
+    return len(stored) >= size and len(stored) % size == 0
 
 
 R = TypeVar("R")
 
 
 class Unembedded(NamedTuple):
-    """A version without a vector: its object, its entry, and the text to embed.
+    """A version without a vector: its object, its entry, and the texts to embed.
 
-    The text is empty where it is not to be found by its meaning: it gets `NO_VECTOR`.
+    There are none where it is not to be found by its meaning: it gets `NO_VECTOR`.
     """
 
     id: str
     seq: int
-    text: str
+    texts: Sequence[str]
 
 
 NO_VECTOR: Final = b""
@@ -65,7 +74,7 @@ NO_VECTOR: Final = b""
 
 
 class Embedding(NamedTuple):
-    """A vector, as `embedder.embedded` gives it, of the version of an object."""
+    """The vectors of a version of an object, as `embedder.embedded_each` gives them."""
 
     id: str
     seq: int
@@ -139,19 +148,10 @@ class Embedded(Protocol):
         ...
 
 
-def text_of(document: Mapping[str, JsonValue]) -> str:
-    """The text of an object that is embedded: what it says, as it is shown.
-
-    Where that is empty, its statement, which never is.
-    """
-    return shown(data_of(document)) or str(document["statement"])
-
-
 def unembedded(id: str, seq: int, body: bytes) -> Unembedded:
-    document = decode(body)
-    return Unembedded(id, seq, text_of(document) if is_indexed(document) else "")
+    return Unembedded(id, seq, embedded_texts(decode(body)))
 
 
 def without_vector(several: Sequence[Unembedded]) -> list[Embedding]:
     """What is kept for those of them that are not to be found by their meaning."""
-    return [Embedding(found.id, found.seq, NO_VECTOR) for found in several if not found.text]
+    return [Embedding(found.id, found.seq, NO_VECTOR) for found in several if not found.texts]

@@ -12,6 +12,7 @@ from memoranda.recall.arrays import np
 from memoranda.recall.columns import Columns, Numbers
 from memoranda.recall.scores import Unrelated, deviations
 from memoranda.recall.vector_rows import ALL, STEPS, VectorRows, products, quantized
+from memoranda.recall.vectors import are_vectors
 
 MOST_BYTES: Final = 256 * 1024 * 1024
 """What the vectors of one scope may take; the entries beyond are found by words alone."""
@@ -30,9 +31,9 @@ class ScopeVectors:
         self._dimensions = dimensions
         self.rows: Final = VectorRows(dimensions)
         self._entries: Numbers = np.zeros(0, np.int64)
-        """By row."""
+        """By row, the entry that it is of; those of one entry follow each other."""
         self._at: Numbers = np.zeros(0, np.int32)
-        """By entry, its row plus one; 0 if it was not read yet, -1 if it is to have none."""
+        """By entry, its last row plus one; 0 if it was not read yet, -1 if it is to have none."""
         self._sample = _Sample(0)
 
     @property
@@ -52,16 +53,22 @@ class ScopeVectors:
         self._reserve(max(seq for seq, _ in rows) + 1)
         width = 4 * self._dimensions
         room = max(MOST_BYTES // width - len(self.rows), 0)
-        new = {seq: vector for seq, vector in rows if self._at[seq] == 0}
-        fitting = [seq for seq, vector in new.items() if len(vector) == width][:room]
+        new = {seq: vectors for seq, vectors in rows if self._at[seq] == 0}
+        kept = [
+            (seq, vectors[start : start + width])
+            for seq, vectors in new.items()
+            if are_vectors(vectors, width)
+            for start in range(0, len(vectors), width)
+        ][:room]
         self._at[list(new)] = _NONE
         first = len(self.rows)
-        for start in range(0, len(fitting), _LEAST):
-            some = fitting[start : start + _LEAST]
-            stored = np.frombuffer(b"".join(map(new.__getitem__, some)), "<f4")
+        for start in range(0, len(kept), _LEAST):
+            some = kept[start : start + _LEAST]
+            stored = np.frombuffer(b"".join(vector for _, vector in some), "<f4")
             self.rows.add(quantized(stored.reshape(len(some), self._dimensions)))
-        self._entries = np.concatenate([self._entries, np.array(fitting, np.int64)])
-        self._at[fitting] = np.arange(first, len(self.rows), dtype=np.int32) + 1
+        entries = [seq for seq, _ in kept]
+        self._entries = np.concatenate([self._entries, np.array(entries, np.int64)])
+        self._at[entries] = np.arange(first, len(self.rows), dtype=np.int32) + 1
 
     def alike(
         self, vector: bytes, columns: Columns, unrelated: Unrelated | None = None
@@ -73,7 +80,7 @@ class ScopeVectors:
         number = int(np.count_nonzero(there))
         if number <= ALL:
             rows = np.flatnonzero(there)
-            entries, among = self._entries[rows], self.rows.products(asked, rows)
+            entries, among = _best(self._entries[rows], self.rows.products(asked, rows))
             nearness = ScopeNearness(self, asked, columns, among, unrelated)
             nearness.know(entries, among)
             return nearness
@@ -83,10 +90,14 @@ class ScopeVectors:
         among = self._sample.products(self.rows, self._entries, columns, asked)
         return ScopeNearness(self, asked, columns, among, unrelated)
 
-    def rows_of(self, entries: Numbers) -> Numbers:
-        """By entry, its row; -1 where there is none."""
-        found: Numbers = np.maximum(self._at[entries], 0) - 1
-        return found
+    def similarities(self, asked: Numbers, entries: Numbers) -> tuple[Numbers, Numbers]:
+        """Those of some entries that have vectors, and how near the nearest of each is."""
+        rows = last = self._at[entries[self._at[entries] > 0]] - 1
+        while len(last := last[(last > 0) & (self._entries[last - 1] == self._entries[last])]):
+            last = last - 1
+            rows = np.concatenate([rows, last])
+        rows = np.sort(rows)
+        return _best(self._entries[rows], self.rows.products(asked, rows))
 
     def entries_of(self, rows: Numbers) -> Numbers:
         found: Numbers = self._entries[rows]
@@ -123,17 +134,16 @@ class ScopeNearness:
         """Of some documents; 0 for what has no vector."""
         unknown = entries[np.isnan(self._known[entries])]
         if len(unknown):
-            rows = self._vectors.rows_of(unknown)
-            has_one = (rows >= 0) & self._there[unknown]
             self._known[unknown] = 0.0
-            self.know(unknown[has_one], self._vectors.rows.products(self._asked, rows[has_one]))
+            there = np.unique(unknown[self._there[unknown]])
+            self.know(*self._vectors.similarities(self._asked, there))
         found: Numbers = self._known[entries]
         return found
 
     def nearest(self, most: int) -> Numbers:
         """The nearest entries: of those that are equally near, the newest."""
         entries = self._vectors.entries_of(self._vectors.rows.near(self._asked, most))
-        entries = entries[self._there[entries]]
+        entries = np.unique(entries[self._there[entries]])
         near = self.of(entries)
         entries, near = entries[near > 0], near[near > 0]
         found: Numbers = entries[np.lexsort((-entries, -near))[:most]]
@@ -160,5 +170,14 @@ class _Sample:
             self._entries = np.concatenate([self._entries, entries[chosen]])
             more = rows.at(chosen)
             self._rows = more if self._rows is None else np.concatenate([self._rows, more])
-        found: Numbers = products(self._rows, asked)[columns.there[self._entries]]
-        return found / (STEPS * STEPS)
+        there = columns.there[self._entries]
+        near = products(self._rows, asked)[there] / (STEPS * STEPS)
+        return _best(self._entries[there], near)[1]
+
+
+def _best(entries: Numbers, near: Numbers) -> tuple[Numbers, Numbers]:
+    """Each entry once: of several vectors of one the nearest counts."""
+    firsts = np.flatnonzero(np.diff(entries, prepend=_NONE))
+    if len(firsts) == len(entries):
+        return entries, near
+    return entries[firsts], np.maximum.reduceat(near, firsts)

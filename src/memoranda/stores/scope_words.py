@@ -8,7 +8,7 @@ waits for one.
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, count, islice
+from itertools import count, islice
 from threading import Lock
 from typing import Final
 
@@ -30,6 +30,7 @@ MOST_BYTES: Final = 256 * 1024 * 1024
 """What all scopes of a database may take together, about."""
 
 _TOKEN_BYTES: Final = 200
+_POSTING_BYTES: Final = 14
 _UNSORTED: Final = 8_192
 """Postings that are looked through one by one; more are sorted first."""
 
@@ -48,16 +49,18 @@ class _Tail:
         self.tokens = TokenNumbers()
         self._sorted = columns_of_words((), self.tokens)
         self._new: list[PostingColumns] = []
+        self._postings = 0
 
     @property
     def size(self) -> int:
         """About how much memory it takes."""
-        columns = chain(self._sorted, *self._new)
-        return len(self.tokens) * _TOKEN_BYTES + sum(column.nbytes for column in columns)
+        return len(self.tokens) * _TOKEN_BYTES + self._postings * _POSTING_BYTES
 
     def add(self, entries: Sequence[WordCounts]) -> None:
         """The words of documents, which come by their entry."""
-        self._new.append(columns_of_words(entries, self.tokens))
+        new = columns_of_words(entries, self.tokens)
+        self._new.append(new)
+        self._postings += len(new.seqs)
 
     def of(self, token: str, first: int) -> Postings | None:
         """The postings of a token from an entry on."""
@@ -94,6 +97,7 @@ class _Tail:
     def _sort(self, part: PostingColumns) -> None:
         order = np.argsort(part.tokens, kind="stable")  # of a token, each came by its entry
         self._sorted, self._new = part.at(order), []
+        self._postings = len(order)
 
 
 class ScopeWords:
@@ -112,6 +116,7 @@ class ScopeWords:
         self.vocabulary: Vocabulary | None = None
         """Its words, once they were asked for."""
         self._vectors: dict[str, ScopeVectors] = {}
+        self._searches = 0
 
     @property
     def bytes(self) -> int:
@@ -119,6 +124,16 @@ class ScopeWords:
         words = 0 if self.vocabulary is None else self.vocabulary.size
         vectors = sum(found.size for found in self._vectors.values())
         return self.columns.size + self._tail.size + words + vectors
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether a search is bringing it forward: nobody reads ahead of it."""
+        return self._searches > 0
+
+    def note_search(self, one: int) -> None:
+        """A search begins to bring it forward, or is done (-1)."""
+        with self.lock:
+            self._searches += one
 
     def vectors(self, model: str, dimensions: int) -> ScopeVectors:
         """What is remembered of its vectors; those of the model that was asked last."""
@@ -216,14 +231,24 @@ class KnownScopes:
                 self._known.move_to_end(journal)
             return known
 
+    @property
+    def bytes(self) -> int:
+        """About how much memory all of them take."""
+        with self._lock:
+            return self._bytes
+
     def put(self, journal: int, words: ScopeWords) -> None:
         with self._lock:
             self._known[journal] = words
             self._known.move_to_end(journal)
-            total = sum(known.bytes for known in self._known.values())
+            total = self._bytes
             while total > MOST_BYTES and len(self._known) > 1:
                 _, gone = self._known.popitem(last=False)
                 total -= gone.bytes
+
+    @property
+    def _bytes(self) -> int:
+        return sum(known.bytes for known in self._known.values())
 
     def forget(self, journal: int | None = None) -> None:
         """Nothing is kept of what may have been erased."""

@@ -18,7 +18,7 @@ import orjson
 
 from memoranda.identity import decode
 from memoranda.kernel.errors import EntryDamaged, IndexStale, StoreFailed, StoreUnavailable
-from memoranda.ledger.codec import LenientCodec, Unreadable
+from memoranda.ledger.codec import LenientCodec
 from memoranda.ledger.object import version_of
 from memoranda.ledger.snapshot import INDEX_FORM, REBUILDING, Index
 from memoranda.ledger.unit import Current, StoredEntry
@@ -31,14 +31,14 @@ from memoranda.recall.ranking import Matches, Postings, Ranked, RankingMode
 from memoranda.records.filter import MemoryFilter
 from memoranda.stores import index
 from memoranda.stores.compared import Compared
-from memoranda.stores.documents import columns_of
 from memoranda.stores.index import State
 from memoranda.stores.merge import batch, clear, segment_step, write_batch, write_segments
 from memoranda.stores.postings import Chunk, ChunkDamaged, postings_in
 from memoranda.stores.scope_words import KnownScopes, ScopeWords
 from memoranda.stores.selection import COLUMNS
 from memoranda.stores.statements import Integers, JournalRows, PlainStatement, Procedure, Texts, ask
-from memoranda.stores.words import BATCH, Words, words_in
+from memoranda.stores.tail import TailReader
+from memoranda.stores.words import BATCH
 from memoranda.text import Query
 
 R = TypeVar("R")
@@ -48,9 +48,6 @@ BEFORE_ALL: Final = (2**63 - 1, 2**63 - 1)
 
 FEW: Final = 512
 """So many records are read all, and then sorted; of more, what is active is walked."""
-
-AT_ONCE: Final = 1_024
-"""Entries that are read at once."""
 
 _GROWTH: Final = 4
 _MOST: Final = 4_096
@@ -73,8 +70,8 @@ class WordSearch:
         select: Callable[[MemoryFilter, str], PlainStatement | None],
     ) -> None:
         """`select` gives the statement for what a filter may ask for, None for nothing."""
-        self._journal, self._known = journal, known
-        self._compared, self._bodies = compared, bodies
+        self._tail = TailReader(journal, bodies, known)
+        self._compared = compared
         self._select = select
 
     def find(
@@ -91,7 +88,7 @@ class WordSearch:
         if not query.words or limit == 0:
             return []
         stored = yield from self._stored(query.tokens)
-        words = yield from self._words(state)
+        words = yield from self._tail.whole(state)
         with words.lock:
             _check(words, state)
             postings = words.postings(stored, query.tokens)
@@ -127,7 +124,7 @@ class WordSearch:
     ) -> Procedure[Ranking[R]]:
         """The active objects that have anything of what is asked for, the best first."""
         state = yield from self._state()
-        words = yield from self._words(state)  # 1.
+        words = yield from self._tail.whole(state)  # 1.
         stand_ins = NO_STAND_INS
         if mode is RankingMode.CONTEXT:
             stand_ins = yield from self._stand_ins(words, asked, meaning)
@@ -211,35 +208,6 @@ class WordSearch:
         for token, first, body in rows:
             chunks.setdefault(token, []).append(Chunk(first, body))
         return {token: postings_in(sorted(own)) for token, own in chunks.items()}
-
-    def _words(self, state: State) -> Procedure[ScopeWords]:
-        """What is remembered of the scope, brought forward to this moment."""
-        words = self._known.get(self._journal)
-        if words is None or words.indexed > state.indexed:
-            rows = yield ask(index.DOCUMENTS)
-            words = ScopeWords(columns_of(rows), state.indexed)
-            self._known.put(self._journal, words)
-        while words.size < state.size:
-            start, end = words.size, min(words.size + AT_ONCE, state.size)
-            rows = yield ask(index.BODIES, start=start, end=end)
-            entries = list(self.words_of(rows))
-            replacing = [entry.id for _, entry in entries if entry.number > 1]
-            earlier: dict[str, list[int]] = {}
-            if replacing:
-                for id, seq in (yield ask(index.EARLIER, ids=Texts(dict.fromkeys(replacing)))):
-                    earlier.setdefault(id, []).append(seq)
-            with words.lock:
-                if words.size == start:
-                    words.extend(entries, earlier, end)
-        return words
-
-    def words_of(self, rows: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, Words]]:
-        """The words of stored bodies, each with the number of its entry."""
-        for seq, stored in rows:
-            body = self._bodies.unpack(stored)
-            words = None if isinstance(body, Unreadable) else words_in(body)
-            if words is not None:
-                yield seq, words
 
     def _looked_at(
         self, within: MemoryFilter, damaged: list[EntryDamaged] | None
@@ -334,7 +302,9 @@ class JournalWords:
         """`select` gives the statement for what a filter may ask for, None for nothing."""
         self._rows = rows
         self._turns = asyncio.Lock()
-        self._search = WordSearch(journal, rows.compared, LenientCodec(rows.bodies), known, select)
+        bodies = LenientCodec(rows.bodies)
+        self._search = WordSearch(journal, rows.compared, bodies, known, select)
+        self._tail = TailReader(journal, bodies, known)
 
     async def find(
         self,
@@ -403,6 +373,11 @@ class JournalWords:
             pass
         while await self.merge_segments():
             pass
+
+    async def read_ahead(self) -> bool:
+        """Read a few entries that are not merged, before somebody searches; whether more are."""
+        with self._plain_damage():
+            return await self._rows.read(self._tail.ahead)
 
     async def merge_segments(self) -> bool:
         """Go on with merging segments; whether any were due.

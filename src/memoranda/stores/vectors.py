@@ -23,6 +23,7 @@ from memoranda.recall.vectors import (
     Near,
     NearestFound,
     Unembedded,
+    are_vectors,
     similar,
     unembedded,
 )
@@ -150,7 +151,7 @@ class StoredVectors:
         make: Callable[[Current, Near], R | None],
         damaged: list[EntryDamaged] | None,
     ) -> Procedure[NearestFound]:
-        """A vector of another size is nobody's, and near none.
+        """A vector of another size is nobody's, and near none; of several, the nearest counts.
 
         Each that is found is what its vector was made of: one that is replaced takes its own away.
         """
@@ -159,7 +160,7 @@ class StoredVectors:
         near = list[Numbers]()
 
         def compare(rows: Sequence[tuple[int, str, bytes]]) -> None:
-            fitting = [row for row in rows if len(row[2]) == len(vector)]
+            fitting = [row for row in rows if are_vectors(row[2], len(vector))]
             ids.update((seq, id) for seq, id, _ in fitting)
             near.append(similar(vector, [other for _, _, other in fitting]))
 

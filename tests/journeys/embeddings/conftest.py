@@ -10,7 +10,7 @@ import pytest
 from memoranda import Memory
 from memoranda.kernel.actors import ActorRef
 from memoranda.ledger.unit import Current
-from memoranda.recall.embedder import embedded, stored_as
+from memoranda.recall.embedder import embedded, embedded_each, stored_as
 from memoranda.recall.selector import Constraints, Request
 from memoranda.recall.vectors import Embedding, Near, VectorIndex
 from tests.handles import inside
@@ -70,7 +70,7 @@ async def embed_all(memory: Memory[Any], embedder: ToyEmbedder) -> int:
     """Give everything a vector, without a journey; how many."""
     index, model = index_of(memory), stored_as(embedder)
     missing = await index.missing(model, 100_000)
-    vectors = await embedded(embedder, [one.text for one in missing])
+    vectors = await embedded_each(embedder, [one.texts for one in missing])
     found = zip(missing, vectors, strict=True)
     return await index.put(model, [Embedding(one.id, one.seq, vector) for one, vector in found])
 

@@ -9,7 +9,7 @@ import pytest
 from memoranda import Memory, MemoryRecordInput
 from memoranda.identity import sha256
 from memoranda.ledger.unit import Current
-from memoranda.recall.embedder import embedded, stored_as
+from memoranda.recall.embedder import embedded, embedded_each, stored_as
 from memoranda.recall.vectors import Embedding, Near
 from tests.journeys.embeddings.conftest import Opens, embed_all, index_of, nearest
 from tests.journeys.embeddings.listing import by_definition
@@ -40,9 +40,9 @@ async def test_what_has_no_vector_is_counted_and_listed_last_changed_first(
     index = index_of(memory)
 
     assert await index.count_missing(MODEL) == 2
-    assert [(each.id, each.text) for each in await index.missing(MODEL, 9)] == [
-        ("one", "one again"),
-        ("two", "two"),
+    assert [(each.id, each.texts) for each in await index.missing(MODEL, 9)] == [
+        ("one", ["one again"]),
+        ("two", ["two"]),
     ]
     assert len(await index.missing(MODEL, 1)) == 1
     await embed_all(memory, TOY)
@@ -54,7 +54,7 @@ async def test_data_without_a_text_has_one_all_the_same(memory: Memory[Any]) -> 
     await memory.remember({"done": True, "by": None})
     await memory.remember({"n": 7, "title": "seven"})
 
-    texts = {one.text for one in await index_of(memory).missing(MODEL, 9)}
+    texts = {text for one in await index_of(memory).missing(MODEL, 9) for text in one.texts}
 
     assert texts == {"by: null\ndone: true", "n: 7\ntitle: seven"}
 
@@ -112,7 +112,7 @@ async def test_a_vector_of_what_was_replaced_meanwhile_is_passed_over(memory: Me
     one, two, three = [await memory.remember(text) for text in ("one", "two", "three")]
     index = index_of(memory)
     read = await index.missing(MODEL, 9)
-    vectors = await embedded(TOY, [each.text for each in read])
+    vectors = await embedded_each(TOY, [each.texts for each in read])
     late = [
         Embedding(each.id, each.seq, vector) for each, vector in zip(read, vectors, strict=True)
     ]
@@ -123,7 +123,7 @@ async def test_a_vector_of_what_was_replaced_meanwhile_is_passed_over(memory: Me
     assert await index.put(MODEL, late) == 0, "once is enough"
 
     assert [id for id, _ in await nearest(memory, TOY, "one")] == [three.id]
-    assert [each.text for each in await index.missing(MODEL, 9)] == ["another"]
+    assert [each.texts for each in await index.missing(MODEL, 9)] == [["another"]]
 
 
 async def test_scopes_and_models_don_t_see_each_other(opens: Opens) -> None:
@@ -168,7 +168,7 @@ async def test_a_digest_is_that_of_the_vectors(memory: Memory[Any]) -> None:
 
     found = await index.contents(MODEL)
 
-    vectors = await embedded(TOY, [one.text for one in read])
+    vectors = await embedded_each(TOY, [one.texts for one in read])
     digests = [sha256(b"%d:%b" % (read[n].seq, vector)) for n, vector in enumerate(vectors)]
     total = sum(map(int.from_bytes, digests)) % (1 << 256)
     assert empty == (0, "0" * 64)

@@ -38,6 +38,7 @@ EVERYTHING: dict[str, Any] = {
     "temporal_scope": "bounded",
     "media_type": "text/plain",
     "indexed": False,
+    "embed": ["$.text"],
 }
 
 REFUSED: list[tuple[dict[str, Any], type[InvalidInput]]] = [
@@ -70,6 +71,10 @@ REFUSED: list[tuple[dict[str, Any], type[InvalidInput]]] = [
     ({"media_type": "png"}, InvalidObject),
     ({"indexed": None}, InvalidRecord),
     ({"indexed": 1}, InvalidRecord),
+    ({"embed": "$.text"}, InvalidRecord),
+    ({"embed": ["text"]}, InvalidRecord),
+    ({"embed": ["$.a"] * 17}, InvalidRecord),
+    ({"embed": [1]}, InvalidObject),
 ]
 
 
@@ -126,6 +131,7 @@ async def test_all_that_can_be_said_is_kept_and_passes_on(memory: Memory[Any]) -
     assert (revised["thread"], revised["speaker"]) == ("talk", "Kim")
     assert revised["said_at"] == "2025-01-01T00:00:00.000Z"
     assert revised["indexed"] is False
+    assert revised["embed"] == ["$.text"]
     assert revised["media_type"] == "text/plain"
     assert revised["statement_type"] == "SourceStatement"
 

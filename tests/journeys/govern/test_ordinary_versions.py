@@ -95,6 +95,7 @@ def test_it_has_the_bytes_of_the_document_that_follows(
         {"valid_from": 1},
         {"thread": "t"},
         {"indexed": False},
+        {"embed": []},
         {"applicability_scope": None},
         {"statement_type": "DerivedStatement", "source": "a:b"},
         {"meta": {"a": 1}},
@@ -111,5 +112,6 @@ def test_what_is_said_of_an_object_makes_it_no_ordinary_one(about: dict[str, Any
     edited = writes.edited(new, decode(new.body), then, Note("human:kim", 2, None))
 
     assert edited.first is None
-    for name in {"subject", "thread", "indexed", "meta", "applicability_scope"} & about.keys():
+    members = {"subject", "thread", "indexed", "embed", "meta", "applicability_scope"}
+    for name in members & about.keys():
         assert decode(edited.body)[name] == about[name]

@@ -34,14 +34,14 @@ async def test_nothing_that_is_not_said_again_is_left(memory: Memory[Any]) -> No
     await memory.put(
         "a", "x", source="s", valid_to="2099-01-01T00:00:00Z", expires="2099-01-01T00:00:00Z",
         thread="t", speaker="Kim", said_at=1, jurisdiction="KR", verdict="Inference",
-        applicability_scope=None, indexed=False, media_type="text/plain",
+        applicability_scope=None, indexed=False, media_type="text/plain", embed=[],
     )  # fmt: skip
 
     receipt = await memory.put("a", "x")
 
     found = await memory.journal.object("a")
     gone = {"expires", "thread", "speaker", "said_at", "jurisdiction", "indexed", "media_type"}
-    assert gone.isdisjoint(found)
+    assert (gone | {"embed"}).isdisjoint(found)
     assert (found["source_refs"], found["valid_to"]) == ([], None)
     assert (found["verdict_type"], found["temporal_scope"]) == ("Unanswered", "unknown")
     assert found["applicability_scope"] == {"scope": memory.scope}

@@ -1,9 +1,10 @@
 """Workers and agents that are killed: no job runs twice at once, none is lost, runs are taken over.
 
-Real processes, and SIGKILL in the middle of their work.
+Real processes, and SIGKILL in the middle of their work; `make adversity` kills many more.
 """
 
 import asyncio
+import os
 import subprocess
 import sys
 import time
@@ -22,9 +23,9 @@ from tests.journeys.maintain.conftest import keeping
 from tests.journeys.maintain.mortal import domain, noted
 from tests.patience import PATIENCE, eventually
 
-SCOPES = [f"scope-{n}" for n in range(6)]
+KILLS = int(os.environ.get("MEMORANDA_KILLS", "3"))
+SCOPES = [f"scope-{n}" for n in range(2 * KILLS)]
 WORKERS = 3
-KILLS = 3
 
 
 @contextmanager

@@ -14,10 +14,10 @@ from memoranda.kernel.errors import (
     TraceMissing,
     WorldErased,
 )
+from memoranda.ledger.fields import text_of
 from memoranda.ledger.snapshot import ENTRIES
 from memoranda.recall.ranking import RankingMode
 from memoranda.recall.selector import Request, Selection, Sources
-from memoranda.recall.vectors import text_of
 from tests.fixtures import Opens
 from tests.handles import inside
 

@@ -14,7 +14,7 @@ import orjson
 from memoranda.kernel.rules import load_book
 
 ROOT: Final = Path(__file__).parents[3]
-PICTURE: Final = "docs/images/console.png"
+PICTURE: Final = "docs/console/overview.png"
 RESULTS: Final = ROOT / "bench" / "results"
 _ROW: Final = re.compile(r"^\| [\w ]+: .+$", re.MULTILINE)
 _ARM: Final = re.compile(r"^\| .+ \| holds \|$", re.MULTILINE)

@@ -50,12 +50,12 @@ def public(module: ModuleType) -> list[Name]:
 
 def verbs(handle: type, start: str) -> Iterator[Name]:
     """The public methods of a handle, and those of its groups."""
-    for name, member in _members(handle):
+    for name, member in members(handle):
         if isinstance(member, property | cached_property):
             yield Name(f"{start}.{name}", _said(member))
-            group = _group(member)
-            if group is not None:
-                yield from verbs(group, f"{start}.{name}")
+            inner = group(member)
+            if inner is not None:
+                yield from verbs(inner, f"{start}.{name}")
         elif inspect.isfunction(member):
             yield Name(f"{start}.{name}()", _said(member))
 
@@ -76,7 +76,7 @@ def page() -> str:
 # -------------------------------------------------------------------------- docstrings
 
 
-def _members(handle: type) -> Iterator[tuple[str, Any]]:
+def members(handle: type) -> Iterator[tuple[str, Any]]:
     """What a class and its bases define, in the order in which it is written."""
     seen: dict[str, Any] = {}
     for base in reversed(handle.__mro__):
@@ -85,9 +85,14 @@ def _members(handle: type) -> Iterator[tuple[str, Any]]:
     yield from seen.items()
 
 
-def _group(member: Any) -> type | None:
-    getter = member.fget if isinstance(member, property) else member.func
-    hint = get_type_hints(getter).get("return")
+def getter(member: Any) -> Any:
+    """The function behind a property."""
+    return member.fget if isinstance(member, property) else member.func
+
+
+def group(member: Any) -> type | None:
+    """The class of ours whose verbs a property leads to, if it does."""
+    hint = get_type_hints(getter(member)).get("return")
     kind = get_origin(hint) or hint
     is_ours = isinstance(kind, type) and kind.__module__.startswith("memoranda.")
     return kind if is_ours and not hasattr(kind, "model_fields") else None

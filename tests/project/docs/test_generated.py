@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+import memoranda
 from memoranda.errors import __all__ as error_names
-from tests.project.docs import errors, figures
+from tests.project.docs import errors, figures, names, signatures
 from tests.project.docs.test_snippets import ROOT
 
 MOST_LINES = 120
@@ -23,6 +24,16 @@ def test_the_page_of_errors_is_current_and_has_all_of_them() -> None:
 
     assert page == errors.page(), "write it anew: make names"
     assert [name for name in error_names if f"`{name}(" not in page] == ["MemorandaError"]
+
+
+def test_the_page_of_verbs_is_current_and_has_all_of_them() -> None:
+    page = signatures.PAGE.read_text()
+
+    assert page == signatures.page(), "write it anew: make names"
+    verbs = [*names.verbs(memoranda.Memory, "memory"), *names.verbs(memoranda.Database, "database")]
+    shown = [one.name.removesuffix("()") for one in verbs]
+    missing = [name for name in shown if f"`{name}`\n" not in page]
+    assert [name for name in missing if not signatures.ELSEWHERE & set(name.split("."))] == []
 
 
 @pytest.mark.parametrize("name", ["README.md", "README.ko.md"])

@@ -238,7 +238,7 @@ def in_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memoranda.stores.postings.CHUNK", 3)
     monkeypatch.setattr("memoranda.stores.postings.FANOUT", 2)
     monkeypatch.setattr("memoranda.stores.merge.CHUNKS_AT_ONCE", 3)
-    monkeypatch.setattr("memoranda.stores.search.AT_ONCE", 3)
+    monkeypatch.setattr("memoranda.stores.tail.AT_ONCE", 3)
     monkeypatch.setattr("memoranda.stores.documents.BLOCK_BITS", 2)
     monkeypatch.setattr("memoranda.stores.documents._PLACE", 3)
     monkeypatch.setattr("memoranda.recall.ranking.SEEDS", 4)

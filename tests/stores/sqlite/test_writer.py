@@ -454,6 +454,8 @@ async def test_what_is_left_to_spare_time_is_done_after_short_units_too(path: st
             self.is_due = False
             self.done += 1
 
+        catch_up = use
+
         def finish(self, _: apsw.Connection) -> None:
             """Nothing is left."""
 

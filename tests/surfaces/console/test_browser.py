@@ -55,7 +55,15 @@ def paths(page: Page, address: str) -> list[str]:
         page.goto(address + path)
         links = page.eval_on_selector_all("main a", "all => all.map((a) => a.href)")
         found += [link.removeprefix(address) for link in links if re.search(pattern, link)][:1]
-    return [*found, "/memory?id=kim/refunds", "/person?id=customer:kim", "/entry?seq=9", "/login"]
+    return [
+        *found,
+        "/memory?id=kim/refunds",
+        "/memories?at=30",
+        "/person?id=customer:kim",
+        "/person/used?id=customer:seoyeon",
+        "/entry?seq=9",
+        "/login",
+    ]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -147,6 +155,13 @@ def test_a_journal_is_followed_live_and_memory_is_looked_at_as_it_was(
         page.locator("#at").focus()
         page.keyboard.press("Home")
         expect(page.locator("#seen")).to_contain_text("paid back to the card")
+
+        page.goto(f"{address}/memories")
+        page.locator("#at").focus()
+        page.keyboard.press("Home")
+        expect(page.locator("#found")).to_contain_text("what was known at entry 0")
+        expect(page.locator("#at")).to_be_focused()
+        expect(page).to_have_url(re.compile(r"at=0"))
         assert complaints == []
 
 

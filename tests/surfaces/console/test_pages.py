@@ -2,19 +2,23 @@
 
 import re
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
 import memoranda
+from memoranda.errors import EntryDamaged
 from memoranda.kernel.access import RIGHTS
 from memoranda.surfaces import sample
-from memoranda.surfaces.console.routes import PAGES
+from memoranda.surfaces.console.pages import erasure, worlds
+from memoranda.surfaces.console.routes import PAGES, console_routes
 from memoranda.surfaces.console.shown import KINDS, TONES, environment
 from memoranda.surfaces.console.words import table_of
 from memoranda.surfaces.story import MANAGER
 from tests.surfaces.console.conftest import FROM_HERE, Pages
 from tests.surfaces.console.corpus import CORPUS
+from tests.surfaces.http.serving import served
 
 LISTS = ("/", "/memories", "/recalls", "/worlds", "/inbox", "/turns", "/journal", "/people")
 LINK = re.compile(r'href="(/[^"#]*)')
@@ -60,6 +64,74 @@ async def test_a_recall_is_explained_with_what_was_left_out(full: Pages) -> None
     assert "Kim prefers a voucher, because it is worth more" in text
     assert "left out" in text
     assert "verified" in text
+
+
+async def test_the_list_shows_what_was_known_at_an_entry(full: Pages) -> None:
+    then = await full.shown("/memories?at=6")
+
+    assert "to be paid back to the card" in then
+    assert "This is what was known at entry 6" in then
+    assert "because it is worth more" not in then
+    assert "This is what was known" not in await full.shown("/memories?at=100000")
+
+
+async def test_a_person_s_page_leads_to_what_they_were_in(full: Pages) -> None:
+    await full.post("/recalls", {"query": "nothing of hers"})
+    used = await full.shown("/person/used?id=customer:seoyeon")
+    kim = await full.shown("/person/used?id=customer:kim")
+
+    assert "/person/used?id=customer%3Aseoyeon" in await full.shown("/person?id=customer:seoyeon")
+    assert "is there a lamp of batch 7 in the parcel" in used
+    assert 'href="/turn?id=' in used
+    assert full.told is not None
+    assert full.told.waiting in used
+    assert full.told.waiting not in kim
+    assert "how does Kim prefer to be paid back?" in kim
+    assert 'href="/turn?id=' not in kim
+
+
+async def test_older_worlds_and_erasures_are_reached_page_by_page(
+    full: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worlds, "STEPS", 2)
+    newest = await full.shown("/worlds")
+    branch = await full.shown("/worlds?branch=what-if")
+
+    assert 'href="/worlds?steps=4"' in newest
+    assert "the branch main begins" not in newest
+    assert "the branch main begins" in await full.shown("/worlds?steps=8")
+    assert "/worlds?branch=main" not in branch
+    monkeypatch.setattr(worlds, "BRANCHES", 1)
+    assert "/worlds?branch=what-if" in await full.shown("/worlds")
+    assert (await full.get("/worlds?branch=nowhere")).status_code == 404
+
+    monkeypatch.setattr(erasure, "LATELY", 1)
+    text = await full.shown("/erasure")
+    older = re.search(r'href="(/erasure\?before=\d+)"', text)
+    assert older is not None
+    assert "asked us to" in text + await full.shown(older[1])
+
+
+async def test_damage_is_named_and_the_rest_is_shown(told_file: Path) -> None:
+    options: dict[str, Any] = {"mounts": console_routes}
+    async with served(f"sqlite:///{told_file}", scope=sample.FORGED_SCOPE, **options) as door:
+        pages = Pages(door)
+        entry = await pages.shown("/entry?seq=2")
+        memories = await pages.shown("/memories")
+        then = await pages.shown("/memories?at=2")
+        async with memoranda.connect(f"sqlite:///{told_file}") as database:
+            forged = await database.scope(sample.FORGED_SCOPE).journal.entries(1, limit=1)
+            with pytest.raises(EntryDamaged):
+                await database.scope(sample.FORGED_SCOPE).list()
+        one = await pages.shown(f"/memory?id={(forged[0].body or {})['id']}")
+
+    for text in (entry, memories, then):
+        assert "its body is not the one that was written" in text
+        assert sample.FORGED not in text
+    assert "A refund of 700 EUR was approved" in memories
+    assert "The customer prefers email" in memories
+    assert "A refund of 700 EUR was approved" not in then
+    assert "The customer prefers email" in one
 
 
 async def test_what_was_erased_is_on_no_page(full: Pages) -> None:

@@ -83,10 +83,13 @@ async def served(
     """A server over a database; whoever has no key is let in, if `keyless`."""
     made: list[memoranda.Database] = []
     clock = options.pop("clock", None)
-    clockwork = memoranda.Clockwork() if clock is None else memoranda.Clockwork(clock)
+    clockwork = options.pop("clockwork", None) or (
+        memoranda.Clockwork() if clock is None else memoranda.Clockwork(clock)
+    )
+    more = {"embedder": options.pop("embedder")} if "embedder" in options else {}
 
     def connected() -> memoranda.Database:
-        made.append(memoranda.connect(url, clockwork=clockwork))
+        made.append(memoranda.connect(url, clockwork=clockwork, **more))
         return made[0]
 
     limits = options.pop("limits", DoorLimits(hosts=LOOPBACK))

@@ -105,6 +105,11 @@ MEMBERS: Final[Mapping[str, Any]] = {
     "temporal_scope": _said(TemporalScope | None, "What a missing bound of time means."),
     "media_type": _said(Name | None, "What kind of bytes the data are.", "image/png"),
     "indexed": _said(bool, "Whether it can be found by its words."),
+    "embed": _said(
+        Names | bool | None,
+        "The paths of what is found by its meaning; false: nothing.",
+        ["$.text"],
+    ),
     # --------------------------------------------------------------------- how it is done
     "reason": _said(Text | None, "Why; it is kept in the journal.", "the customer said so"),
     "cause": _said(Cause, "What kind of reason it is."),

@@ -119,6 +119,26 @@ def _fits(namespace: Namespace, condition: MatchCondition) -> bool:
     return all(step in ("*", label) for step, label in zip(wanted, part, strict=True))
 
 
+# --------------------------------------------------------------------- fields to be embedded
+
+
+def paths(fields: Sequence[str]) -> list[str]:
+    """Fields of LangGraph as paths of ours: ``a.b[*]`` is ``$.a.b[*]``, ``a.{b,c}`` are two."""
+    return [path for field in fields for path in _paths(field)]
+
+
+def _paths(field: str) -> Iterator[str]:
+    before, brace, rest = field.partition("{")
+    if brace:
+        names, _, after = rest.partition("}")
+        for name in names.split(","):
+            yield from _paths(before + name.strip() + after)
+    elif field in ("", "$") or field.startswith(("$.", "$[")):
+        yield field or "$"
+    else:
+        yield f"${field}" if field.startswith("[") else f"$.{field}"
+
+
 # -------------------------------------------------------------------------------- filters
 
 

@@ -52,6 +52,7 @@ class Wrote(TypedDict, total=False):
     meta: Mapping[str, Any] | None
     expires: int | None
     indexed: bool
+    embed: Sequence[str]
 
 
 class MemorandaStore(BaseStore):
@@ -65,7 +66,8 @@ class MemorandaStore(BaseStore):
     Given a blocking handle (`open_sync`, `connect_sync`), the methods without await are used. Who
     acts is the handle's actor. A search with a `query` is a recall, which leaves a trace, and finds
     what fits it; one without is a look-up, the newest first. A delete invalidates: history keeps it
-    until `erase`. `selector` is who selects for a query, as in `Memory.recall`. `ttl` is
+    until `erase`. `selector` is who selects for a query, as in `Memory.recall`. `fields` are
+    the paths of what is embedded where a put names none, as in LangGraph's `IndexConfig`. `ttl` is
     LangGraph's own configuration; what is past its time is not returned, and `sweep_ttl` deletes
     it.
     """
@@ -77,6 +79,7 @@ class MemorandaStore(BaseStore):
         memory: Memory[Any] | BlockingMemory[Any],
         *,
         selector: str | Selector = "context",
+        fields: Sequence[str] | None = None,
         ttl: TTLConfig | None = None,
         reason: str | None = None,
         clock: Clock | None = None,
@@ -86,6 +89,7 @@ class MemorandaStore(BaseStore):
         self._crossing: Final = Crossing(memory)
         self._memory: Final = self._crossing.memory
         self._selector: Final = selector
+        self._fields: Final = fields
         self._reason: Final = reason
         self._clock: Final = clock or SystemClock()
 
@@ -201,14 +205,29 @@ class MemorandaStore(BaseStore):
             if op.value is None:
                 await self._memory.forget(id, reason=self._reason or "deleted by caller")
             else:
-                await self._memory.put(id, dict(op.value), reason=self._reason, **_about(op, now))
+                await self._memory.put(
+                    id, dict(op.value), reason=self._reason, **self._about(op, now)
+                )
             return
         async with self._memory.batch() as batch:
             for id, op in puts.items():
                 if op.value is None:
                     batch.forget(id, reason=self._reason or "deleted by caller")
                 else:
-                    batch.put(id, dict(op.value), reason=self._reason, **_about(op, now))
+                    batch.put(id, dict(op.value), reason=self._reason, **self._about(op, now))
+
+    def _about(self, op: PutOp, now: int) -> Wrote:
+        """What is said of an item: its namespace, how long it lives, what it is found by."""
+        said: Wrote = {"tags": [items.tag_of(op.namespace)]}
+        if (life := Lifetime.of(op.ttl)) is not None:
+            ends = life.end(now)
+            said["expires"] = ends
+            said["meta"] = {items.LIFE: life.ms, items.EXPIRES: ends}
+        if op.index is False:
+            said["indexed"] = False
+        elif (fields := self._fields if op.index is None else op.index) is not None:
+            said["embed"] = items.paths(fields)
+        return said
 
     async def _refresh(self, refreshed: Mapping[str, Lifetime], now: int) -> None:
         """Let what was read live on: a write for each, if less than its time to live is left."""
@@ -228,18 +247,6 @@ class MemorandaStore(BaseStore):
             id_prefix=items.ROOT, where={items.UNTIL: {"$lte": self._clock.now_ms()}}
         )
         return await self._memory.records.forget_where(over, reason=OVER)
-
-
-def _about(op: PutOp, now: int) -> Wrote:
-    """What is said of an item: its namespace, how long it lives, whether it is found by words."""
-    said: Wrote = {"tags": [items.tag_of(op.namespace)]}
-    if (life := Lifetime.of(op.ttl)) is not None:
-        ends = life.end(now)
-        said["expires"] = ends
-        said["meta"] = {items.LIFE: life.ms, items.EXPIRES: ends}
-    if op.index is False:
-        said["indexed"] = False
-    return said
 
 
 def _is_over(meta: Mapping[str, Any] | None, now: int) -> bool:

@@ -1,7 +1,7 @@
 """Verifying what is attached to a journal: sessions, retries, vectors and the index of items."""
 
 from asyncio import to_thread
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -169,36 +169,36 @@ def _marks(document: Mapping[str, Any]) -> list[str]:
 #
 # 1. a vector is of a version that there is, the newest of its object, and active
 # 2. it has the dimensions and the form that its model's vectors are kept in     (`embedder`)
-# 3. what is not to be found by its meaning has none
+# 3. there are as many as the version has texts to embed: one, several or none
 #
 # Whether it is the vector of that text only its model can tell: it is not asked.
 
 
 async def check_vectors(
-    snapshot: LedgerSnapshot, unindexed: Collection[int], damages: Damages
+    snapshot: LedgerSnapshot, wanted: Mapping[int, int], damages: Damages
 ) -> None:
     """Look at every vector; damage is reported.
 
-    `unindexed` are the entries of what is to have none.
+    `wanted` is how many an entry is to have, where that is not one.
     """
     async with aclosing(snapshot.rows(VECTORS)) as chunks:
         async for vectors in chunks:
-            await to_thread(_look_at, vectors, unindexed, damages)
+            await to_thread(_look_at, vectors, wanted, damages)
 
 
-def _look_at(vectors: Sequence[StoredVector], unindexed: Collection[int], damages: Damages) -> None:
+def _look_at(vectors: Sequence[StoredVector], wanted: Mapping[int, int], damages: Damages) -> None:
     for vector in vectors:
-        why = _misplaced(vector) or _broken(vector, is_unindexed=vector.seq in unindexed)
+        why = _misplaced(vector) or _broken(vector, wanted.get(vector.seq, 1))
         if why is not None:
             named = f"the vector of {vector.id!r} by {vector.model!r}: "
             damages.add("vector", vector.seq, named + why)
 
 
-def _broken(vector: StoredVector, *, is_unindexed: bool) -> str | None:
+def _broken(vector: StoredVector, wanted: int) -> str | None:
     """What is wrong with a vector, or with what stands in the place of one."""
-    if is_unindexed:
+    if not wanted:
         return None if vector.vector == NO_VECTOR else "what it is of is not to have one"
-    return broken_vector(vector.model, vector.vector)
+    return broken_vector(vector.model, vector.vector, wanted)
 
 
 def _misplaced(vector: StoredVector) -> str | None:

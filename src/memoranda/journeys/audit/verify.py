@@ -127,7 +127,7 @@ async def verify(
             why = "what is listed as made from what is not what the objects and facts say"
             damages.add("index", None, why)
         await cycles.finish(snapshot)  # 4.
-        await check_vectors(snapshot, rows.unindexed, damages)  # 5.
+        await check_vectors(snapshot, rows.embedded, damages)  # 5.
         return Report(
             head,
             walk.size,

@@ -165,7 +165,7 @@ class Explainer:
     async def _decision(self, fact: FoundFact) -> Why:
         said = fact.document["decision"]
         known = {
-            "authority": f"{said['authority']['kind']}:{said['authority']['authorityId']}",
+            "authority": _authority(said["authority"]),
             "decided by": _actor(said["decidedBy"]),
             "decision": said["decision"]["kind"],
             "decidedAt": said["decidedAt"],
@@ -326,6 +326,12 @@ def _selectors(context: Mapping[str, Any]) -> list[str]:
         trace["selector"] for trace in traces if isinstance(trace, dict) and "selector" in trace
     ]
     return list(dict.fromkeys(map(_actor, found)))
+
+
+def _authority(ref: Mapping[str, Any]) -> str:
+    """Its kind and id; one that was given no id of its own is its kind alone."""
+    kind, name = str(ref["kind"]), ref["authorityId"]
+    return kind if name == kind else f"{kind}:{name}"
 
 
 def _actor(ref: Mapping[str, Any]) -> str:

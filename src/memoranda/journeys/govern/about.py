@@ -25,6 +25,7 @@ from memoranda.kernel.errors import (
 from memoranda.kernel.given import is_blank
 from memoranda.kernel.json import JsonValue, storable
 from memoranda.kernel.wire import place_and_reason
+from memoranda.ledger.fields import MOST_PATHS, is_path
 from memoranda.ledger.model import SourceRef
 from memoranda.ledger.object import TEMPORAL_SCOPES, VERDICT_TYPES, VerdictType
 from memoranda.ledger.time import TemporalScope
@@ -61,6 +62,7 @@ class About(TypedDict, total=False):
     temporal_scope: TemporalScope | None
     media_type: str | None
     indexed: bool
+    embed: Sequence[str] | bool | None
 
 
 @dataclass(frozen=True, init=False)  # with slots, Memo[T](...) fails on Python 3.11
@@ -230,6 +232,22 @@ def _media_type(value: object, where: str) -> str | None:
     return text
 
 
+def _paths(value: object, where: str) -> JsonValue:
+    """The paths of what is embedded; None for all of it."""
+    if value is None or isinstance(value, bool):
+        return [] if value is False else None
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes | bytearray | memoryview):
+        raise InvalidRecord(where, "it is a list of paths, such as $.text, or True or False")
+    if len(value) > MOST_PATHS:
+        raise InvalidRecord(where, f"it has at most {MOST_PATHS} paths")
+    for place, path in enumerate(value):
+        check_name(path, f"{where}[{place}]")
+        if not is_path(path):
+            why = "it is no path, such as $.text, $.lines[0].text or $.lines[*].text"
+            raise InvalidRecord(f"{where}[{place}]", why)
+    return list(value)
+
+
 _CHECKS: Final[Mapping[str, Callable[[Any, str], JsonValue]]] = {
     "subject": check_name,
     "source": sources_of,
@@ -247,5 +265,6 @@ _CHECKS: Final[Mapping[str, Callable[[Any, str], JsonValue]]] = {
     "temporal_scope": check_temporal,
     "media_type": _media_type,
     "indexed": _flag,
+    "embed": _paths,
 }
 """All but tags and meta, which are a part of the record and checked with it."""

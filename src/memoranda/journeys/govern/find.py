@@ -129,7 +129,7 @@ class Filters(TypedDict, total=False):
     tags: Sequence[str] | None
     """All of them."""
     where: Mapping[str, Any] | None
-    """Conditions on data and meta (`records.where`)."""
+    """Conditions on data and meta (docs/filters.md)."""
     subject: str | None
     """Whom it is about."""
     thread: str | None

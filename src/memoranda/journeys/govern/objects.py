@@ -69,6 +69,8 @@ class Remembered(Result, Generic[T]):
     media_type: str | None = None
     is_indexed: bool = True
     """Whether it is found by its words and its meaning."""
+    embed: tuple[str, ...] | None = None
+    """The paths of what of it is embedded, each text for itself; None for all of it, as one."""
     seen_again: int | None = None
     """How often it was said again since, in messages that were learned from; only `get` knows."""
     last_seen_at: int | None = None
@@ -145,6 +147,7 @@ def remembered(current: Current, codec: DataCodec[T]) -> Remembered[T]:
         said_at=None if (said := document.get("said_at")) is None else parse_time(said),
         media_type=document.get("media_type"),
         is_indexed=is_indexed(document),
+        embed=None if (paths := document.get("embed")) is None else tuple(paths),
     )
 
 

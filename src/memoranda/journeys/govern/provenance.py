@@ -31,6 +31,8 @@ class Provenance:
     said_at: int | None = None
     media_type: str | None = None
     is_indexed: bool = True
+    embed: Sequence[str] | None = None
+    """The paths of what is embedded; None for all of it."""
     statement_type: Declared | None = None
     applies_here: bool = True
     """Whether it applies in its scope, as it does unless something else is said."""
@@ -63,6 +65,7 @@ class Provenance:
             "said_at": _written(self.said_at),
             "media_type": self.media_type,
             "indexed": None if self.is_indexed else False,
+            "embed": self.embed,
         }
 
     def where_in(self, scope: Mapping[str, JsonValue]) -> Mapping[str, JsonValue] | None:
@@ -94,6 +97,7 @@ def of_new(said: Said) -> Provenance:
         said_at=given.get("said_at"),
         media_type=given.get("media_type"),
         is_indexed=given.get("indexed", True),
+        embed=given.get("embed"),
         statement_type=given.get("statement_type"),
         applies_here="applicability_scope" not in given,
         applicability=given.get("applicability_scope"),
@@ -133,6 +137,7 @@ def following(
             said_at=_moment("said_at", given, before),
             media_type=given.get("media_type", media_type),
             is_indexed=given.get("indexed", before.get("indexed", True)),
+            embed=given.get("embed", before.get("embed")),
             statement_type=given.get("statement_type"),
             applies_here=False,
             applicability=given.get("applicability_scope", before["applicability_scope"]),

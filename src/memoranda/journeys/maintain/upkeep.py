@@ -21,7 +21,7 @@ from memoranda.ledger.snapshot import ATTACHMENTS, DOCUMENTS, ENTRIES, INDEX_FOR
 from memoranda.ledger.unit import Draft, Unit
 from memoranda.ledger.walk import Walk
 from memoranda.ledger.words import IndexDigest
-from memoranda.recall.embedder import Embedder, embedded, stored_as
+from memoranda.recall.embedder import Embedder, embedded_each, stored_as
 from memoranda.recall.vectors import Embedding, Unembedded, VectorIndex, without_vector
 
 # ------------------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ async def embed_missing(
         tried.update(unembedded.seq for unembedded in new)
         # 1 and 2
         found, without = await _embedded(
-            embedder, [unembedded for unembedded in new if unembedded.text]
+            embedder, [unembedded for unembedded in new if unembedded.texts]
         )
         made += await index.put(model, found)
         await index.put(model, without_vector(new))
@@ -114,7 +114,7 @@ async def _embedded(
     embedder: Embedder, several: Sequence[Unembedded]
 ) -> tuple[list[Embedding], list[str]]:
     try:
-        vectors = await embedded(embedder, [unembedded.text for unembedded in several])
+        vectors = await embedded_each(embedder, [unembedded.texts for unembedded in several])
     except ModelFailed as failure:
         return await _one_by_one(embedder, several, failure)
     both = zip(several, vectors, strict=True)
@@ -127,7 +127,7 @@ async def _one_by_one(
     found, without = list[Embedding](), list[str]()
     for unembedded in several:
         try:
-            (vector,) = await embedded(embedder, [unembedded.text])
+            (vector,) = await embedded_each(embedder, [unembedded.texts])
         except ModelFailed:
             without.append(unembedded.id)
         else:

@@ -58,9 +58,22 @@ class PostgresMerger:
                 async with asyncio.timeout(IDLE_S):
                     await self._closing.wait()
             except TimeoutError:
+                if self._written == written:
+                    await self._read_ahead()
                 if self._written == written or self._tail >= MERGED_ANYWAY:
                     await self._try(MERGED_WHEN_IDLE)
+                    await self._read_ahead()  # so what is merged is let go
         self._task = None
+
+    async def _read_ahead(self) -> None:
+        """Read what is not merged, for whoever searches next, until somebody writes."""
+        written = self._written
+        try:
+            while await self.words.read_ahead():
+                if self._written != written or self._closing.is_set():
+                    break
+        except MemorandaError as error:
+            log.warning("the words that are not merged were not read ahead: %s", error)
 
     async def _try(self, down_to: int, seconds: float = inf) -> None:
         """Merge until so few are left, then segments; if it fails, that is a line in the log."""

@@ -12,7 +12,6 @@ from memoranda.kernel.errors import StoreReadOnly
 from memoranda.ledger.codec import PLAIN, BodyCodec
 from memoranda.stores.home import Home
 from memoranda.stores.migrations import OPENED_TO_READ, Migration, done
-from memoranda.stores.scope_words import KnownScopes
 from memoranda.stores.shorthand import InShorthand
 from memoranda.stores.sqlite.connection import (
     MEMORY,
@@ -63,7 +62,7 @@ class SqliteFile:
         self.bodies = bodies
         self.compared = compared(bodies)
         self.merger = merger
-        self.known = KnownScopes()
+        self.known = merger.known
         self.units = SqliteUnits(bodies, merger.note_written)
         self.connect = connect
         self.writer: Final = writer

@@ -7,7 +7,7 @@ from typing import Final
 
 import apsw
 
-from memoranda.ledger.codec import BodyCodec
+from memoranda.ledger.codec import BodyCodec, LenientCodec
 from memoranda.stores.merge import (
     SegmentStep,
     WordBatch,
@@ -16,7 +16,9 @@ from memoranda.stores.merge import (
     write_batch,
     write_segments,
 )
+from memoranda.stores.scope_words import KnownScopes
 from memoranda.stores.sqlite.reader import run
+from memoranda.stores.tail import TailReader
 from memoranda.stores.words import BATCH, MERGED_ANYWAY, MERGED_WHEN_IDLE, closing_seconds
 
 _STEPS: Final = 3
@@ -72,6 +74,9 @@ class Merger:
 
     def __init__(self, bodies: BodyCodec) -> None:
         self._bodies = bodies
+        self.known = KnownScopes()
+        """What is remembered of the scopes of the file; what was written is read into it."""
+        self._unread: set[int] = set()
         self._tails: dict[int, int] = {}
         self._due: set[int] = set()
         self._segmented: set[int] = set()
@@ -86,11 +91,12 @@ class Merger:
         tail = self._tails[journal] = self._tails.get(journal, 0) + entries
         if tail >= MERGED_WHEN_IDLE and journal in self._written:
             self._due.add(journal)
+            self._unread.add(journal)
 
     @property
     def is_due(self) -> bool:
         """Whether there is something to do once nobody waits."""
-        return bool(self._due or self._segmented)
+        return bool(self._due or self._segmented or self._unread)
 
     @property
     def is_pressing(self) -> bool:
@@ -98,10 +104,21 @@ class Merger:
         return any(self._tails.get(journal, 0) >= MERGED_ANYWAY for journal in list(self._due))
 
     def use(self, connection: apsw.Connection, is_wanted: Callable[[], bool]) -> None:
+        """Read a few entries ahead; if all are, merge. Give up when the writer is wanted."""
+        if self._unread:
+            journal = self._longest(self._unread)
+            if not self._read_ahead(connection, journal):
+                self._unread.discard(journal)
+        else:
+            self.catch_up(connection, is_wanted)
+
+    def catch_up(self, connection: apsw.Connection, is_wanted: Callable[[], bool]) -> None:
         """Merge a batch of the longest tail, then segments; give up when the writer is wanted."""
         if self._due:
-            journal = max(list(self._due), key=lambda number: self._tails.get(number, 0))
+            journal = self._longest(self._due)
             self._merge(connection, journal)
+            if journal not in self._due:
+                self._read_ahead(connection, journal)  # so what is merged is let go
         for _ in range(_STEPS):
             if self._segmented and not is_wanted():
                 self._merge_segments(connection, next(iter(self._segmented)))
@@ -121,7 +138,15 @@ class Merger:
         """It could not be done now; later writes bring it up again."""
         self._tails.clear()
         self._due.clear()
+        self._unread.clear()
         self._segmented.clear()
+
+    def _longest(self, journals: set[int]) -> int:
+        return max(list(journals), key=lambda number: self._tails.get(number, 0))
+
+    def _read_ahead(self, connection: apsw.Connection, journal: int) -> bool:
+        tail = TailReader(journal, LenientCodec(self._bodies), self.known)
+        return run(connection, journal, tail.ahead())
 
     def _merge(self, connection: apsw.Connection, journal: int) -> int:
         left = self._tails[journal] = merge(connection, journal, self._bodies)

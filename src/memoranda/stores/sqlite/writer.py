@@ -90,6 +90,10 @@ class SpareTime(Protocol):
         """Do some of it, in transactions of its own; give up at once when the writer is wanted."""
         ...
 
+    def catch_up(self, connection: apsw.Connection, is_wanted: Callable[[], bool]) -> None:
+        """The same for what is pressing, although somebody may wait."""
+        ...
+
     def finish(self, connection: apsw.Connection) -> None:
         """Do all of it, before the connection is closed."""
         ...
@@ -284,7 +288,8 @@ class SqliteWriter:
             self._try(self._log.tend)
         if self._spare_time is not None and self._spare_time.is_pressing and self._owed_s > 0:
             started = perf_counter()
-            self._use_spare_time(_never)
+            catch_up = self._spare_time.catch_up
+            self._try(lambda connection: catch_up(connection, _never))
             self._owed_s = min(self._owed_s - (perf_counter() - started), 0.0)
 
     def _take_first(self, group: list[_Unit]) -> None:
@@ -299,7 +304,7 @@ class SqliteWriter:
                     continue  # somebody wrote on the event loop
                 with self._turn:
                     while self._is_due and self._queue.empty():
-                        self._use_spare_time(self._is_wanted)
+                        self._use_spare_time()
                     if self._log.is_long:
                         self._try(self._log.shorten)
                         idle_s = perf_counter() - self._written_at + AGAIN_S
@@ -321,10 +326,10 @@ class SqliteWriter:
     def _is_wanted(self) -> bool:
         return not self._queue.empty()
 
-    def _use_spare_time(self, is_wanted: Callable[[], bool]) -> None:
+    def _use_spare_time(self) -> None:
         assert self._spare_time is not None  # noqa: S101 - it is due, so it is there
         use = self._spare_time.use
-        self._try(lambda connection: use(connection, is_wanted))
+        self._try(lambda connection: use(connection, self._is_wanted))
 
     def _try(self, work: Callable[[apsw.Connection], None]) -> None:
         """Do what nobody waits for; if it fails, that is a line in the log."""

@@ -195,6 +195,11 @@ class AboutOptions(TypedDict, total=False):
     ]
     media_type: Annotated[str, opt("What kind of bytes standard input has.")]
     indexed: Annotated[bool, opt("Whether it can be found by its words.", "--indexed/--no-indexed")]
+    embed: Annotated[
+        JsonValue,
+        opt('Paths of what is found by its meaning, as ["$.text"]; [] for none.', metavar="JSON"),
+        JSON,
+    ]
 
 
 class RememberOptions(AboutOptions, RetryOptions, total=False):

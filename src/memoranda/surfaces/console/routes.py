@@ -21,6 +21,7 @@ from starlette.types import Receive, Scope, Send
 
 from memoranda.app.surfaces import Principal
 from memoranda.errors import (
+    EntryDamaged,
     HostRefused,
     KeyMissing,
     KeyRefused,
@@ -73,6 +74,7 @@ PAGES: Final[Mapping[str, Mapping[str, Page]]] = {
     "/erasure": {"GET": erasure.show, "POST": erasure.erase},
     "/people": {"GET": people.show},
     "/person": {"GET": people.show_one},
+    "/person/used": {"GET": people.show_used},
     "/person/export": {"GET": people.export},
     "/login": {"GET": session.show, "POST": session.log_in},
     "/logout": {"POST": session.log_out},
@@ -141,7 +143,8 @@ class _Path:
             if problem is BUG:
                 log.exception("the page %s failed", self._path)
             status = problem.status
-            await view.show("problem.html", status, problem=problem).send(send)
+            entry = error.entry if isinstance(error, EntryDamaged) else None
+            await view.show("problem.html", status, problem=problem, entry=entry).send(send)
         finally:
             door.metrics.note("console", status, perf_counter() - began)
 

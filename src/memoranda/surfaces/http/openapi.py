@@ -1,10 +1,17 @@
-"""The OpenAPI document, made of the table of operations."""
+"""The OpenAPI document, made of the table of operations.
+
+Examples of answers stand in ``answers.json``: what a server said when a story was told to it by
+``tests.surfaces.http.answering``, which writes that file (`make names`).
+"""
 
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import version
+from importlib.resources import files
 from typing import Any, Final
 
 from memoranda.app.surfaces import OPERATIONS, Operation, Schemas
+from memoranda.formats import parse_json
 from memoranda.surfaces.errors import STATUSES
 from memoranda.surfaces.http.messages import (
     EVENTS,
@@ -76,12 +83,26 @@ def document() -> Document:
             "responses": {
                 str(status): {
                     "description": _MEANINGS[status],
-                    "content": {PROBLEM: {"schema": {"$ref": f"{_PLACE}Problem"}}},
+                    "content": {
+                        PROBLEM: {
+                            "schema": {"$ref": f"{_PLACE}Problem"},
+                            "example": _recorded()["problems"][str(status)],
+                        }
+                    },
                 }
                 for status in sorted(set(STATUSES.values()))
             },
         },
     }
+
+
+@cache
+def _recorded() -> Document:
+    """Answers by operation, and problems by status."""
+    found: Document = parse_json(
+        files("memoranda.surfaces.http").joinpath("answers.json").read_bytes()
+    )
+    return found
 
 
 def _operation(operation: Operation, schemas: Schemas) -> Document:
@@ -191,18 +212,20 @@ def _headers(operation: Operation) -> list[Document]:
 def _responses(operation: Operation, schemas: Schemas) -> Document:
     problems = {str(status): {"$ref": f"#/components/responses/{status}"}
                 for status in sorted(set(STATUSES.values()))}  # fmt: skip
+    if operation.stream is None and operation.answers is type(None):
+        return {"204": {"description": "It is done."}, **problems}
+    example = {"example": _recorded()["answers"][operation.name]}
     if operation.stream == "events":
-        shown = {EVENTS: {"schema": {"type": "string"}}}
+        shown = {EVENTS: {"schema": {"type": "string"}} | example}
         return {"200": {"description": "Events, as they happen.", "content": shown}, **problems}
     if operation.stream is not None:
-        shown = {NDJSON: {"schema": {"type": "string"}}}
+        shown = {NDJSON: {"schema": {"type": "string"}} | example}
         return {"200": {"description": "Lines of JSON.", "content": shown}, **problems}
-    if operation.answers is type(None):
-        return {"204": {"description": "It is done."}, **problems}
     schema = schemas.of(operation.answers)
     if operation.finds:
         schema = next(of for of in schema["anyOf"] if of != {"type": "null"})
-    answered = {"200": {"description": "Done.", "content": {JSON: {"schema": schema}}}}
+    shown = {JSON: {"schema": schema} | example}
+    answered = {"200": {"description": "Done.", "content": shown}}
     if operation.reads_only and "version" in str(schema):
         answered["304"] = {"description": "It is as If-None-Match says."}
     return answered | problems

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from memoranda.errors import InvalidRecord
+from memoranda.surfaces.console.pages.journal import DamagedEntry, newest, number_of
 from memoranda.surfaces.console.view import View
 from memoranda.surfaces.http.messages import HttpAnswer
 
@@ -15,14 +16,19 @@ async def show(view: View) -> HttpAnswer:
 
 
 async def _page(view: View, **values: Any) -> HttpAnswer:
-    lately = await view.ask("journal.backwards", kinds=["erasure", "archive"], limit=LATELY)
+    before = number_of(view, "before", None)
+    lately, following = await newest(
+        view, kinds=["erasure", "archive"], before=before, limit=LATELY
+    )
     erased = [entry for entry in lately if _is_erasure(entry)]
     filled = {"subject": "", "id": "", "reason": "", "dry": None, "done": None, **values}
-    return view.show("erasure.html", lately=erased, next=lately.next, **filled)
+    return view.show("erasure.html", lately=erased, next=following, **filled)
 
 
 def _is_erasure(entry: Any) -> bool:
     """Whether it says what an erasure took: the last entry of each does."""
+    if isinstance(entry, DamagedEntry):
+        return False
     return entry.body is not None and "certificate" in entry.body
 
 

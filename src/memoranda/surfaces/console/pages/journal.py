@@ -26,7 +26,7 @@ async def show(view: View) -> HttpAnswer:
     """The newest entries, of all kinds or of a family."""
     family = view.query.get("family", "")
     kinds = list(FAMILIES.get(family, ()))
-    before = _seq(view, "before", None)
+    before = number_of(view, "before", None)
     page, following = await newest(view, kinds=kinds, before=before, limit=PAGE)
     head = await view.ask("journal.head")
     return view.show(
@@ -73,8 +73,13 @@ async def _one(view: View, seq: int) -> JournalEntry | DamagedEntry:
 
 async def show_one(view: View) -> HttpAnswer:
     """An entry, its body, and the proof that it stands where it says."""
-    seq = _seq(view, "seq", 0) or 0
-    entries = await view.ask("journal.entries", start=seq, limit=1)
+    seq = number_of(view, "seq", 0) or 0
+    try:
+        entries = await view.ask("journal.entries", start=seq, limit=1)
+    except EntryDamaged as met:
+        size = (await view.ask("journal.head")).size
+        damaged = [DamagedEntry(seq, met.why)]
+        return view.show("damaged_entry.html", seq=seq, size=size, damaged=damaged)
     if not entries:
         raise RecordNotFound(str(seq))
     proof = await view.ask("journal.proof", seq=seq)
@@ -82,7 +87,8 @@ async def show_one(view: View) -> HttpAnswer:
     return view.show("entry.html", entry=entries[0], proof=proof, checkpoint=status.checkpoint)
 
 
-def _seq(view: View, name: str, other: int | None) -> int | None:
+def number_of(view: View, name: str, other: int | None) -> int | None:
+    """The number of an entry that the address names."""
     given = view.query.get(name, "")
     if not given:
         return other
@@ -93,7 +99,7 @@ def _seq(view: View, name: str, other: int | None) -> int | None:
 
 async def tail(view: View) -> ConsoleStream:
     """New entries as events, each a row of the table as HTML: it is escaped like everything."""
-    stream = await view.stream("journal.tail", after=_seq(view, "after", None))
+    stream = await view.stream("journal.tail", after=number_of(view, "after", None))
 
     def event(entry: Any) -> bytes:
         row = rendered("entry_row.html", view=view, words=view.words, entry=entry)

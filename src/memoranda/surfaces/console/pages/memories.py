@@ -2,15 +2,17 @@
 
 from typing import Any, Final
 
-from memoranda.errors import InvalidRecord, RecordNotFound
+from memoranda.errors import EntryDamaged, InvalidRecord, RecordNotFound
 from memoranda.surfaces.console.differing import changes, pieces
 from memoranda.surfaces.console.drawings import time_line
+from memoranda.surfaces.console.pages.intact import intact_memories, intact_versions
+from memoranda.surfaces.console.pages.journal import DamagedEntry, number_of
 from memoranda.surfaces.console.view import View, redirect
 from memoranda.surfaces.http.messages import HttpAnswer
 from memoranda.types import SystemClock
 
 PAGE: Final = 25
-_HIDDEN: Final = ("expired", "false", "invalidated", "archived", "superseded")
+HIDDEN: Final = ("expired", "false", "invalidated", "archived", "superseded")
 
 
 async def show(view: View) -> HttpAnswer:
@@ -20,16 +22,35 @@ async def show(view: View) -> HttpAnswer:
     tags = None if tag is None else [tag]
     if query:
         found = await view.ask("recall", query=query, top_k=PAGE, tags=tags)
-        return view.show("memories.html", q=query, tag=tag, found=found, page=None, all=False)
-    with_all = view.query.get("all") == "1"
-    page = await view.ask(
-        "list",
-        limit=PAGE,
-        cursor=view.query.get("cursor") or None,
-        tags=tags,
-        include=list(_HIDDEN) if with_all else None,
+        return view.show("memories.html", q=query, tag=tag, found=found)
+    include = HIDDEN if view.query.get("all") == "1" else ()
+    newest = (await view.ask("journal.head")).size - 1
+    at = number_of(view, "at", None)
+    if at is not None and at >= newest:
+        at = None
+    shown = {"q": "", "tag": tag, "all": bool(include), "at": at, "newest": newest}
+    before = number_of(view, "before", None)
+    if before is None:
+        try:
+            page = await view.ask(
+                "list",
+                limit=PAGE,
+                cursor=view.query.get("cursor") or None,
+                tags=tags,
+                include=list(include) or None,
+                at=at,
+            )
+            return view.show("memories.html", page=page, **shown)
+        except EntryDamaged:
+            pass  # then what is not damaged is looked for, below
+    rest = await intact_memories(
+        view,
+        include=include,
+        before=before,
+        at=at,
+        fits=lambda one: tag is None or tag in one.tags,
     )
-    return view.show("memories.html", q="", tag=tag, found=None, page=page, all=with_all)
+    return view.show("memories.html", page=rest.page, rest=rest, **shown)
 
 
 async def remember(view: View) -> HttpAnswer:
@@ -52,7 +73,13 @@ async def remember(view: View) -> HttpAnswer:
 async def show_one(view: View) -> HttpAnswer:
     """A memory: what it says, every version, when it holds, and what was known at some entry."""
     id = view.query.get("id", "")
-    history = await view.ask("history", id=id)
+    try:
+        history = await view.ask("history", id=id)
+        why = await view.ask("why", id=id)
+    except EntryDamaged as met:
+        damaged = [DamagedEntry(met.entry, met.why)]
+        versions = await intact_versions(view, id)
+        return view.show("damaged_memory.html", id=id, damaged=damaged, versions=versions)
     versions = [event for event in history if event.remembered is not None]
     at = view.query.get("at", "")
     seen = int(at) if at.isdecimal() else history[-1].seq
@@ -68,7 +95,7 @@ async def show_one(view: View) -> HttpAnswer:
         line=time_line([_times(event) for event in versions], SystemClock().now_ms())
         if versions
         else None,
-        why=await view.ask("why", id=id),
+        why=why,
     )
 
 

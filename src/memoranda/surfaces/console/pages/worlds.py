@@ -6,22 +6,32 @@ from memoranda.app.surfaces import MAIN
 from memoranda.errors import MemorandaError, RecordNotFound
 from memoranda.surfaces.console.differing import changes
 from memoranda.surfaces.console.drawings import lineage_picture
+from memoranda.surfaces.console.pages.journal import number_of
 from memoranda.surfaces.console.view import View
 from memoranda.surfaces.http.messages import HttpAnswer
 
 STEPS: Final = 30
+"""So many steps of each branch are shown; further back, each page shows as many more again."""
+MOST_STEPS: Final = 3840
 BRANCHES: Final = 8
+"""So many branches stand beside each other; of the others, each has a picture of its own."""
 
 
 async def show(view: View) -> HttpAnswer:
     """The lineage of all branches, the newest world on top."""
     heads = sorted(await view.ask("worlds.branches"), key=lambda head: head.name != MAIN)
-    branches = {
-        head.name: await view.ask("worlds.lineage", name=head.name, limit=STEPS)
-        for head in heads[:BRANCHES]
-    }
+    branch = view.query.get("branch", "")
+    steps = min(max(STEPS, number_of(view, "steps", STEPS) or STEPS), MOST_STEPS)
+    shown = [branch] if branch else [head.name for head in heads[:BRANCHES]]
+    branches = {name: await view.ask("worlds.lineage", name=name, limit=steps) for name in shown}
+    has_more = any(len(lineage) == steps for lineage in branches.values())
     return view.show(
-        "worlds.html", heads=heads, picture=lineage_picture(branches), branches=list(branches)
+        "worlds.html",
+        picture=lineage_picture(branches),
+        branches=list(branches),
+        others=[head.name for head in heads if head.name not in branches],
+        branch=branch,
+        older=2 * steps if has_more and steps < MOST_STEPS else None,
     )
 
 
