@@ -72,7 +72,8 @@ async def candidates(collection: Collection, embedder: Embedder | None) -> list[
         wanted = asked(question.text, at=question.asked_at)
         alike = None
         if embedder is not None and vectors is not None:
-            alike = deviations(vectors @ _matrix(await embedded(embedder, [question.text]))[0])
+            (vector,) = _matrix(await embedded(embedder, [question.text]))
+            alike = AllNear(deviations(vectors @ vector))
         stand_ins = vocabulary.stand_ins(wanted, words_of(embedder))
         ranked = corpus.ranked(
             RankingMode.CONTEXT, wanted, AT[-1], stand_ins=stand_ins, alike=alike
@@ -81,6 +82,22 @@ async def candidates(collection: Collection, embedder: Embedder | None) -> list[
         right = np.array([id in question.evidence for id in ids], float)
         found.append(Candidates(question, len(corpus), ids, ranked.evidence, right))
     return found
+
+
+class AllNear:
+    """How near each text is, all of them compared (`Nearness`)."""
+
+    def __init__(self, near: Numbers) -> None:
+        self._near = near
+
+    def of(self, entries: Numbers) -> Numbers:
+        found: Numbers = self._near[entries]
+        return found
+
+    def nearest(self, most: int) -> Numbers:
+        near = np.flatnonzero(self._near)
+        found: Numbers = near[np.lexsort((-near, -self._near[near]))[:most]]
+        return found
 
 
 def _matrix(vectors: Sequence[bytes]) -> Numbers:

@@ -14,10 +14,10 @@ from memoranda.ledger.snapshot import StoredDocument
 from memoranda.ledger.unit import Current
 from memoranda.recall.arrays import np
 from memoranda.recall.bm25 import Scored
-from memoranda.recall.columns import Columns, Numbers
+from memoranda.recall.columns import Columns
 from memoranda.recall.near_words import NO_STAND_INS, StandIns, Vocabulary
 from memoranda.recall.question import ParsedQuestion
-from memoranda.recall.ranking import Postings, Ranked, RankingMode
+from memoranda.recall.ranking import Nearness, Postings, Ranked, RankingMode
 from memoranda.text import Terms, speaker_of, terms
 from memoranda.text.tokens import class_of, kind_of
 
@@ -124,7 +124,7 @@ class Corpus:
         only: Collection[str] | None = None,
         *,
         stand_ins: StandIns = NO_STAND_INS,
-        alike: Numbers | None = None,
+        alike: Nearness | None = None,
     ) -> Ranked:
         """The same as numbers, by the place of each document; with a model's help, if given."""
         others = (other.token for found in stand_ins.values() for other in found)

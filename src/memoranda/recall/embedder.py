@@ -12,7 +12,6 @@ from array import array
 from collections.abc import Sequence
 from itertools import islice
 from numbers import Real
-from operator import mul
 from typing import Final, Protocol
 
 from memoranda.kernel.errors import MemorandaError, ModelFailed
@@ -101,14 +100,15 @@ def packed(vector: Sequence[float], embedder: Embedder) -> bytes:
     if not (are_numbers and all(map(math.isfinite, vector))):
         raise ModelFailed(embedder.identity, "a vector has something in it that is no number")
     # 2
-    components = vector if kinds == {float} else [float(x) for x in vector]
-    largest = max(map(abs, components))
+    components = np.array(vector, np.float64)
+    largest = np.abs(components).max()
     if largest == 0:
         raise ModelFailed(embedder.identity, "a vector has no direction")
-    scaled = [x / largest for x in components]  # so that no square is too large or too small
-    length = math.sqrt(math.fsum(map(mul, scaled, scaled)))
+    scaled = components / largest  # so that no square is too large or too small
+    length = math.sqrt(math.fsum(np.square(scaled).tolist()))
     # 3
-    return _bytes(array("f", (round(x / length * _STEPS) / _STEPS for x in scaled)))
+    found: bytes = (np.rint(scaled / length * _STEPS) / _STEPS).astype("<f4").tobytes()
+    return found
 
 
 def unpacked(vector: bytes) -> "array[float]":
@@ -142,9 +142,3 @@ def broken_vector(model: str, stored: bytes, number: int = 1) -> str | None:
     if (abs(np.sqrt(squares.sum(axis=1)) - 1) > math.sqrt(squares.shape[1]) / _STEPS).any():
         return "its length is not one"
     return None
-
-
-def _bytes(components: "array[float]") -> bytes:
-    if sys.byteorder == "big":
-        components.byteswap()
-    return components.tobytes()

@@ -5,7 +5,7 @@ Both are looked for among the words that a scope has: its vocabulary. `physician
 What stands for a word counts less than the word itself.
 
 Only words of plain letters have any. The cosine of two words is exact, whatever machine computes
-it: vectors are whole multiples of 2^-11, so that sums of their products fit into a float32.
+it (`vector_rows`).
 """
 
 import re
@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 from memoranda.recall.arrays import NDArray, np
 from memoranda.recall.question import ParsedQuestion
+from memoranda.recall.vector_rows import ALL, VectorRows, quantized
 
 NEAREST: Final = 10
 """So many words of the vocabulary may stand for a word of the question."""
@@ -34,7 +35,6 @@ MOST: Final = 32_768
 """Words of a vocabulary that are compared: those that the scope had first."""
 
 _SHORTEST: Final = 4
-_STEPS: Final = 2048.0
 _PLAIN: Final = re.compile("[a-z]+")
 _MOST_TYPED: Final = 4
 _MOST_FOUND: Final = 4_096
@@ -90,7 +90,7 @@ class Vocabulary:
         """Those of plain letters."""
         self._letters: NDArray[Any] = np.zeros(0, np.uint32)
         self._lengths: NDArray[Any] = np.zeros(0, np.int64)
-        self._vectors: dict[int, NDArray[Any]] = {}
+        self._vectors: dict[int, VectorRows] = {}
         self._found: dict[tuple[str, int], _Candidates] = {}
 
     def __len__(self) -> int:
@@ -99,7 +99,7 @@ class Vocabulary:
     @property
     def size(self) -> int:
         """About how much memory it takes."""
-        return 128 * len(self._known) + sum(matrix.nbytes for matrix in self._vectors.values())
+        return 128 * len(self._known) + sum(rows.size for rows in self._vectors.values())
 
     def add(self, tokens: Iterable[str]) -> None:
         new = set(tokens) - self._known
@@ -140,30 +140,34 @@ class Vocabulary:
         self, wanted: Sequence[str], model: WordVectors, first: int
     ) -> list[list[tuple[float, str]]]:
         """The nearest of the words from one on: the cosine, negative, and the word."""
-        matrix = self._matrix(model)[first:]
-        cosines = matrix @ quantized(model.of_tokens(wanted)).T / (_STEPS * _STEPS)
-        return [
-            sorted(self._nearest(token, cosines[:, number], first))[:NEAREST]
-            for number, token in enumerate(wanted)
-        ]
+        known = self._rows(model)
+        nearest = []
+        for token, vector in zip(wanted, quantized(model.of_tokens(wanted)), strict=True):
+            # A new word that is not among the nearest of all would be cut off by older ones.
+            are_few = len(known) - first <= ALL
+            rows = np.arange(first, len(known)) if are_few else known.near(vector, NEAREST + 1)
+            rows = rows[rows >= first]
+            found = self._nearest(token, known.products(vector, rows), rows)
+            nearest.append(sorted(found)[:NEAREST])
+        return nearest
 
     def _nearest(
-        self, token: str, cosines: NDArray[Any], first: int
+        self, token: str, cosines: NDArray[Any], rows: NDArray[Any]
     ) -> Iterable[tuple[float, str]]:
         least = LEAST
         if len(cosines) > NEAREST:  # the token itself may be among them
             least = max(LEAST, float(np.partition(cosines, -NEAREST - 1)[-NEAREST - 1]))
         for at in np.flatnonzero(cosines >= least).tolist():
-            if (other := self._tokens[first + at]) != token:
+            if (other := self._tokens[rows[at]]) != token:
                 yield -float(cosines[at]), other
 
-    def _matrix(self, model: WordVectors) -> NDArray[Any]:
+    def _rows(self, model: WordVectors) -> VectorRows:
         known = self._vectors.get(id(model))
-        if known is None or len(known) < len(self._tokens):
-            first = 0 if known is None else len(known)
+        first = 0 if known is None else len(known)
+        if known is None or first < len(self._tokens):
             more = quantized(model.of_tokens(self._tokens[first:]))
-            known = more if known is None else np.concatenate([known, more])
-            self._vectors[id(model)] = known
+            known = self._vectors.setdefault(id(model), VectorRows(more.shape[1]))
+            known.add(more)
         return known
 
     def _typed(self, token: str, first: int) -> Iterable[tuple[int, str]]:
@@ -190,11 +194,6 @@ class Vocabulary:
         for letter in range(_ALPHABET):
             is_like += (differing >> np.uint32(letter)) & np.uint32(1)
         return map(self._tokens.__getitem__, near[is_like <= 2 * most].tolist())
-
-
-def quantized(vector: NDArray[Any]) -> NDArray[Any]:
-    """Vectors of length one in whole steps, so that products of two such are exact."""
-    return np.rint(vector * _STEPS).astype(np.float32)
 
 
 def edits(word: str, other: str, most: int) -> int:

@@ -29,7 +29,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from memoranda.recall.arrays import np
 from memoranda.recall.bm25 import Scored, Statistics, Weights
@@ -205,6 +205,18 @@ class Best:
 # In context: what a record has of a question, as numbers.
 
 
+class Nearness(Protocol):
+    """How near the documents of a scope are to a question, in deviations from their mean."""
+
+    def of(self, entries: Numbers, /) -> Numbers:
+        """Of some; 0 for what has no vector, and what is below the mean."""
+        ...
+
+    def nearest(self, most: int, /) -> Numbers:
+        """Those above the mean, the nearest first; of those that are equally near, the newest."""
+        ...
+
+
 class _Context:
     """The seeds of one question, and what their words reach."""
 
@@ -293,8 +305,8 @@ class Ranked:
     """The entries that are looked at; all, if None."""
     stand_ins: StandIns = field(default_factory=lambda: NO_STAND_INS)
     """What may stand for the tokens of the question."""
-    alike: Numbers | None = None
-    """By entry, how near in meaning each is, in deviations; None without a model."""
+    alike: Nearness | None = None
+    """How near in meaning each is; None without a model."""
 
     @cached_property
     def statistics(self) -> Statistics:
@@ -330,10 +342,7 @@ class Ranked:
         """What may be found in context: near the seeds, or nearest in meaning; in order."""
         found = self._context.near
         if self.alike is not None:
-            nearest = np.flatnonzero(self.alike[: len(self.columns.there)])
-            nearest = nearest[self.columns.there[nearest]]
-            order = np.lexsort((-nearest, -self.alike[nearest]))
-            found = np.union1d(found, nearest[order[: max(NEAREST, self.limit)]])
+            found = np.union1d(found, self.alike.nearest(max(NEAREST, self.limit)))
         return found[self._looked_at(found)]
 
     @cached_property
@@ -349,10 +358,10 @@ class Ranked:
         answers = context.raised(scores / bound * columns.questions[seeds], after=1)
         alike = np.zeros(len(seqs))
         if self.alike is not None:
-            raised = context.raised(self.alike[seeds])
-            alike = np.maximum(self.alike[seqs], _placed(seqs, context.near, raised))
-            if not context.is_threaded:
-                alike = self.alike[seqs]
+            alike = self.alike.of(seqs)
+            if context.is_threaded:
+                raised = context.raised(self.alike.of(seeds))
+                alike = np.maximum(alike, _placed(seqs, context.near, raised))
         period = self.asked.period
         named = columns.named(self.asked.tokens)[columns.speakers[seqs]]
         in_time = np.zeros(len(seqs)) if period is None else period.each(columns.times[seqs])
@@ -514,7 +523,7 @@ class Ranked:
         away = [(word.text, _distance(word, distances)) for word in self.asked.words]
         period = self.asked.period
         speaker = self.columns.names[self.columns.speakers[seq]]
-        alike = 0.0 if self.alike is None else float(self.alike[seq])
+        alike = 0.0 if self.alike is None else float(self.alike.of(np.array([seq]))[0])
         has_words = any(distance is not None for _, distance in away)
         has = self._tokens_at(seq) if self.stand_ins else None
         own = {word.text for word in self.asked.words if has is None or _has(word, has)}

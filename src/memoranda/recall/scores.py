@@ -182,17 +182,22 @@ class Unrelated(NamedTuple):
     spread: float
 
 
-def deviations(similarities: Numbers, unrelated: Unrelated | None = None) -> Numbers:
+def deviations(
+    similarities: Numbers, unrelated: Unrelated | None = None, among: Numbers | None = None
+) -> Numbers:
     """How far above the mean each is, in standard deviations, from 0 to `MOST_ALIKE`.
+
+    The mean is that of `among`, of which these are some; of themselves, if it is not given.
 
     Whatever model it is: how near all texts of a language are to each other is each model's affair.
     Of two texts one is above their mean, whatever they are: where the model says how near unrelated
     texts are, that counts like `FEW` texts more.
     """
-    if not len(similarities):
+    every = similarities if among is None else among
+    if not len(similarities) or not len(every):
         return similarities
-    number, mean = len(similarities), float(similarities.mean())
-    variance = float(similarities.var())
+    number, mean = len(every), float(every.mean())
+    variance = float(every.var())
     if unrelated is not None:
         own = number / (number + FEW)
         mean = mean * own + unrelated.mean * (1 - own)

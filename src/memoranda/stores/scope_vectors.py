@@ -1,7 +1,8 @@
 """What a process remembers of the vectors of a scope, for one model: each is read once.
 
-A vector is kept in whole steps of 2^-11: products of two such, and sums of them, fit into a float32
-without rounding, so that every machine finds the same. It takes four bytes a dimension.
+How near documents are to a question is worked out for those that are asked about: the nearest, and
+those that words found. The mean that it is compared with is that of all, or where they are many,
+of a sample: of one to two thousand, chosen by their entries, so that every process takes the same.
 """
 
 from collections.abc import Sequence
@@ -9,17 +10,18 @@ from typing import Final
 
 from memoranda.recall.arrays import np
 from memoranda.recall.columns import Columns, Numbers
-from memoranda.recall.near_words import quantized
 from memoranda.recall.scores import Unrelated, deviations
+from memoranda.recall.vector_rows import ALL, STEPS, VectorRows, products, quantized
 from memoranda.recall.vectors import are_vectors
 
 MOST_BYTES: Final = 256 * 1024 * 1024
 """What the vectors of one scope may take; the entries beyond are found by words alone."""
 
-_STEPS: Final = 2048.0
 _NONE: Final = -1
 _LEAST: Final = 1_024
-_WIDTH: Final = 256
+_SAMPLE: Final = 1_024
+_SCATTER: Final = 2_654_435_761
+_SCATTERED: Final = (1 << 32) - 1
 
 
 class ScopeVectors:
@@ -27,21 +29,17 @@ class ScopeVectors:
 
     def __init__(self, dimensions: int) -> None:
         self._dimensions = dimensions
-        self._parts = [
-            np.zeros((0, min(_WIDTH, dimensions - start)), np.float32)
-            for start in range(0, dimensions, _WIDTH)
-        ]
-        """The vectors by rows, cut into parts: of a question in one language most are zero."""
+        self.rows: Final = VectorRows(dimensions)
         self._entries: Numbers = np.zeros(0, np.int64)
         """By row, the entry that it is of; those of one entry follow each other."""
-        self._count = 0
         self._at: Numbers = np.zeros(0, np.int32)
-        """By entry, a row of it plus one; 0 if it was not read yet, -1 if it is to have none."""
+        """By entry, its last row plus one; 0 if it was not read yet, -1 if it is to have none."""
+        self._sample = _Sample(0)
 
     @property
     def size(self) -> int:
         """About how much memory it takes."""
-        return int(sum(part.nbytes for part in (*self._parts, self._entries, self._at)))
+        return int(self.rows.size + self._entries.nbytes + self._at.nbytes)
 
     def unread(self, columns: Columns) -> Numbers:
         """The documents whose vectors are not here."""
@@ -54,7 +52,7 @@ class ScopeVectors:
             return
         self._reserve(max(seq for seq, _ in rows) + 1)
         width = 4 * self._dimensions
-        room = max(MOST_BYTES // width - self._count, 0)
+        room = max(MOST_BYTES // width - len(self.rows), 0)
         new = {seq: vectors for seq, vectors in rows if self._at[seq] == 0}
         kept = [
             (seq, vectors[start : start + width])
@@ -63,38 +61,46 @@ class ScopeVectors:
             for start in range(0, len(vectors), width)
         ][:room]
         self._at[list(new)] = _NONE
-        first, self._count = self._count, self._count + len(kept)
-        if self._count > len(self._entries):
-            more = max(self._count - len(self._entries), len(self._entries) // 4, _LEAST)
-            self._entries = _longer(self._entries, more)
-            self._parts = [_longer(part, more) for part in self._parts]
+        first = len(self.rows)
         for start in range(0, len(kept), _LEAST):
             some = kept[start : start + _LEAST]
-            rows_at = slice(first + start, first + start + len(some))
             stored = np.frombuffer(b"".join(vector for _, vector in some), "<f4")
-            vectors = quantized(stored.reshape(len(some), self._dimensions))
-            for number, part in enumerate(self._parts):
-                part[rows_at] = vectors[:, number * _WIDTH : (number + 1) * _WIDTH]
+            self.rows.add(quantized(stored.reshape(len(some), self._dimensions)))
         entries = [seq for seq, _ in kept]
-        self._entries[first : self._count] = entries
-        self._at[entries] = np.arange(first, self._count, dtype=np.int32) + 1
+        self._entries = np.concatenate([self._entries, np.array(entries, np.int64)])
+        self._at[entries] = np.arange(first, len(self.rows), dtype=np.int32) + 1
 
-    def alike(self, vector: bytes, columns: Columns, unrelated: Unrelated | None = None) -> Numbers:
-        """By entry, how near each document is to a vector, in deviations from their mean."""
-        found = np.zeros(len(columns.there))
-        entries = self._entries[: self._count]
-        there = columns.there[entries]
+    def alike(
+        self, vector: bytes, columns: Columns, unrelated: Unrelated | None = None
+    ) -> "ScopeNearness":
+        """How near each document is to a vector."""
+        self._reserve(len(columns.there))
         asked = quantized(np.frombuffer(vector, "<f4"))
-        products = np.zeros(self._count, np.float32)
-        for number, part in enumerate(self._parts):
-            wanted = asked[number * _WIDTH : (number + 1) * _WIDTH]
-            if wanted.any():
-                products += part[: self._count] @ wanted
-        near, entries = products[there].astype(np.float64) / (_STEPS * _STEPS), entries[there]
-        firsts = np.flatnonzero(np.diff(entries, prepend=_NONE))
-        if len(firsts) < len(entries):  # of several vectors of one entry the nearest counts
-            near, entries = np.maximum.reduceat(near, firsts), entries[firsts]
-        found[entries] = deviations(near, unrelated)
+        there = columns.there[self._entries]
+        number = int(np.count_nonzero(there))
+        if number <= ALL:
+            rows = np.flatnonzero(there)
+            entries, among = _best(self._entries[rows], self.rows.products(asked, rows))
+            nearness = ScopeNearness(self, asked, columns, among, unrelated)
+            nearness.know(entries, among)
+            return nearness
+        shift = (number // _SAMPLE).bit_length() - 1
+        if self._sample.shift != shift:
+            self._sample = _Sample(shift)
+        among = self._sample.products(self.rows, self._entries, columns, asked)
+        return ScopeNearness(self, asked, columns, among, unrelated)
+
+    def similarities(self, asked: Numbers, entries: Numbers) -> tuple[Numbers, Numbers]:
+        """Those of some entries that have vectors, and how near the nearest of each is."""
+        rows = last = self._at[entries[self._at[entries] > 0]] - 1
+        while len(last := last[(last > 0) & (self._entries[last - 1] == self._entries[last])]):
+            last = last - 1
+            rows = np.concatenate([rows, last])
+        rows = np.sort(rows)
+        return _best(self._entries[rows], self.rows.products(asked, rows))
+
+    def entries_of(self, rows: Numbers) -> Numbers:
+        found: Numbers = self._entries[rows]
         return found
 
     def _reserve(self, size: int) -> None:
@@ -104,5 +110,74 @@ class ScopeVectors:
             self._at = np.concatenate([self._at, np.zeros(more, np.int32)])
 
 
-def _longer(column: Numbers, more: int) -> Numbers:
-    return np.concatenate([column, np.zeros((more, *column.shape[1:]), column.dtype)])
+class ScopeNearness:
+    """How near the documents of a scope are to a question, in deviations from their mean."""
+
+    def __init__(
+        self,
+        vectors: ScopeVectors,
+        asked: Numbers,
+        columns: Columns,
+        among: Numbers,
+        unrelated: Unrelated | None,
+    ) -> None:
+        self._vectors, self._asked, self._there = vectors, asked, columns.there
+        self._among, self._unrelated = among.astype(np.float64), unrelated
+        self._known: Numbers = np.full(len(columns.there), np.nan)
+
+    def know(self, entries: Numbers, similarities: Numbers) -> None:
+        """What is known already."""
+        near = similarities.astype(np.float64)
+        self._known[entries] = deviations(near, self._unrelated, self._among)
+
+    def of(self, entries: Numbers) -> Numbers:
+        """Of some documents; 0 for what has no vector."""
+        unknown = entries[np.isnan(self._known[entries])]
+        if len(unknown):
+            self._known[unknown] = 0.0
+            there = np.unique(unknown[self._there[unknown]])
+            self.know(*self._vectors.similarities(self._asked, there))
+        found: Numbers = self._known[entries]
+        return found
+
+    def nearest(self, most: int) -> Numbers:
+        """The nearest entries: of those that are equally near, the newest."""
+        entries = self._vectors.entries_of(self._vectors.rows.near(self._asked, most))
+        entries = np.unique(entries[self._there[entries]])
+        near = self.of(entries)
+        entries, near = entries[near > 0], near[near > 0]
+        found: Numbers = entries[np.lexsort((-entries, -near))[:most]]
+        return found
+
+
+class _Sample:
+    """One in 2^shift of the vectors, by a number made of its entry."""
+
+    def __init__(self, shift: int) -> None:
+        self.shift = shift
+        self._seen = 0
+        self._entries: Numbers = np.zeros(0, np.int64)
+        self._rows: Numbers | None = None
+
+    def products(
+        self, rows: VectorRows, entries: Numbers, columns: Columns, asked: Numbers
+    ) -> Numbers:
+        """The cosines of those that are still there."""
+        scattered = (entries[self._seen :] * _SCATTER) & _SCATTERED
+        chosen = self._seen + np.flatnonzero(scattered < (_SCATTERED + 1) >> self.shift)
+        self._seen = len(entries)
+        if len(chosen) or self._rows is None:
+            self._entries = np.concatenate([self._entries, entries[chosen]])
+            more = rows.at(chosen)
+            self._rows = more if self._rows is None else np.concatenate([self._rows, more])
+        there = columns.there[self._entries]
+        near = products(self._rows, asked)[there] / (STEPS * STEPS)
+        return _best(self._entries[there], near)[1]
+
+
+def _best(entries: Numbers, near: Numbers) -> tuple[Numbers, Numbers]:
+    """Each entry once: of several vectors of one the nearest counts."""
+    firsts = np.flatnonzero(np.diff(entries, prepend=_NONE))
+    if len(firsts) == len(entries):
+        return entries, near
+    return entries[firsts], np.maximum.reduceat(near, firsts)
