@@ -16,7 +16,7 @@ from memoranda.stores.scope_words import KnownScopes, ScopeWords
 from memoranda.stores.sqlite.ledger import SqliteLedger
 from memoranda.stores.sqlite.reader import parameters
 from memoranda.stores.tail import SLICE, TailReader
-from memoranda.stores.words import MERGED_WHEN_IDLE
+from memoranda.stores.words import MERGED_WHEN_IDLE, words_in
 from tests.stores.search.conftest import Opens, in_database
 from tests.stores.search.test_merging import write_and_wait
 
@@ -42,8 +42,6 @@ async def remembered(memory: Memory[Any]) -> ScopeWords | None:
 def read_one_by_one(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """The bodies whose words were found because they are not merged."""
     read: list[bytes] = []
-    words_in = tail.words_in
-
     def noted(body: bytes) -> Any:
         read.append(body)
         return words_in(body)
