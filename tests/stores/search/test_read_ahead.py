@@ -42,11 +42,12 @@ async def remembered(memory: Memory[Any]) -> ScopeWords | None:
 def read_one_by_one(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """The bodies whose words were found because they are not merged."""
     read: list[bytes] = []
+
     def noted(body: bytes) -> Any:
         read.append(body)
         return words_in(body)
 
-    monkeypatch.setattr(tail, "words_in", noted)
+    monkeypatch.setattr("memoranda.stores.tail.words_in", noted)
     return read
 
 
