@@ -42,6 +42,7 @@ async def remembered(memory: Memory[Any]) -> ScopeWords | None:
 def read_one_by_one(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """The bodies whose words were found because they are not merged."""
     read: list[bytes] = []
+
     def noted(body: bytes) -> Any:
         read.append(body)
         return words_in(body)
