@@ -17,9 +17,9 @@ PIP_FLAGS   = install --quiet --root-user-action=ignore
 # Where `make run` listens. DEMO=1 tells an empty database the demo story, DEMO=0 does not; else it asks.
 ADDRESS ?= 127.0.0.1
 PORT    ?= 8300
-# The suite in as many processes as there are cores, up to four. A file of tests stays together, and files are
+# The suite in four processes, for tests wait more than they work. A file of tests stays together, and files are
 # handed out in the order of tests/conftest.py, which lets those begin that take long.
-WORKERS = --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+WORKERS = --numprocesses 4 --dist loadfile --no-loadscope-reorder
 # Tests start hundreds of processes: none compiles everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \

@@ -23,7 +23,7 @@ def opened(
     given: dict[str, Any] = {"clock": clock, "randomness": randomness, "ids": ids}
     clockwork = memoranda.Clockwork(**{k: v for k, v in given.items() if v is not None})
     names = _APP & options.keys()
-    if isinstance(options.get("model"), type):
+    if not hasattr(options.get("model"), "complete"):
         names -= {"model"}  # what its data are, and none that answers
     app = memoranda.App(**{name: options.pop(name) for name in names})
     return memoranda.open(url, app=app, clockwork=clockwork, **options)

@@ -155,6 +155,7 @@ class Worlds(Verbs[Any]):
     @verb
     async def lineage(self, name: str = MAIN, *, limit: int = 50) -> Rows[LineageStep]:
         """How the head of a branch moved, the newest step first, at most so many."""
+        check_number("limit", limit)
         return await survey.lineage(self._handle.parts.ledger, name, limit=limit)
 
     @verb

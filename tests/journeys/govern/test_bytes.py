@@ -24,7 +24,6 @@ from memoranda.kernel.errors import (
 from memoranda.ledger.body import broken_member
 from memoranda.ledger.model import MemoryObject
 from memoranda.ledger.snapshot import THREADS, WORDS
-from memoranda.stores import search
 from tests.fixtures import Opens
 from tests.handles import inside
 from tests.journeys.embeddings.toy import ToyEmbedder
@@ -264,7 +263,7 @@ async def test_a_large_body_is_read_for_a_search_once(
     await memory.remember("a small text")
     await memory.list(text="small")
     looked_at: list[int] = []
-    monkeypatch.setattr(search, "words_in", lambda body: looked_at.append(len(body)))
+    monkeypatch.setattr("memoranda.stores.tail.words_in", lambda body: looked_at.append(len(body)))
 
     assert [one.data for one in await memory.list(text="small")] == ["a small text"]
 

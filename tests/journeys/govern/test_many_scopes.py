@@ -32,6 +32,7 @@ from memoranda.ledger.unit import Draft, Unit
 from memoranda.outside.anchors import FileAnchor
 from memoranda.stores.dictionary import DictDatabase
 from memoranda.stores.postgres.pool import Pool
+from memoranda.stores.tail import SLICE
 from memoranda.testkit.strategies import FrozenClock
 from tests.fixtures import Opens
 from tests.handles import inside
@@ -123,7 +124,8 @@ async def test_a_thousand_scopes_take_a_few_transactions(
     await closed(of(database), names)
 
     portions = -(-len(names) // making.PORTION)
-    assert len(transactions) <= 4 * portions + 16, "with those that merge the directory's words"
+    slices = len(names) // SLICE + 1
+    assert len(transactions) <= 4 * portions + slices + 16, "with those for the directory's words"
     assert set((await noted(database, names)).values()) == {1}
 
 

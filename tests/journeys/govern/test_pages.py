@@ -288,8 +288,8 @@ async def plan(memory: Memory[Any], chosen: SelectStatement | None) -> str:
         )
         return "\n".join(str(row[-1]) for row in rows)
     async with ledger._calls.transaction(ledger._begin_query) as connection:
-        await connection.execute("SET LOCAL enable_seqscan = off")
-        await connection.execute("SET LOCAL enable_bitmapscan = off")
+        for node in ("seqscan", "bitmapscan", "sort"):
+            await connection.execute(f"SET LOCAL enable_{node} = off")
         statement, values = for_psycopg(chosen)
         explained = await connection.execute(f"EXPLAIN {statement}", values)
         return "\n".join(str(row[0]) for row in await explained.fetchall())

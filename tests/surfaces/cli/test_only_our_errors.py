@@ -27,7 +27,7 @@ ODD = (
 
 ENDLESS = {
     *("journal tail", "turns chat", "turns take", "demo", "demo tamper"),
-    *("serve", "mcp", "witness"),
+    *("serve", "start", "mcp", "witness"),
 }
 """What goes on until somebody ends it, or is a story of its own."""
 

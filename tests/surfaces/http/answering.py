@@ -243,7 +243,7 @@ async def _audited(call: Telling) -> None:
     (entry,) = await call("journal.entries", start=1, limit=1)
     event = f"id: {entry['seq']}\nevent: {entry['kind']}\ndata: {quoted(entry)}\n\n"
     call.answers["journal.tail"] = event  # the same entry, as Door sends it
-    await call("journal.backwards", limit=1)
+    await call("journal.backwards", kinds=["create"], limit=1)
     await call("journal.latest", what="recall", limit=1)
     await call("journal.activity", since=START - 60_000, parts=1)
     await call("journal.subjects")

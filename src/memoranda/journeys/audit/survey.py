@@ -224,9 +224,9 @@ def _step(stored: StoredEntry) -> LineageStep | None:
 
 async def cycle_account(ledger: Ledger, cycle_id: str) -> CycleAccount:
     """The last attempt at a turn, or the one that landed; WorldNotFound, WorldErased."""
-    attempts = await cycles(ledger, cycle_id)
+    attempts = await cycles(ledger, _text("cycle_id", cycle_id))
     if not attempts:
-        if storable(cycle_id) and await ledger.marked(names.cycle(cycle_id), limit=1):
+        if await ledger.marked(names.cycle(cycle_id), limit=1):
             raise WorldErased("cycle", cycle_id)
         raise WorldNotFound("cycle", cycle_id)
     landed = await completed(ledger, cycle_id)
