@@ -84,7 +84,7 @@ def english(f: Facts) -> str:
 | It does what it says. | {f.proved} of {f.rules} rules are [proved by tests](docs/rules.md) that name them, on SQLite and PostgreSQL. |
 | Tampering is named. | Of {f.classes} ways to tamper with a database, `verify` names {f.alone} by itself and {f.with_checkpoint} more with a checkpoint that was kept elsewhere. It can't name [the other {missed}](docs/threats.md). |
 | What was acknowledged is there. | After {f.tried:,} kills, power cuts, I/O faults and cancellations, {f.lost} acknowledged writes were lost and {f.damaged} files damaged ([how](docs/adversity.md)). |
-| It costs what it must. | A durable write takes {f.ratio("one durable create, against raw apsw")} times raw SQLite writing the same rows. Beside LangGraph's SQLite store in WAL mode, with no journal, reading goes {f.ratio("get, against AsyncSqliteStore WAL")} times as fast and writing {f.ratio("create, against AsyncSqliteStore WAL")} times as fast. A record takes {f.bytes:,.0f} bytes ([all figures, with those that missed](docs/bench.md)). |
+| It costs what it must. | A durable write takes {f.ratio("one durable create, against raw apsw")} times raw SQLite writing the same rows. Beside LangGraph's SQLite store in WAL mode, with no journal, reading goes {f.ratio("get, against AsyncSqliteStore WAL")} times as fast writing {f.ratio("create, against AsyncSqliteStore WAL")} times and batches {f.ratio("create_many, against AsyncSqliteStore WAL")} times as fast. A record takes {f.bytes:,.0f} bytes ([all figures, with those that missed](docs/bench.md)). |
 """
 
 
@@ -97,7 +97,7 @@ def korean(f: Facts) -> str:
 | 말한 대로 동작합니다. | 규칙 {f.rules}개 중 {f.proved}개를 SQLite와 PostgreSQL 양쪽에서 [테스트로 증명](docs/rules.md)했습니다. |
 | 변조를 찾아냅니다. | 데이터베이스를 변조하는 {f.classes}가지 방법 중 {f.alone}가지는 `verify`만으로, {f.with_checkpoint}가지는 다른 곳에 보관한 체크포인트로 찾아냅니다. [{missed}가지는 찾지 못합니다](docs/threats.md). |
 | 저장됐다고 답한 것은 남아 있습니다. | 강제 종료, 정전, 입출력 오류, 취소를 {f.tried:,}번 겪는 동안 저장 확인을 받은 쓰기 중 {f.lost}건이 사라졌고 파일 {f.damaged}개가 손상됐습니다([방법](docs/adversity.md)). |
-| 필요한 만큼만 비용이 듭니다. | 디스크까지 내려가는 쓰기 한 번은 같은 행을 쓰는 순수 SQLite의 {f.ratio("one durable create, against raw apsw")}배 걸립니다. 저널이 없는 LangGraph의 SQLite 저장소(WAL 모드)와 비교하면 읽기는 {f.ratio("get, against AsyncSqliteStore WAL")}배, 쓰기는 {f.ratio("create, against AsyncSqliteStore WAL")}배 속도이며, 레코드 하나에 {f.bytes:,.0f}바이트를 씁니다([목표에 못 미친 것까지 모든 수치](docs/bench.md)). |
+| 필요한 만큼만 비용이 듭니다. | 디스크까지 내려가는 쓰기 한 번은 같은 행을 쓰는 순수 SQLite의 {f.ratio("one durable create, against raw apsw")}배 걸립니다. 저널이 없는 LangGraph의 SQLite 저장소(WAL 모드)와 비교하면 읽기는 {f.ratio("get, against AsyncSqliteStore WAL")}배, 쓰기는 {f.ratio("create, against AsyncSqliteStore WAL")}배, 묶음 쓰기는 {f.ratio("create_many, against AsyncSqliteStore WAL")}배 속도이며, 레코드 하나에 {f.bytes:,.0f}바이트를 씁니다([목표에 못 미친 것까지 모든 수치](docs/bench.md)). |
 """
 
 
